@@ -1,0 +1,94 @@
+import type { Touches } from "../lib/aws/touches.ts";
+
+/** What starts a function that is not behind the gateway. */
+export type Trigger =
+  | { readonly kind: "queue"; readonly queue: "splitQueue" | "partsQueue"; readonly maximumConcurrency: number }
+  | { readonly kind: "dead-letters" }
+  | { readonly kind: "schedule"; readonly everyMinutes: number }
+  /** Invoked by other systems of the same account, by IAM alone. */
+  | { readonly kind: "direct" };
+
+/** One Lambda behind a queue, a schedule or a direct invocation. */
+export interface Worker {
+  /** Also the file name of the Lambda in `functions/`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly trigger: Trigger;
+  readonly touches: Touches;
+}
+
+const jobKeys = ["UPLOAD#*", "OPEN_UPLOADS#*"] as const;
+
+export const workers = {
+  splitUpload: {
+    name: "split-upload",
+    summary: "Reads an uploaded CSV file once and cuts it into parts",
+    trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
+    touches: {
+      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+      uploads: { actions: ["GetObject", "PutObject"] },
+      splitQueue: { actions: ["SendMessage"] },
+      partsQueue: { actions: ["SendMessage"] },
+    },
+  },
+  applyUploadPart: {
+    name: "apply-upload-part",
+    summary: "Applies the rows of one part, window by window",
+    trigger: { kind: "queue", queue: "partsQueue", maximumConcurrency: 20 },
+    touches: {
+      access: { actions: ["GetItem"] },
+      workItems: {
+        actions: [
+          "Query",
+          "GetItem",
+          "BatchGetItem",
+          "PutItem",
+          "UpdateItem",
+          "DeleteItem",
+          "PartiQLInsert",
+          "PartiQLUpdate",
+        ],
+        keys: [...jobKeys, "ITEM#*"],
+      },
+      uploads: { actions: ["GetObject", "PutObject"] },
+      partsQueue: { actions: ["SendMessage"] },
+    },
+  },
+  sweepUploads: {
+    name: "sweep-uploads",
+    summary: "Sends on what lost its message or its worker; ends what can no longer finish",
+    trigger: { kind: "schedule", everyMinutes: 1 },
+    touches: {
+      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+      uploads: { actions: ["GetObject", "PutObject"] },
+      splitQueue: { actions: ["SendMessage"] },
+      partsQueue: { actions: ["SendMessage"] },
+    },
+  },
+  failDeadUpload: {
+    name: "fail-dead-upload",
+    summary: "Ends the job of a message that exhausted its receives",
+    trigger: { kind: "dead-letters" },
+    touches: {
+      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+      uploads: { actions: ["GetObject", "PutObject"] },
+    },
+  },
+  recordQaScore: {
+    name: "record-qa-score",
+    summary: "Records the evaluation result of a work item",
+    trigger: { kind: "direct" },
+    touches: { workItems: { actions: ["GetItem", "UpdateItem"], keys: ["ITEM#*"] } },
+  },
+  recordConversationUpload: {
+    name: "record-conversation-upload",
+    summary: "Creates or updates a conversation upload",
+    trigger: { kind: "direct" },
+    touches: {
+      access: { actions: ["GetItem"] },
+      workItems: { actions: ["GetItem", "PutItem", "UpdateItem"], keys: ["CONVERSATION#*"] },
+    },
+  },
+} as const satisfies Record<string, Worker>;
+
+export const allWorkers: readonly Worker[] = Object.values(workers);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+
+export const PAGE_LIMIT_DEFAULT = 50;
+export const PAGE_LIMIT_MAX = 100;
+
+/** `?limit=`: a whole number from 1 to 100, written in plain digits. */
+export const limitParameter = z
+  .string()
+  .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
+  .transform(Number)
+  .default(PAGE_LIMIT_DEFAULT)
+  .meta({ type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT });
+
+export const cursorParameter = z
+  .string()
+  .min(1, "must not be empty")
+  .meta({ description: "meta.page.next of the page before." });
+
+/** The envelope of every list. `next` is absent on the last page. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.strictObject({
+    data: z.array(item),
+    meta: z.strictObject({ page: z.strictObject({ next: z.string().optional(), limit: z.int() }) }),
+  });
+
+export const errorBodySchema = z.strictObject({ error: z.string() }).meta({ id: "Error" });
