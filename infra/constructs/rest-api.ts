@@ -1,0 +1,131 @@
+import { RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import {
+  AccessLogFormat,
+  type CfnRestApi,
+  EndpointType,
+  type IResource,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  RestApi,
+} from "aws-cdk-lib/aws-apigateway";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import type { Route } from "../../functions/routes.ts";
+import { addGatewayResponses } from "./gateway-responses.ts";
+
+/**
+ * A floor under the limits that functions keep per organization. Half of what a new account may do in a region
+ * (10,000 a second, burst 5,000), so that this API never starves its neighbours.
+ */
+const THROTTLE = { throttlingRateLimit: 5000, throttlingBurstLimit: 2500 } as const;
+
+/** TLS 1.2 at least, forward secrecy always. */
+export const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
+
+/** One line a request; ids of things and keys are in no field. */
+const ACCESS_LOG = {
+  requestId: "$context.requestId",
+  time: "$context.requestTimeEpoch",
+  ip: "$context.identity.sourceIp",
+  userAgent: "$context.identity.userAgent",
+  method: "$context.httpMethod",
+  resource: "$context.resourcePath",
+  status: "$context.status",
+  bytes: "$context.responseLength",
+  latency: "$context.responseLatency",
+  functionLatency: "$context.integration.latency",
+  functionStatus: "$context.integration.status",
+  gatewayResponse: "$context.error.responseType",
+  firewall: "$context.waf.status",
+  trace: "$context.xrayTraceId",
+} as const;
+
+export interface ServiceApiProps {
+  readonly stageName: string;
+  readonly logRetention: RetentionDays;
+}
+
+/** The gateway of one region: proxies routes to functions, everything else to our own 404 and 405. */
+export class ServiceApi extends Construct {
+  readonly api: RestApi;
+
+  constructor(scope: Construct, id: string, { stageName, logRetention }: ServiceApiProps) {
+    super(scope, id);
+    const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY };
+    const accessLogs = new LogGroup(this, "AccessLogs", {
+      ...logs,
+      logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
+    });
+    this.api = new RestApi(this, "RestApi", {
+      restApiName: Stack.of(this).stackName,
+      description: "Work item ingestion and retrieval",
+      endpointTypes: [EndpointType.REGIONAL],
+      binaryMediaTypes: ["multipart/form-data"],
+      // An account has one role by which its gateways log; in a new account there is none yet.
+      cloudWatchRole: true,
+      deployOptions: {
+        stageName,
+        ...THROTTLE,
+        tracingEnabled: true,
+        loggingLevel: MethodLoggingLevel.ERROR,
+        dataTraceEnabled: false,
+        accessLogDestination: new LogGroupLogDestination(accessLogs),
+        accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
+      },
+    });
+    const resource = this.api.node.defaultChild as CfnRestApi;
+    resource.securityPolicy = SECURITY_POLICY;
+    resource.endpointAccessMode = "BASIC";
+    // The gateway would make this group itself and keep it for ever.
+    const errorLogs = new LogGroup(this, "ErrorLogs", {
+      ...logs,
+      logGroupName: `API-Gateway-Execution-Logs_${this.api.restApiId}/${stageName}`,
+    });
+    this.api.deploymentStage.node.addDependency(errorLogs);
+    addGatewayResponses(this.api);
+    this.acknowledge();
+  }
+
+  /** @param functionOf the function of a route */
+  serve(routes: readonly Route[], functionOf: (route: Route) => IFunction, rejectUnknownRoute: IFunction): void {
+    // One permission for all its methods; the others get one for theirs alone.
+    const reject = new LambdaIntegration(rejectUnknownRoute, { scopePermissionToMethod: false });
+    const resources = new Set<IResource>([this.api.root, this.api.root.addResource("{proxy+}")]);
+    for (const route of routes) {
+      const resource = this.api.root.resourceForPath(route.path);
+      resource.addMethod(route.method, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
+      for (let at: IResource | undefined = resource; at !== undefined; at = at.parentResource) resources.add(at);
+    }
+    for (const resource of resources) resource.addMethod("ANY", reject);
+  }
+
+  private acknowledge(): void {
+    Validations.of(this.api).acknowledge(
+      {
+        id: "AwsSolutions-APIG2",
+        reason:
+          "The functions validate with the schemas of the OpenAPI document, so that a 422 names every offending path.",
+      },
+      {
+        id: "AwsSolutions-APIG4",
+        reason:
+          "The functions authenticate organization API keys themselves: a gateway authorizer cannot tell 404 and 405 before 401.",
+      },
+      {
+        id: "AwsSolutions-APIG3",
+        reason:
+          "A firewall is the operator's choice (-c waf=true): it costs by the request, and every request needs an API key.",
+      },
+      {
+        id: "AwsSolutions-COG4",
+        reason: "Callers are systems that hold an organization's API key, not people who sign in.",
+      },
+      {
+        id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
+        reason: "API Gateway writes logs by one role of the whole account; AWS documents this policy for it.",
+      },
+    );
+  }
+}

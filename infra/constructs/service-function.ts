@@ -1,0 +1,109 @@
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import {
+  ApplicationLogLevel,
+  Architecture,
+  Code,
+  Function,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from "aws-cdk-lib/aws-lambda";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import type { Touches } from "../../lib/aws/touches.ts";
+import { bundleDirectory } from "../build.ts";
+import type { RegionCode } from "../settings.ts";
+import { bind, type Parts } from "./grants.ts";
+
+/** The gateway gives up after 29 s (its quota for regional APIs): one second less, so that the function's end is its own. */
+export const API_TIMEOUT = Duration.seconds(28);
+/** A worker hands over at 90 s; what remains is for the window in flight. */
+export const WORKER_TIMEOUT = Duration.minutes(2);
+
+/**
+ * CPU comes with memory. A read waits for DynamoDB more than it computes; whoever parses and validates megabytes
+ * gets 1,769 MB, which is one whole vCPU, and more than that a single thread cannot use.
+ */
+export const MEMORY_MB = { reads: 1024, computes: 1769 } as const;
+
+/** What all functions of one region have in common. */
+export interface FunctionSurroundings {
+  readonly regionCode: RegionCode;
+  readonly parts: Parts;
+  readonly logRetention: RetentionDays;
+}
+
+export interface ServiceFunctionProps extends FunctionSurroundings {
+  /** Of its file in `functions/`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly touches: Touches;
+  readonly memorySize: number;
+  readonly timeout: Duration;
+  /** Permissions that the trigger asks for, beside what is touched. @default none */
+  readonly triggerStatements?: readonly PolicyStatement[];
+  /** It sends messages to the queue that feeds it. @default false */
+  readonly feedsItself?: boolean;
+}
+
+/** One Lambda with its bundle, role, log group and trace; its role allows what it touches and nothing else. */
+export class ServiceFunction extends Construct {
+  readonly function: Function;
+
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    super(scope, id);
+    const functionName = `${Stack.of(this).stackName}-${props.name}`;
+    const logGroup = new LogGroup(this, "Logs", {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const bindings = bind(props.parts, props.touches);
+    const role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      inlinePolicies: {
+        Touches: new PolicyDocument({
+          statements: [
+            ...bindings.flatMap(({ statements }) => statements),
+            ...(props.triggerStatements ?? []),
+            new PolicyStatement({
+              actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+              resources: [logGroup.logGroupArn],
+            }),
+            new PolicyStatement({ actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], resources: ["*"] }),
+          ],
+        }),
+      },
+    });
+    this.function = new Function(this, "Function", {
+      functionName,
+      description: props.summary,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      code: Code.fromAsset(bundleDirectory(props.name)),
+      handler: "index.handler",
+      // Complete above: the construct must not add statements of its own.
+      role: role.withoutPolicyUpdates(),
+      memorySize: props.memorySize,
+      timeout: props.timeout,
+      environment: {
+        REGION_CODE: props.regionCode,
+        ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
+      },
+      ...(props.feedsItself === true && { recursiveLoop: RecursiveLoop.ALLOW }),
+      tracing: Tracing.ACTIVE,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
+      // Start, end and report lines say nothing that metrics and traces do not, and would be most of the log.
+      systemLogLevelV2: SystemLogLevel.WARN,
+    });
+    Validations.of(role).acknowledge(
+      { id: "AwsSolutions-IAM5[Resource::*]", reason: "X-Ray's two actions accept no resource." },
+      ...bindings.flatMap(({ acknowledgments = [] }) => acknowledgments),
+    );
+  }
+}

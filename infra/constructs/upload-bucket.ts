@@ -1,0 +1,80 @@
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, HttpMethods } from "aws-cdk-lib/aws-s3";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+
+/** Under it: `<organization>/<job>/source.csv` and what the workers make of it. */
+export const UPLOADS_PREFIX = "uploads/";
+const SOURCE_SUFFIX = "source.csv";
+
+export interface UploadBucketProps {
+  /** Hears of every uploaded file. */
+  readonly queue: Queue;
+  /** Where the page lives that posts files straight to the bucket. */
+  readonly origins: string[];
+}
+
+/** Uploaded files, their segments and the reports of failed rows; all of it expires. */
+export class UploadBucket extends Construct {
+  readonly bucket: Bucket;
+
+  constructor(scope: Construct, id: string, { queue, origins }: UploadBucketProps) {
+    super(scope, id);
+    this.bucket = new Bucket(this, "Bucket", {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      cors: [
+        {
+          allowedMethods: [HttpMethods.POST, HttpMethods.GET],
+          allowedOrigins: origins,
+          allowedHeaders: ["*"],
+          maxAge: 3600,
+        },
+      ],
+      lifecycleRules: [{ expiration: Duration.days(30) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    this.notify(queue);
+    Validations.of(this.bucket).acknowledge({
+      id: "AwsSolutions-S1",
+      reason:
+        "Only functions of this stack and forms presigned by them reach the bucket, and both are logged; " +
+        "access logs would need a second bucket that names every organization.",
+    });
+  }
+
+  /** By the bucket's own configuration: the L2's notification brings a custom resource and its function along. */
+  private notify(queue: Queue): void {
+    queue.addToResourcePolicy(
+      new PolicyStatement({
+        sid: "ReceiveBucketEvents",
+        principals: [new ServicePrincipal("s3.amazonaws.com")],
+        actions: ["sqs:SendMessage"],
+        resources: [queue.queueArn],
+        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
+      }),
+    );
+    const resource = this.bucket.node.defaultChild as CfnBucket;
+    resource.notificationConfiguration = {
+      queueConfigurations: [
+        {
+          event: "s3:ObjectCreated:*",
+          queue: queue.queueArn,
+          filter: {
+            s3Key: {
+              rules: [
+                { name: "prefix", value: UPLOADS_PREFIX },
+                { name: "suffix", value: SOURCE_SUFFIX },
+              ],
+            },
+          },
+        },
+      ],
+    };
+    // S3 checks at creation that it may send: the queue's policy comes first.
+    resource.node.addDependency(queue);
+  }
+}
