@@ -18,20 +18,20 @@ export const functionNames: readonly string[] = [
   REJECT_UNKNOWN_ROUTE,
 ];
 
-/** The directory that is deployed as the code of a function; its entry is `index.handler`. */
-export const bundleDirectory = (name: string): string => join(PROJECT_ROOT, "dist", name);
+/** A directory for each function, which is deployed as its code; its entry is `index.handler`. */
+export const BUNDLES = join(PROJECT_ROOT, "dist");
 
 /**
- * Bundles every function into `dist/<name>/index.js`, all in one call so that shared modules are parsed once.
+ * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once.
  * CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third smaller than its `main` ones.
  */
-export const buildFunctions = async (): Promise<void> => {
+export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> => {
   const present = functionNames.filter((name) => existsSync(join(PROJECT_ROOT, "functions", `${name}.ts`)));
-  await rm(join(PROJECT_ROOT, "dist"), { recursive: true, force: true });
+  await rm(outdir, { recursive: true, force: true });
   await build({
     absWorkingDir: PROJECT_ROOT,
     entryPoints: present.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
-    outdir: "dist",
+    outdir,
     bundle: true,
     minify: true,
     platform: "node",
@@ -42,8 +42,8 @@ export const buildFunctions = async (): Promise<void> => {
   });
   const { mkdir, writeFile } = await import("node:fs/promises");
   for (const name of functionNames.filter((one) => !present.includes(one))) {
-    await mkdir(bundleDirectory(name), { recursive: true });
-    await writeFile(join(bundleDirectory(name), "index.js"), `exports.handler=async()=>{throw Error("${name}")};`);
+    await mkdir(join(outdir, name), { recursive: true });
+    await writeFile(join(outdir, name, "index.js"), `exports.handler=async()=>{throw Error("${name}")};`);
   }
 };
 

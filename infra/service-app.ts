@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { PROJECT_ROOT } from "./build.ts";
+import { BUNDLES, PROJECT_ROOT } from "./build.ts";
 import { parseSettings } from "./settings.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";
 
@@ -15,13 +15,15 @@ export interface ServiceAppProps {
   readonly context?: Readonly<Record<string, unknown>>;
   /** Where the templates go. @default a new temporary directory */
   readonly outdir?: string;
+  /** Where `build.ts` put a directory for each function. @default `dist` */
+  readonly bundles?: string;
 }
 
 /**
  * The app with a stack for each region, checked when it is synthesized.
  * @throws SettingsError
  */
-export const createServiceApp = ({ context = {}, outdir }: ServiceAppProps = {}): App => {
+export const createServiceApp = ({ context = {}, outdir, bundles = BUNDLES }: ServiceAppProps = {}): App => {
   const app = new App({
     context: { ...projectContext(), ...context },
     ...(outdir !== undefined && { outdir }),
@@ -29,7 +31,7 @@ export const createServiceApp = ({ context = {}, outdir }: ServiceAppProps = {})
   const settings = parseSettings((name) => app.node.tryGetContext(name));
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const regionCode of settings.regions) {
-    new WorkItemsStack(app, `WorkItems-${regionCode}`, { regionCode, settings });
+    new WorkItemsStack(app, `WorkItems-${regionCode}`, { regionCode, settings, bundles });
   }
   return app;
 };

@@ -2,9 +2,14 @@ import { CfnOutput, Stack, type StackProps, Tags } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { allRoutes, type Route } from "../functions/routes.ts";
-import { allWorkers } from "../functions/workers.ts";
+import { type Worker, workers } from "../functions/workers.ts";
 import { REJECT_UNKNOWN_ROUTE } from "./build.ts";
+import { Alarms } from "./constructs/alarms.ts";
+import { ApiDomain } from "./constructs/api-domain.ts";
+import { addDashboard } from "./constructs/dashboard.ts";
+import { Firewall } from "./constructs/firewall.ts";
 import type { Parts } from "./constructs/grants.ts";
+import { serviceMetrics } from "./constructs/metrics.ts";
 import { WorkQueue } from "./constructs/queues.ts";
 import { ServiceApi } from "./constructs/rest-api.ts";
 import { API_TIMEOUT, MEMORY_MB, ServiceFunction } from "./constructs/service-function.ts";
@@ -21,12 +26,14 @@ const toPascalCase = (name: string): string =>
 export interface WorkItemsStackProps extends StackProps {
   readonly regionCode: RegionCode;
   readonly settings: Settings;
+  /** Where `build.ts` put a directory for each function. */
+  readonly bundles: string;
 }
 
 /** The whole service in one region; no other region has a part in it. */
 export class WorkItemsStack extends Stack {
-  constructor(scope: Construct, id: string, { regionCode, settings, ...props }: WorkItemsStackProps) {
-    super(scope, id, {
+  constructor(scope: Construct, stackName: string, { regionCode, settings, bundles, ...props }: WorkItemsStackProps) {
+    super(scope, stackName, {
       ...props,
       env: { region: REGIONS[regionCode] },
       description: `Work item ingestion and retrieval (${regionCode}, ${settings.stage})`,
@@ -42,9 +49,14 @@ export class WorkItemsStack extends Stack {
       splitQueue: new WorkQueue(this, "SplitQueue"),
       partsQueue: new WorkQueue(this, "PartsQueue"),
     };
+    const domain = settings.domains[regionCode];
+    const origins = [
+      ...(domain === undefined ? [] : [domain.host]),
+      `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`,
+    ];
     const { bucket } = new UploadBucket(this, "Uploads", {
       queue: queues.splitQueue.queue,
-      origins: [`https://${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`],
+      origins: origins.map((host) => `https://${host}`),
     });
     const parts: Parts = {
       workItems: tables.workItems,
@@ -54,7 +66,7 @@ export class WorkItemsStack extends Stack {
       splitQueue: queues.splitQueue.queue,
       partsQueue: queues.partsQueue.queue,
     };
-    const surroundings = { regionCode, parts, logRetention };
+    const surroundings = { regionCode, parts, bundles, logRetention };
 
     const functionOf = ({
       name,
@@ -77,18 +89,37 @@ export class WorkItemsStack extends Stack {
       bodyKind: "none",
     });
     api.serve(allRoutes, functionOf, rejectUnknownRoute);
-    for (const worker of allWorkers) addWorker(this, toPascalCase(worker.name), { ...surroundings, worker, queues });
 
-    for (const [name, value] of Object.entries({
-      ApiUrl: api.api.url,
+    const workerFunctionOf = (worker: Worker) =>
+      addWorker(this, toPascalCase(worker.name), { ...surroundings, worker, queues }).function;
+    const { sweepUploads, failDeadUpload, ...others } = workers;
+    const metrics = serviceMetrics({
+      api: api.api,
+      parts,
+      queues,
+      sweepUploads: workerFunctionOf(sweepUploads),
+      failDeadUpload: workerFunctionOf(failDeadUpload),
+    });
+    for (const worker of Object.values(others)) workerFunctionOf(worker);
+
+    if (settings.waf) new Firewall(this, "Firewall", api.api);
+    const name = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
+    const { topic, alarms } = new Alarms(this, "Alarms", { metrics, email: settings.alarmEmail });
+    addDashboard(this, "Dashboard", metrics, alarms);
+
+    const outputs = {
+      ApiUrl: domain === undefined ? api.api.url : `https://${domain.host}/`,
+      ...(name && { DomainTarget: name.domainNameAliasDomainName }),
       WorkItemsTable: tables.workItems.tableName,
       AccessTable: tables.access.tableName,
       LimitsTable: tables.limits.tableName,
       UploadsBucket: bucket.bucketName,
       SplitQueueUrl: queues.splitQueue.queue.queueUrl,
       PartsQueueUrl: queues.partsQueue.queue.queueUrl,
-    })) {
-      new CfnOutput(this, name, { value });
-    }
+      SplitDeadLettersUrl: queues.splitQueue.deadLetters.queueUrl,
+      PartsDeadLettersUrl: queues.partsQueue.deadLetters.queueUrl,
+      AlarmTopic: topic.topicArn,
+    };
+    for (const [id, value] of Object.entries(outputs)) new CfnOutput(this, id, { value });
   }
 }

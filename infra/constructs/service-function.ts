@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
@@ -14,7 +15,6 @@ import {
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Touches } from "../../lib/aws/touches.ts";
-import { bundleDirectory } from "../build.ts";
 import type { RegionCode } from "../settings.ts";
 import { bind, type Parts } from "./grants.ts";
 
@@ -29,10 +29,18 @@ export const WORKER_TIMEOUT = Duration.minutes(2);
  */
 export const MEMORY_MB = { reads: 1024, computes: 1769 } as const;
 
+/** How every function names itself in logs and in the metrics that it writes into them. */
+export const POWERTOOLS = {
+  POWERTOOLS_SERVICE_NAME: "work-items",
+  POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
+} as const;
+
 /** What all functions of one region have in common. */
 export interface FunctionSurroundings {
   readonly regionCode: RegionCode;
   readonly parts: Parts;
+  /** Where `build.ts` put a directory for each function. */
+  readonly bundles: string;
   readonly logRetention: RetentionDays;
 }
 
@@ -83,13 +91,14 @@ export class ServiceFunction extends Construct {
       description: props.summary,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      code: Code.fromAsset(bundleDirectory(props.name)),
+      code: Code.fromAsset(join(props.bundles, props.name)),
       handler: "index.handler",
       // Complete above: the construct must not add statements of its own.
       role: role.withoutPolicyUpdates(),
       memorySize: props.memorySize,
       timeout: props.timeout,
       environment: {
+        ...POWERTOOLS,
         REGION_CODE: props.regionCode,
         ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
       },

@@ -1,0 +1,141 @@
+import { Stack } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import { Construct } from "constructs";
+import type { ServiceMetrics } from "./metrics.ts";
+
+interface Watch {
+  readonly name: string;
+  readonly metric: IMetric;
+  /** What callers or operators lose while it rings, for whoever is woken. */
+  readonly impact: string;
+  readonly threshold: number;
+  /** @default at or above the threshold */
+  readonly comparison?: ComparisonOperator;
+  /** How many of how many periods. @default [1, 1] */
+  readonly periods?: readonly [breaching: number, evaluated: number];
+  /** @default not breaching */
+  readonly missing?: TreatMissingData;
+}
+
+const SIX_HOURS_SECONDS = 6 * 60 * 60;
+
+const watches = (metrics: ServiceMetrics): readonly Watch[] => [
+  {
+    name: "DeadLetters",
+    metric: metrics.deadLettersTaken,
+    impact:
+      "An upload job was ended as failed after its message had been tried five times; its remaining rows are not applied.",
+    threshold: 1,
+  },
+  {
+    name: "DeadLettersStuck",
+    metric: metrics.deadLettersWaiting,
+    impact: "Dead letters are not being taken: their upload jobs look as if they were still being processed.",
+    threshold: 1,
+    periods: [3, 3],
+  },
+  {
+    name: "ServerErrors",
+    metric: metrics.serverErrorPercent,
+    impact: "More than one request in a hundred fails with a 5xx: callers get errors and retry.",
+    threshold: 1,
+    comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    periods: [2, 3],
+  },
+  {
+    name: "Latency",
+    metric: metrics.latencyP99,
+    impact: "One request in a hundred takes longer than five seconds: callers with short timeouts give up and retry.",
+    threshold: 5000,
+    periods: [3, 3],
+  },
+  {
+    name: "ThrottledWrites",
+    metric: metrics.throttledWrites,
+    impact: "DynamoDB refuses writes: batches answer items with errors, single writes 503, upload jobs slow down.",
+    threshold: 100,
+    periods: [2, 3],
+  },
+  {
+    name: "JobAge",
+    metric: metrics.jobAgeSeconds,
+    impact:
+      "An upload job has been open for six hours, longer than the largest file needs to arrive: its rows come late or not at all.",
+    threshold: SIX_HOURS_SECONDS,
+  },
+  {
+    name: "LimiterFailingOpen",
+    metric: metrics.limiterFailedOpen,
+    impact:
+      "Requests pass without a rate limit because its store does not answer in time: one organization can crowd out others.",
+    threshold: 10,
+    periods: [2, 3],
+  },
+  {
+    name: "SweepStopped",
+    metric: metrics.sweeps,
+    impact: "Nothing looks after upload jobs: one that loses its message or its worker stands still.",
+    threshold: 1,
+    comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+    periods: [3, 3],
+    missing: TreatMissingData.BREACHING,
+  },
+];
+
+export interface AlarmsProps {
+  readonly metrics: ServiceMetrics;
+  /** @default nobody: the topic is there to subscribe to */
+  readonly email: string | undefined;
+}
+
+/** Everything that should wake somebody, and the topic that does. */
+export class Alarms extends Construct {
+  readonly topic: Topic;
+  readonly alarms: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, { metrics, email }: AlarmsProps) {
+    super(scope, id);
+    this.topic = new Topic(this, "Topic", { displayName: `Alarms of ${Stack.of(this).stackName}`, enforceSSL: true });
+    // A topic with a policy of its own has lost the one that lets the account's alarms publish.
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: "PublishAlarms",
+        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+        actions: ["sns:Publish"],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
+      }),
+    );
+    if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
+    this.alarms = watches(metrics).map((watch) => this.alarm(watch));
+  }
+
+  private alarm({
+    name,
+    metric,
+    impact,
+    threshold,
+    comparison,
+    periods: [breaching, evaluated] = [1, 1],
+    missing,
+  }: Watch) {
+    const alarm = new Alarm(this, name, {
+      alarmName: `${Stack.of(this).stackName}-${name}`,
+      alarmDescription: `Impact: ${impact}`,
+      metric,
+      threshold,
+      comparisonOperator: comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: evaluated,
+      datapointsToAlarm: breaching,
+      treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
+    });
+    const action = new SnsAction(this.topic);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+    return alarm;
+  }
+}

@@ -1,0 +1,38 @@
+import {
+  type DomainName,
+  EndpointAccessMode,
+  EndpointType,
+  type RestApi,
+  SecurityPolicy,
+} from "aws-cdk-lib/aws-apigateway";
+import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
+import { ARecord, HostedZone, RecordTarget } from "aws-cdk-lib/aws-route53";
+import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
+import { Construct } from "constructs";
+import type { Domain } from "../settings.ts";
+
+export interface ApiDomainProps {
+  readonly api: RestApi;
+  readonly domain: Domain;
+}
+
+/** The region's own host name, and its alias record where the zone is in Route 53. */
+export class ApiDomain extends Construct {
+  readonly domainName: DomainName;
+
+  constructor(scope: Construct, id: string, { api, domain: { host, certificateArn, hostedZoneId } }: ApiDomainProps) {
+    super(scope, id);
+    this.domainName = api.addDomainName("Domain", {
+      domainName: host,
+      certificate: Certificate.fromCertificateArn(this, "Certificate", certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
+      endpointAccessMode: EndpointAccessMode.BASIC,
+    });
+    if (hostedZoneId === undefined) return;
+    new ARecord(this, "Alias", {
+      zone: HostedZone.fromHostedZoneAttributes(this, "Zone", { hostedZoneId, zoneName: host }),
+      target: RecordTarget.fromAlias(new ApiGatewayDomain(this.domainName)),
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import { Stack } from "aws-cdk-lib";
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  PeriodOverride,
+} from "aws-cdk-lib/aws-cloudwatch";
+import type { Construct } from "constructs";
+import type { ServiceMetrics } from "./metrics.ts";
+
+/** Of the dashboard's 24 columns; three graphs a row. */
+const WIDTH = 8;
+
+const graph = (title: string, unit: string, metrics: readonly IMetric[]) =>
+  new GraphWidget({
+    title,
+    width: WIDTH,
+    left: [...metrics],
+    leftYAxis: { label: unit, min: 0, showUnits: false },
+  });
+
+/** One page a region: what is asked, what it answers, what it works on, what it costs. */
+export const addDashboard = (
+  scope: Construct,
+  id: string,
+  metrics: ServiceMetrics,
+  alarms: readonly Alarm[],
+): Dashboard => {
+  const dashboard = new Dashboard(scope, id, {
+    dashboardName: Stack.of(scope).stackName,
+    periodOverride: PeriodOverride.INHERIT,
+  });
+  dashboard.addWidgets(new AlarmStatusWidget({ title: "Alarms", width: 3 * WIDTH, height: 3, alarms: [...alarms] }));
+  dashboard.addWidgets(
+    graph("Requests", "in 5 minutes", [metrics.requests]),
+    graph("Errors", "in 5 minutes", [metrics.clientErrors, metrics.serverErrors]),
+    graph("Latency", "ms", [metrics.latencyP50, metrics.latencyP99]),
+  );
+  dashboard.addWidgets(
+    graph("Rows of uploads", "a second", [metrics.rowsPerSecond]),
+    graph("Job age", "s", [metrics.jobAgeSeconds]),
+    graph("Messages waiting", "messages", [...metrics.messagesWaiting, metrics.deadLettersWaiting]),
+  );
+  dashboard.addWidgets(
+    graph("Consumed read capacity", "units in 5 minutes", metrics.consumedReads),
+    graph("Consumed write capacity", "units in 5 minutes", metrics.consumedWrites),
+    graph("Refused and unlimited", "in 5 minutes", [metrics.throttledWrites, metrics.limiterFailedOpen]),
+  );
+  return dashboard;
+};
