@@ -26,7 +26,7 @@ export const workers = {
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
     touches: {
       workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
-      uploads: { actions: ["GetObject", "PutObject"] },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
     },
@@ -50,7 +50,7 @@ export const workers = {
         ],
         keys: [...jobKeys, "ITEM#*"],
       },
-      uploads: { actions: ["GetObject", "PutObject"] },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       partsQueue: { actions: ["SendMessage"] },
     },
   },
@@ -60,7 +60,7 @@ export const workers = {
     trigger: { kind: "schedule", everyMinutes: 1 },
     touches: {
       workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
-      uploads: { actions: ["GetObject", "PutObject"] },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
     },
@@ -71,7 +71,7 @@ export const workers = {
     trigger: { kind: "dead-letters" },
     touches: {
       workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
-      uploads: { actions: ["GetObject", "PutObject"] },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
     },
   },
   recordQaScore: {

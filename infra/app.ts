@@ -1,14 +1,15 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { PROJECT_ROOT } from "./build.ts";
+import { contextOf } from "./context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { SettingsError } from "./settings.ts";
 
-const { values } = parseArgs({ options: { context: { type: "string", short: "c", multiple: true, default: [] } } });
-const context = Object.fromEntries(values.context.map((pair) => pair.split(/=(.*)/s, 2)));
-
+/** What `cdk.json` runs; by itself, `node infra/app.ts -c stage=prod` synthesizes too, into `cdk.out`. */
 try {
-  createServiceApp({ context, outdir: process.env["CDK_OUTDIR"] ?? join(PROJECT_ROOT, "cdk.out") }).synth();
+  createServiceApp({
+    context: contextOf(process.argv.slice(2)),
+    outdir: process.env["CDK_OUTDIR"] ?? join(PROJECT_ROOT, "cdk.out"),
+  }).synth();
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   console.error(error.message);

@@ -1,18 +1,13 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { BUNDLES, PROJECT_ROOT } from "./build.ts";
+import { BUNDLES } from "./build.ts";
+import { type Context, projectContext } from "./context.ts";
 import { parseSettings } from "./settings.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";
 
-/** The CDK's own command line passes the context of cdk.json along; whoever runs the app without it needs this. */
-const projectContext = (): Record<string, unknown> =>
-  (JSON.parse(readFileSync(join(PROJECT_ROOT, "cdk.json"), "utf8")) as { context: Record<string, unknown> }).context;
-
 export interface ServiceAppProps {
   /** As `-c name=value` gives it. @default none */
-  readonly context?: Readonly<Record<string, unknown>>;
+  readonly context?: Context;
   /** Where the templates go. @default a new temporary directory */
   readonly outdir?: string;
   /** Where `build.ts` put a directory for each function. @default `dist` */

@@ -28,7 +28,8 @@ export interface Domain {
 /** The command line asks for what cannot be; the message says in one line what to do. */
 export class SettingsError extends Error {}
 
-const flag = z.union([z.boolean(), z.stringbool()]).default(false);
+/** `true` in cdk.json, `"true"` on the command line. */
+const flag = z.union([z.boolean(), z.stringbool()], "must be true or false").default(false);
 
 const contextSchema = z.object({
   stage: z.enum(["dev", "prod"], "must be dev or prod").default("dev"),

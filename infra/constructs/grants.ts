@@ -52,9 +52,12 @@ const bindBucket = (variable: string, bucket: Bucket, { actions }: BucketTouch):
     value: bucket.bucketName,
     statements: [
       new PolicyStatement({
-        actions: actions.map((action) => `s3:${action}`),
+        actions: actions.filter((action) => action !== "ListBucket").map((action) => `s3:${action}`),
         resources: [bucket.arnForObjects(objects)],
       }),
+      ...(actions.includes("ListBucket")
+        ? [new PolicyStatement({ actions: ["s3:ListBucket"], resources: [bucket.bucketArn] })]
+        : []),
     ],
     acknowledgments: [
       {

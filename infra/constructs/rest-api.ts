@@ -75,6 +75,8 @@ export class ServiceApi extends Construct {
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });
+    // The stack has an output of its own, which knows of the domain.
+    this.api.node.tryRemoveChild("Endpoint");
     const resource = this.api.node.defaultChild as CfnRestApi;
     resource.securityPolicy = SECURITY_POLICY;
     resource.endpointAccessMode = "BASIC";

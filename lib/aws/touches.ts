@@ -40,7 +40,8 @@ export type WorkItemsKeyPattern =
   | "LIST_CONVERSATION#*";
 
 export interface BucketTouch {
-  readonly actions: readonly ("GetObject" | "PutObject" | "AbortMultipartUpload" | "DeleteObject")[];
+  /** Without `ListBucket` S3 answers 403 instead of 404 to whoever asks for an object that is not there. */
+  readonly actions: readonly ("GetObject" | "PutObject" | "AbortMultipartUpload" | "DeleteObject" | "ListBucket")[];
 }
 export interface QueueTouch {
   readonly actions: readonly "SendMessage"[];
