@@ -1,0 +1,162 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type Resource, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
+
+const { us, eu } = synthesize();
+
+/** A change of one of these makes CloudFormation replace the resource, or what it keeps inaccessible. */
+const REPLACEMENT = {
+  "AWS::DynamoDB::Table": ["TableName", "KeySchema", "GlobalSecondaryIndexes"],
+  "AWS::S3::Bucket": ["BucketName", "BucketNamePrefix", "ObjectLockEnabled"],
+  "AWS::SQS::Queue": ["QueueName", "FifoQueue"],
+  // Holds no data, but callers hold its address.
+  "AWS::ApiGateway::RestApi": [],
+} as const satisfies Record<string, readonly string[]>;
+
+const isStateful = (type: string): type is keyof typeof REPLACEMENT => type in REPLACEMENT;
+
+const statefulOf = (template: Template) =>
+  Object.fromEntries(
+    Object.entries(template.Resources).flatMap(([id, { Type, Properties, DeletionPolicy }]: [string, Resource]) => {
+      if (!isStateful(Type)) return [];
+      const kept = REPLACEMENT[Type].filter((name) => name in Properties).map((name) => [name, Properties[name]]);
+      return [[id, { Type, ...(DeletionPolicy && { DeletionPolicy }), ...Object.fromEntries(kept) }]];
+    }),
+  );
+
+describe("what holds state", () => {
+  const deployed: unknown = JSON.parse(readFileSync(new URL("stateful-resources.json", import.meta.url), "utf8"));
+
+  test.each([
+    ["us", us],
+    ["eu", eu],
+  ])("is neither replaced nor removed in %s", (_, template) => {
+    expect(statefulOf(template)).toEqual(deployed);
+  });
+
+  test("is the same in every stage", () => {
+    expect(statefulOf(synthesize({ stage: "prod" }).us)).toEqual(deployed);
+  });
+});
+
+describe("tables", () => {
+  test.each(resourcesOf(us, "AWS::DynamoDB::Table"))(
+    "%s is recoverable, protected, encrypted and expires records",
+    (id, table) => {
+      expect(us.Resources[id]).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+      expect(table).toMatchObject({
+        BillingMode: "PAY_PER_REQUEST",
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        SSESpecification: { SSEEnabled: true },
+        TimeToLiveSpecification: { AttributeName: "expires_at", Enabled: true },
+      });
+    },
+  );
+});
+
+describe("the upload bucket", () => {
+  const bucket = resourceOf(us, "AWS::S3::Bucket");
+
+  test("is private, encrypted and kept", () => {
+    expect(bucket).toMatchObject({
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }],
+      },
+    });
+  });
+
+  test("expires uploads after 30 days and unfinished ones after a day", () => {
+    expect(bucket).toMatchObject({
+      LifecycleConfiguration: {
+        Rules: expect.arrayContaining([
+          { ExpirationInDays: 30, Status: "Enabled" },
+          { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" },
+        ]),
+      },
+    });
+  });
+
+  test("accepts forms from the API's own pages and no other", () => {
+    const origin = ["https://", { Ref: expect.stringMatching(/^ApiRestApi/) }, ".execute-api.us-east-1.amazonaws.com"];
+    expect(bucket).toMatchObject({
+      CorsConfiguration: {
+        CorsRules: [{ AllowedOrigins: [{ "Fn::Join": ["", origin] }], AllowedMethods: ["POST", "GET"] }],
+      },
+    });
+  });
+
+  test("tells the split queue of source files alone, and may do so before it is made", () => {
+    expect(bucket).toMatchObject({
+      NotificationConfiguration: {
+        QueueConfigurations: [
+          {
+            Event: "s3:ObjectCreated:*",
+            Queue: { "Fn::GetAtt": [expect.stringMatching(/^SplitQueue/), "Arn"] },
+            Filter: {
+              S3Key: {
+                Rules: [
+                  { Name: "prefix", Value: "uploads/" },
+                  { Name: "suffix", Value: "source.csv" },
+                ],
+              },
+            },
+          },
+        ],
+      },
+    });
+    const made = Object.values(us.Resources).find(({ Type }) => Type === "AWS::S3::Bucket");
+    expect(made).toHaveProperty("DependsOn", expect.arrayContaining([expect.stringMatching(/^SplitQueuePolicy/)]));
+  });
+});
+
+describe("queues", () => {
+  const queues = resourcesOf(us, "AWS::SQS::Queue");
+  const [deadLetters, working] = [true, false].map((dead) =>
+    queues.filter(([, properties]) => "RedrivePolicy" in properties !== dead),
+  );
+
+  test("are encrypted", () => {
+    for (const [, queue] of queues) expect(queue).toMatchObject({ SqsManagedSseEnabled: true });
+  });
+
+  test("have a dead-letter queue each, which keeps messages for 14 days", () => {
+    expect(working).toHaveLength(2);
+    const targets = working?.map(([, queue]) => JSON.stringify(queue["RedrivePolicy"]));
+    expect(new Set(targets).size).toBe(2);
+    expect(deadLetters).toHaveLength(2);
+    for (const [, queue] of deadLetters ?? [])
+      expect(queue).toMatchObject({ MessageRetentionPeriod: 14 * 24 * 60 * 60 });
+  });
+
+  test("hide a message for at least six times as long as its function may run", () => {
+    const timeouts = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => {
+      const { Ref: id } = mapping["FunctionName"] as { Ref: string };
+      return Number(us.Resources[id]?.Properties["Timeout"]);
+    });
+    for (const [, queue] of queues)
+      expect(queue["VisibilityTimeout"]).toBeGreaterThanOrEqual(6 * Math.max(...timeouts));
+  });
+});
+
+test("bucket, queues and alarm topic refuse whoever comes without TLS", () => {
+  const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
+    resourcesOf(us, type),
+  );
+  expect(policies).toHaveLength(6);
+  for (const [, policy] of policies) {
+    expect(policy).toMatchObject({
+      PolicyDocument: {
+        Statement: expect.arrayContaining([
+          expect.objectContaining({ Effect: "Deny", Condition: { Bool: { "aws:SecureTransport": "false" } } }),
+        ]),
+      },
+    });
+  }
+});

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "vitest";
+import { allRoutes } from "../../functions/routes.ts";
+import { allWorkers, type Trigger } from "../../functions/workers.ts";
+import { environmentSchema, VARIABLE_OF } from "../../lib/aws/environment.ts";
+import type { Touches } from "../../lib/aws/touches.ts";
+import { plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
+
+const { us } = synthesize();
+
+interface Deployed {
+  readonly name: string;
+  readonly touches: Touches;
+  readonly trigger?: Trigger;
+}
+const expected: readonly Deployed[] = [...allRoutes, ...allWorkers, { name: "reject-unknown-route", touches: {} }];
+
+/** Logical ids, found by how the constructs are called. */
+const idOf = (prefix: string, type: string): string => {
+  const found = resourcesOf(us, type).filter(([id]) => id.replace(/[0-9A-F]{8}$/, "") === prefix);
+  if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} of ${type} ${prefix}`);
+  return found[0][0];
+};
+const PART = {
+  workItems: idOf("TablesWorkItems", "AWS::DynamoDB::Table"),
+  access: idOf("TablesAccess", "AWS::DynamoDB::Table"),
+  limits: idOf("TablesLimits", "AWS::DynamoDB::Table"),
+  uploads: idOf("UploadsBucket", "AWS::S3::Bucket"),
+  splitQueue: idOf("SplitQueue", "AWS::SQS::Queue"),
+  partsQueue: idOf("PartsQueue", "AWS::SQS::Queue"),
+} as const satisfies Record<keyof Touches, string>;
+const deadLetterQueues = ["SplitQueueDeadLetters", "PartsQueueDeadLetters"].map((prefix) =>
+  idOf(prefix, "AWS::SQS::Queue"),
+);
+
+const functions = new Map(
+  resourcesOf(us, "AWS::Lambda::Function").map(([id, properties]) => [
+    String(properties["FunctionName"]).replace("WorkItems-us-", ""),
+    { id, properties },
+  ]),
+);
+const deployed = (name: string): { readonly id: string; readonly properties: Resource["Properties"] } => {
+  const found = functions.get(name);
+  if (found === undefined) throw new Error(`${name} is not in the template`);
+  return found;
+};
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  readonly Condition?: unknown;
+}
+const list = (value: string | readonly string[]): readonly string[] => (typeof value === "string" ? [value] : value);
+
+/** One line for each permission: `dynamodb:Query on TablesWorkItems….Arn where {…}`. */
+const permission = (action: string, resource: string, condition?: unknown): string =>
+  `${action} on ${resource}${condition === undefined ? "" : ` where ${JSON.stringify(condition)}`}`;
+
+const statementsOf = (name: string): readonly Statement[] => {
+  const [roleId] = String(plain(deployed(name).properties["Role"])).split(".");
+  const role = us.Resources[roleId ?? ""]?.Properties ?? {};
+  // Nothing but the inline policy: no managed ones, and no policy elsewhere that names the role.
+  expect(role).not.toHaveProperty("ManagedPolicyArns");
+  for (const type of ["AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"]) {
+    expect(JSON.stringify(resourcesOf(us, type))).not.toContain(roleId);
+  }
+  const policies = plain(role["Policies"]) as readonly {
+    readonly PolicyDocument: { readonly Statement: Statement[] };
+  }[];
+  return policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+};
+
+const permissionsOf = (name: string): readonly string[] =>
+  statementsOf(name)
+    .flatMap(({ Effect, Action, Resource, Condition }) => {
+      expect(Effect).toBe("Allow");
+      return list(Action).flatMap((action) =>
+        list(Resource).map((resource) => permission(action, resource, Condition)),
+      );
+    })
+    .toSorted();
+
+const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
+  if (trigger?.kind === "queue") return [PART[trigger.queue]];
+  return trigger?.kind === "dead-letters" ? deadLetterQueues : [];
+};
+
+const touched = (row: Deployed): readonly string[] => {
+  const { workItems, access, limits, uploads, splitQueue, partsQueue } = row.touches;
+  const table = `${PART.workItems}.Arn`;
+  const tables = [table, ...(workItems?.listing === true ? [`${table}/index/listing`] : [])];
+  const leading = workItems && { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": workItems.keys } };
+  const logs = resourcesOf(us, "AWS::Logs::LogGroup").find(
+    ([, { LogGroupName }]) => LogGroupName === `/aws/lambda/WorkItems-us-${row.name}`,
+  );
+  return [
+    ...(workItems?.actions ?? []).flatMap((action) =>
+      tables.map((resource) => permission(`dynamodb:${action}`, resource, leading)),
+    ),
+    ...(access?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${PART.access}.Arn`)),
+    ...(limits?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${PART.limits}.Arn`)),
+    ...(uploads?.actions ?? []).map((action) =>
+      permission(`s3:${action}`, action === "ListBucket" ? `${PART.uploads}.Arn` : `${PART.uploads}.Arn/uploads/*`),
+    ),
+    ...(splitQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${PART.splitQueue}.Arn`)),
+    ...(partsQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${PART.partsQueue}.Arn`)),
+    ...queuesThatTrigger(row).flatMap((queue) =>
+      ["DeleteMessage", "GetQueueAttributes", "ReceiveMessage"].map((action) =>
+        permission(`sqs:${action}`, `${queue}.Arn`),
+      ),
+    ),
+    ...["logs:CreateLogStream", "logs:PutLogEvents"].map((action) => permission(action, `${logs?.[0]}.Arn`)),
+    ...["xray:PutTelemetryRecords", "xray:PutTraceSegments"].map((action) => permission(action, "*")),
+  ].toSorted();
+};
+
+test("deploys every route, every worker and the fallback, and nothing else", () => {
+  expect([...functions.keys()].toSorted()).toEqual(expected.map(({ name }) => name).toSorted());
+});
+
+describe.each(expected)("$name", (row) => {
+  const { properties } = deployed(row.name);
+  const { Variables: variables } = plain(properties["Environment"]) as { Variables: Record<string, string> };
+
+  test("may do exactly what it touches", () => {
+    expect(permissionsOf(row.name)).toEqual(touched(row));
+  });
+
+  test("gets the variables that its environment schema asks for, and no others", () => {
+    const parts = (Object.keys(row.touches) as (keyof Touches)[]).map((part) => [VARIABLE_OF[part], PART[part]]);
+    expect(variables).toEqual({
+      REGION_CODE: "us",
+      POWERTOOLS_SERVICE_NAME: "work-items",
+      POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
+      ...Object.fromEntries(parts),
+    });
+    expect(environmentSchema(row.touches).safeParse(variables)).toMatchObject({ success: true });
+  });
+
+  test("runs on Node 24 and arm64, is traced and logs JSON that does not stay for ever", () => {
+    expect(properties).toMatchObject({
+      Runtime: "nodejs24.x",
+      Architectures: ["arm64"],
+      Handler: "index.handler",
+      TracingConfig: { Mode: "Active" },
+      LoggingConfig: { LogFormat: "JSON" },
+    });
+    const { LogGroup: logGroup } = plain(properties["LoggingConfig"]) as { LogGroup: string };
+    expect(us.Resources[logGroup]?.Properties).toMatchObject({ RetentionInDays: 7 });
+  });
+});
+
+/** Every policy statement anywhere in a value, resource policies included. */
+const statementsIn = (value: unknown): readonly Statement[] => {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.values(value).flatMap(statementsIn);
+  return "Effect" in value && "Action" in value ? [value as unknown as Statement, ...inner] : inner;
+};
+
+test("no policy in the stack allows an action by a wildcard, or a scan", () => {
+  const allowed = statementsIn(us.Resources).filter(({ Effect }) => Effect === "Allow");
+  expect(allowed.length).toBeGreaterThan(expected.length);
+  for (const { Action } of allowed) {
+    for (const action of list(Action)) expect(action).not.toMatch(/\*|:Scan$|:BatchWriteItem$/);
+  }
+});
+
+test("functions never write keys or organizations, and only those behind a key write limits", () => {
+  for (const row of expected) {
+    const lines = permissionsOf(row.name).filter((line) => /(Put|Update|Delete|PartiQL)/.test(line));
+    expect(lines.filter((line) => line.includes(PART.access))).toEqual([]);
+    const limited = lines.some((line) => line.includes(PART.limits));
+    expect(limited).toBe(allRoutes.some(({ name, public: isPublic = false }) => name === row.name && !isPublic));
+  }
+});
+
+test("API functions end before the gateway gives up", () => {
+  for (const { name } of allRoutes) expect(deployed(name).properties["Timeout"]).toBeLessThan(29);
+});
+
+describe("event sources", () => {
+  const mappings = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => plain(mapping));
+
+  test("hand one message at a time to as many functions as the worker says, and hear which failed", () => {
+    const wanted = allWorkers.flatMap((worker) => {
+      const { trigger } = worker;
+      const concurrency = trigger.kind === "queue" ? trigger.maximumConcurrency : 2;
+      return queuesThatTrigger(worker).map((queue) => ({
+        FunctionName: deployed(worker.name).id,
+        EventSourceArn: `${queue}.Arn`,
+        BatchSize: 1,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: concurrency },
+      }));
+    });
+    expect(mappings).toHaveLength(wanted.length);
+    expect(mappings).toEqual(expect.arrayContaining(wanted.map((mapping) => expect.objectContaining(mapping))));
+  });
+
+  test("may loop only where a function feeds its own queue", () => {
+    for (const { name, touches, trigger } of expected) {
+      const feedsItself = trigger?.kind === "queue" && touches[trigger.queue] !== undefined;
+      expect(deployed(name).properties["RecursiveLoop"]).toBe(feedsItself ? "Allow" : undefined);
+    }
+  });
+
+  test("start scheduled workers by rule, each allowed to start that function alone", () => {
+    const scheduled = allWorkers.filter(({ trigger }) => trigger.kind === "schedule");
+    const rules = resourcesOf(us, "AWS::Events::Rule").map(([, rule]) => plain(rule));
+    expect(rules).toHaveLength(scheduled.length);
+    for (const { name, trigger } of scheduled) {
+      const { id } = deployed(name);
+      const minutes = trigger.kind === "schedule" ? trigger.everyMinutes : 0;
+      expect(rules).toContainEqual(
+        expect.objectContaining({
+          ScheduleExpression: minutes === 1 ? "rate(1 minute)" : `rate(${minutes} minutes)`,
+          Targets: [expect.objectContaining({ Arn: `${id}.Arn` })],
+        }),
+      );
+    }
+  });
+
+  test("leave direct workers to IAM: nothing else may start them", () => {
+    const permissions = JSON.stringify(resourcesOf(us, "AWS::Lambda::Permission"));
+    for (const { name } of allWorkers.filter(({ trigger }) => trigger.kind === "direct")) {
+      expect(permissions).not.toContain(deployed(name).id);
+    }
+  });
+});

@@ -1,0 +1,182 @@
+import { ResponseType } from "aws-cdk-lib/aws-apigateway";
+import { describe, expect, test } from "vitest";
+import { allRoutes } from "../../functions/routes.ts";
+import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
+
+const { us } = synthesize();
+
+const paths = new Map<string, string>();
+const pathOf = (id: string): string => {
+  const known = paths.get(id);
+  if (known !== undefined) return known;
+  const resource = us.Resources[id];
+  const { ParentId: parent, PathPart: part } = plain(resource?.Properties) as { ParentId: string; PathPart: string };
+  const path = parent.endsWith(".RootResourceId") ? `/${part}` : `${pathOf(parent)}/${part}`;
+  paths.set(id, path);
+  return path;
+};
+
+interface Method {
+  readonly HttpMethod: string;
+  readonly ResourceId: string;
+  readonly AuthorizationType: string;
+  readonly Integration: { readonly Type: string; readonly Uri: string };
+}
+const methods = resourcesOf(us, "AWS::ApiGateway::Method").map(([, properties]) => plain(properties) as Method);
+const functionIds = new Map(
+  resourcesOf(us, "AWS::Lambda::Function").map(([id, { FunctionName: name }]) => [
+    id,
+    String(name).replace("WorkItems-us-", ""),
+  ]),
+);
+
+/** `GET /v1/work_items` → the function behind it. */
+const behind = new Map(
+  methods.map(({ HttpMethod, ResourceId, Integration }) => {
+    const path = ResourceId.endsWith(".RootResourceId") ? "/" : pathOf(ResourceId);
+    const id = [...functionIds.keys()].find((candidate) => Integration.Uri.includes(`${candidate}.Arn/invocations`));
+    return [`${HttpMethod} ${path}`, functionIds.get(id ?? "")];
+  }),
+);
+
+describe("routes", () => {
+  test.each(allRoutes)("$method $path goes to $name", ({ method, path, name }) => {
+    expect(behind.get(`${method} ${path}`)).toBe(name);
+  });
+
+  test("every other method and path goes to our own 404 and 405", () => {
+    const every = resourcesOf(us, "AWS::ApiGateway::Resource").map(([id]) => pathOf(id));
+    expect(every).toEqual(expect.arrayContaining(["/v1", "/v1/work_items", "/{proxy+}"]));
+    for (const path of ["/", ...every])
+      expect([path, behind.get(`ANY ${path}`)]).toEqual([path, "reject-unknown-route"]);
+    expect(behind.size).toBe(allRoutes.length + every.length + 1);
+  });
+
+  test("are proxied, and authenticated by the functions", () => {
+    for (const method of methods)
+      expect(method).toMatchObject({ AuthorizationType: "NONE", Integration: { Type: "AWS_PROXY" } });
+  });
+
+  test("each function may be called by its own method alone", () => {
+    const permissions = resourcesOf(us, "AWS::Lambda::Permission")
+      .map(([, permission]) => plain(permission) as { FunctionName: string; Principal: string; SourceArn: string })
+      .filter(({ Principal }) => Principal === "apigateway.amazonaws.com");
+    for (const { name, method, path } of allRoutes) {
+      const sources = permissions
+        .filter(({ FunctionName }) => functionIds.get(FunctionName.replace(/\.Arn$/, "")) === name)
+        .map(({ SourceArn }) => SourceArn);
+      const segments = path.replaceAll(/\{[^}]*\}/g, "*");
+      expect(sources).toEqual([expect.stringMatching(/^arn:aws:execute-api:us-east-1:/)]);
+      expect(sources[0]?.endsWith(`/${method}${segments}`)).toBe(true);
+    }
+  });
+});
+
+describe("gateway responses", () => {
+  interface GatewayResponse {
+    readonly ResponseType: string;
+    readonly StatusCode?: string;
+    readonly ResponseParameters: Readonly<Record<string, string>>;
+    readonly ResponseTemplates: Readonly<Record<string, string>>;
+  }
+  const responses = resourcesOf(us, "AWS::ApiGateway::GatewayResponse").map(
+    ([, properties]) => plain(properties) as GatewayResponse,
+  );
+  const responseOf = (type: ResponseType) => responses.find(({ ResponseType: name }) => name === type.responseType);
+
+  test("there is one for every type that the gateway has", () => {
+    const types = Object.values(ResponseType).filter((value) => value instanceof ResponseType);
+    expect(responses.map((response) => response.ResponseType).toSorted()).toEqual(
+      types.map(({ responseType }) => responseType).toSorted(),
+    );
+  });
+
+  test.each(responses)("$ResponseType answers the one error body with a request id", (response) => {
+    const body: unknown = JSON.parse(response.ResponseTemplates["application/json"] ?? "");
+    expect(body).toEqual({ error: expect.stringMatching(/./) });
+    expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
+    expect(response.ResponseParameters).toHaveProperty(["gatewayresponse.header.x-request-id"], "context.requestId");
+  });
+
+  test.each([
+    [ResponseType.MISSING_AUTHENTICATION_TOKEN, "404"],
+    [ResponseType.INVALID_SIGNATURE, "404"],
+    [ResponseType.REQUEST_TOO_LARGE, "413"],
+    [ResponseType.THROTTLED, "429"],
+    [ResponseType.DEFAULT_5XX, "500"],
+    [ResponseType.INTEGRATION_TIMEOUT, "503"],
+  ])("$responseType has the status that our own function would give", (type, status) => {
+    expect(responseOf(type)?.StatusCode).toBe(status);
+  });
+
+  test("say when to try again, wherever trying again helps", () => {
+    for (const { StatusCode, ResponseParameters } of responses) {
+      const seconds = ResponseParameters["gatewayresponse.header.Retry-After"] ?? "none";
+      expect(seconds).toMatch(StatusCode === "429" || StatusCode === "503" ? /^'\d+'$/ : /^none$/);
+    }
+  });
+});
+
+describe("the API", () => {
+  test("is regional, takes files, and speaks TLS 1.2 with forward secrecy or better", () => {
+    expect(resourceOf(us, "AWS::ApiGateway::RestApi")).toMatchObject({
+      EndpointConfiguration: { Types: ["REGIONAL"] },
+      BinaryMediaTypes: ["multipart/form-data"],
+      SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
+    });
+  });
+
+  test("throttles, traces, and logs every request as JSON without ids or keys in it", () => {
+    const stage = resourceOf(us, "AWS::ApiGateway::Stage");
+    expect(stage).toMatchObject({
+      TracingEnabled: true,
+      MethodSettings: [
+        {
+          HttpMethod: "*",
+          ResourcePath: "/*",
+          ThrottlingRateLimit: 5000,
+          ThrottlingBurstLimit: 2500,
+          DataTraceEnabled: false,
+        },
+      ],
+    });
+    const { Format: format } = stage["AccessLogSetting"] as { Format: string };
+    const logged: unknown = JSON.parse(format);
+    expect(logged).toMatchObject({
+      requestId: "$context.requestId",
+      status: "$context.status",
+      resource: "$context.resourcePath",
+    });
+    expect(format).not.toMatch(/\$context\.(path|authorizer|identity\.apiKey)/);
+  });
+
+  test("keeps no log for ever, the gateway's own included", () => {
+    const groups = resourcesOf(us, "AWS::Logs::LogGroup").map(([, group]) => plain(group) as Record<string, unknown>);
+    expect(groups.map(({ LogGroupName: name }) => name)).toContainEqual(
+      expect.stringMatching(/^API-Gateway-Execution-Logs_/),
+    );
+    for (const group of groups) expect(group).toHaveProperty("RetentionInDays", 7);
+  });
+});
+
+describe("the firewall", () => {
+  test("is there only where it is asked for", () => {
+    expect(resourcesOf(us, "AWS::WAFv2::WebACL")).toEqual([]);
+  });
+
+  test("stands before the stage and answers with the one error body", () => {
+    const { us: guarded } = synthesize({ waf: "true" });
+    const acl = resourceOf(guarded, "AWS::WAFv2::WebACL");
+    const bodies = Object.values(
+      acl["CustomResponseBodies"] as Record<string, { Content: string; ContentType: string }>,
+    );
+    for (const { Content, ContentType } of bodies) {
+      expect(JSON.parse(Content)).toEqual({ error: expect.any(String) });
+      expect(ContentType).toBe("APPLICATION_JSON");
+    }
+    expect(JSON.stringify(acl["Rules"])).toContain('"Retry-After"');
+    expect(plain(resourceOf(guarded, "AWS::WAFv2::WebACLAssociation"))).toMatchObject({
+      ResourceArn: expect.stringMatching(/\/restapis\/ApiRestApi.*\/stages\//),
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import type { Stack } from "aws-cdk-lib";
+import { CfnFunction } from "aws-cdk-lib/aws-lambda";
+import { Queue } from "aws-cdk-lib/aws-sqs";
+import { describe, expect, test } from "vitest";
+import { makeApp, plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
+
+const { us, eu } = synthesize();
+
+/** What remains when region, names and the hashes in logical ids are taken out. */
+const anonymous = (template: Template, region: string, code: string): unknown =>
+  JSON.parse(
+    JSON.stringify(template)
+      .replaceAll(region, "<region>")
+      .replaceAll(`WorkItems-${code}`, "<stack>")
+      .replaceAll(`WorkItems${code}`, "WorkItems")
+      .replaceAll(`(${code}, dev)`, "(<code>, dev)")
+      .replaceAll(`"REGION_CODE":"${code}"`, '"REGION_CODE":"<code>"')
+      .replaceAll(/[0-9A-F]{8}(?:[0-9a-f]{32})?/g, ""),
+  );
+
+const certificateIn = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/example`;
+
+/** The app of one region after a change to its stack. */
+const appWith = (change: (stack: Stack) => void) => {
+  const app = makeApp({ region: "us" });
+  change(app.node.findChild("WorkItems-us") as Stack);
+  return app;
+};
+
+const giveFunctionMoreTimeThanThereIs = (stack: Stack): void =>
+  stack.node
+    .findAll()
+    .find((node) => node instanceof CfnFunction)
+    ?.addPropertyOverride("Timeout", 1000);
+
+describe("the two regions", () => {
+  test("share nothing: neither template names the other region or imports a value", () => {
+    expect(JSON.stringify(us)).not.toMatch(/eu-west-1|WorkItems-eu|ImportValue/);
+    expect(JSON.stringify(eu)).not.toMatch(/us-east-1|WorkItems-us|ImportValue/);
+    for (const { Parameters } of [us, eu]) expect(Object.keys(Parameters)).toEqual(["BootstrapVersion"]);
+  });
+
+  test("are alike in all but their names", () => {
+    expect(anonymous(eu, "eu-west-1", "eu")).toEqual(anonymous(us, "us-east-1", "us"));
+  });
+
+  test("have fewer resources than a stack may have", () => {
+    expect(Object.keys(us.Resources).length).toBeLessThan(500);
+  });
+
+  test("need no custom resource", () => {
+    expect(Object.values(us.Resources).filter(({ Type }) => /^Custom::|CustomResource$/.test(Type))).toEqual([]);
+  });
+
+  test("say where the API, tables, bucket and queues are", () => {
+    expect(Object.keys(us.Outputs).toSorted()).toEqual([
+      "AccessTable",
+      "AlarmTopic",
+      "ApiUrl",
+      "LimitsTable",
+      "PartsDeadLettersUrl",
+      "PartsQueueUrl",
+      "SplitDeadLettersUrl",
+      "SplitQueueUrl",
+      "UploadsBucket",
+      "WorkItemsTable",
+    ]);
+    expect(plain(us.Outputs["ApiUrl"]?.Value)).toMatch(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\./);
+  });
+});
+
+describe("a stage", () => {
+  test("is dev unless the context says prod, where logs stay longer and the stack cannot be deleted", () => {
+    const assembly = makeApp({ stage: "prod" }).synth();
+    const stack = assembly.getStackByName("WorkItems-us");
+    expect(stack.terminationProtection).toBe(true);
+    expect(resourceOf(stack.template as Template, "AWS::ApiGateway::Stage")).toMatchObject({ StageName: "prod" });
+    const retention = resourcesOf(stack.template as Template, "AWS::Logs::LogGroup").map(
+      ([, group]) => group["RetentionInDays"],
+    );
+    expect(new Set(retention)).toEqual(new Set([90]));
+    expect(resourceOf(us, "AWS::ApiGateway::Stage")).toMatchObject({ StageName: "dev" });
+  });
+});
+
+describe("a domain", () => {
+  const domain = {
+    domain: "api.example.com",
+    "certificate-us": certificateIn("us-east-1"),
+    "certificate-eu": certificateIn("eu-west-1"),
+  };
+
+  test("gives each region a host of its own with its own certificate, and an alias record in the zone", () => {
+    const own = synthesize({ ...domain, zone: "Z0123456789" });
+    for (const [code, region] of [
+      ["us", "us-east-1"],
+      ["eu", "eu-west-1"],
+    ] as const) {
+      const template = own[code];
+      expect(resourceOf(template, "AWS::ApiGateway::DomainName")).toMatchObject({
+        DomainName: `${code}.api.example.com`,
+        RegionalCertificateArn: certificateIn(region),
+        SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
+      });
+      expect(resourceOf(template, "AWS::Route53::RecordSet")).toMatchObject({
+        Name: `${code}.api.example.com.`,
+        HostedZoneId: "Z0123456789",
+        Type: "A",
+      });
+      expect(template.Outputs["ApiUrl"]?.Value).toBe(`https://${code}.api.example.com/`);
+      expect(JSON.stringify(resourceOf(template, "AWS::S3::Bucket")["CorsConfiguration"])).toContain(
+        `"https://${code}.api.example.com"`,
+      );
+    }
+  });
+
+  test("leaves the record to whoever keeps the zone elsewhere, and tells what it must point to", () => {
+    const { us: own } = synthesize(domain);
+    expect(resourcesOf(own, "AWS::Route53::RecordSet")).toEqual([]);
+    expect(plain(own.Outputs["DomainTarget"]?.Value)).toMatch(/RegionalDomainName$/);
+  });
+});
+
+describe("the rules at synthesis", () => {
+  test("cdk-nag refuses a queue without dead letters", () => {
+    expect(() => appWith((stack) => new Queue(stack, "Bare", { enforceSSL: true })).synth()).toThrow(
+      "AwsSolutions-SQS3",
+    );
+  });
+
+  test("the CDK's own validation refuses what CloudFormation would", () => {
+    expect(() => appWith(giveFunctionMoreTimeThanThereIs).synth()).toThrow("1000 exceeds maximum 900");
+  });
+
+  test("each rule that is acknowledged has a reason in words", () => {
+    const acknowledged = makeApp()
+      .node.findAll()
+      .flatMap(({ node }) => node.metadata)
+      .filter(({ type }) => type === "aws:cdk:acknowledged-rules")
+      .flatMap(({ data }) => Object.entries(data as Record<string, unknown>));
+    expect(acknowledged.length).toBeGreaterThan(5);
+    for (const [rule, reason] of acknowledged)
+      expect([rule, String(reason).split(" ").length > 5]).toEqual([rule, true]);
+  });
+});

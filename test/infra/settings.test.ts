@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { contextOf } from "../../infra/context.ts";
+import { parseSettings } from "../../infra/settings.ts";
+
+/** As `-c name=value` on a command line gives them. */
+const settings = (...pairs: readonly string[]) => {
+  const context = new Map(Object.entries(contextOf(pairs.flatMap((pair) => ["-c", pair]))));
+  return parseSettings((name) => context.get(name));
+};
+const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
+
+describe("settings", () => {
+  test("are a dev stage in both regions where nothing is said", () => {
+    expect(settings()).toEqual({
+      stage: "dev",
+      regions: ["us", "eu"],
+      waf: false,
+      alarmEmail: undefined,
+      domains: {},
+    });
+  });
+
+  test("name a domain in the regions that are deployed", () => {
+    expect(
+      settings("region=us", "domain=api.example.com", `certificate-us=${certificate}`, "zone=Z0123"),
+    ).toMatchObject({
+      regions: ["us"],
+      domains: { us: { host: "us.api.example.com", certificateArn: certificate, hostedZoneId: "Z0123" } },
+    });
+  });
+
+  test("take values with an equals sign in them, and leave other options alone", () => {
+    expect(contextOf(["--require-approval", "never", "-c", "a=b=c", "--context", "d=e"])).toEqual({ a: "b=c", d: "e" });
+  });
+
+  test.each([
+    [["stage=production"], "-c stage=production: must be dev or prod"],
+    [["region=ap"], "-c region=ap: must be us or eu"],
+    [["waf=maybe"], "-c waf=maybe: must be true or false"],
+    [["alarm-email=nobody"], "-c alarm-email=nobody: must be an e-mail address"],
+    [["domain=https://example.com"], "-c domain=https://example.com: must be a host name, for example api.example.com"],
+    [["domain=example.com"], /^us\.example\.com needs a certificate of us-east-1: .* -c certificate-us=<its ARN>/],
+    [
+      ["domain=example.com", `certificate-us=${certificate}`],
+      /^eu\.example\.com needs .* leave this region out with -c region=us$/,
+    ],
+    // A certificate of another region is none: API Gateway takes only those of its own.
+    [
+      ["domain=example.com", `certificate-us=${certificate.replace("us-east-1", "eu-west-1")}`],
+      /^us\.example\.com needs/,
+    ],
+  ])("refuse %j in one line that says what to do", (pairs, message) => {
+    expect(() => settings(...pairs)).toThrow(message);
+    expect(() => settings(...pairs)).toThrow(/^[^\n]*$/);
+  });
+});

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { functionNames } from "../../infra/build.ts";
+import type { Context } from "../../infra/context.ts";
+import { createServiceApp } from "../../infra/service-app.ts";
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Readonly<Record<string, unknown>>;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+export interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Outputs: Readonly<Record<string, { readonly Value: unknown }>>;
+  readonly Parameters: Readonly<Record<string, unknown>>;
+}
+
+const directory = mkdtempSync(join(tmpdir(), "work-items-synth-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Directories as the build leaves them: what is in them makes no difference to a template but its hashes. */
+const bundles = join(directory, "bundles");
+for (const name of functionNames) {
+  mkdirSync(join(bundles, name), { recursive: true });
+  writeFileSync(join(bundles, name, "index.js"), "exports.handler = async () => {};");
+}
+
+/** The app with `-c` values and code that needs no build. */
+export const makeApp = (context: Context = {}) =>
+  createServiceApp({ context, outdir: mkdtempSync(join(directory, "app-")), bundles });
+
+/** The templates of both regions, checked by every rule on the way. */
+export const synthesize = (context: Context = {}): { readonly us: Template; readonly eu: Template } => {
+  const assembly = makeApp(context).synth();
+  const template = (region: string) => assembly.getStackByName(`WorkItems-${region}`).template as Template;
+  return { us: template("us"), eu: template("eu") };
+};
+
+/** Logical ids and properties of all resources of a type. */
+export const resourcesOf = (template: Template, type: string): readonly (readonly [string, Resource["Properties"]])[] =>
+  Object.entries(template.Resources)
+    .filter(([, resource]) => resource.Type === type)
+    .map(([id, { Properties }]) => [id, Properties ?? {}]);
+
+/** The only one of a type. */
+export const resourceOf = (template: Template, type: string): Resource["Properties"] => {
+  const [only, ...others] = resourcesOf(template, type);
+  if (only === undefined || others.length > 0) throw new Error(`${others.length + 1} of ${type}`);
+  return only[1];
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** Intrinsic functions as text: `{ "Fn::GetAtt": ["Table", "Arn"] }` is `Table.Arn`, a join is what it joins. */
+export const plain = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(plain);
+  if (!isRecord(value)) return value;
+  if (typeof value["Ref"] === "string") return value["Ref"];
+  if (Array.isArray(value["Fn::GetAtt"])) return value["Fn::GetAtt"].join(".");
+  if (Array.isArray(value["Fn::Join"])) {
+    const [separator, parts] = value["Fn::Join"] as [string, unknown[]];
+    return parts.map(plain).join(separator);
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+};
