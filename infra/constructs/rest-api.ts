@@ -94,7 +94,7 @@ export class ServiceApi extends Construct {
   serve(routes: readonly Route[], functionOf: (route: Route) => IFunction, rejectUnknownRoute: IFunction): void {
     // One permission for all its methods; the others get one for theirs alone.
     const reject = new LambdaIntegration(rejectUnknownRoute, { scopePermissionToMethod: false });
-    const resources = new Set<IResource>([this.api.root, this.api.root.addResource("{proxy+}")]);
+    const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
     for (const route of routes) {
       const resource = this.api.root.resourceForPath(route.path);
       resource.addMethod(route.method, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
