@@ -1,0 +1,18 @@
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import { ifMatch } from "../lib/http/etag.ts";
+import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import { routes } from "./routes.ts";
+
+const route = routes.deleteWorkItem;
+
+export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
+  const store = createWorkItemStore(runtime);
+  return endpoint(route, runtime, async ({ organization, params, headers, deadline }) => {
+    const id = params["id"] ?? "";
+    await store.remove(organization, id, { precondition: ifMatch(headers["if-match"]), deadline });
+    return { body: { data: { id, deleted: true } } };
+  });
+};
+
+export const handler = lambda(route.touches, create);

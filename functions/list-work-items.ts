@@ -1,0 +1,17 @@
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import { createListWorkItems } from "../lib/work-items/list-work-items.ts";
+import { routes } from "./routes.ts";
+
+const route = routes.listWorkItems;
+
+export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
+  const listWorkItems = createListWorkItems(runtime);
+  return endpoint(route, runtime, async ({ organization, query }) => {
+    const { limit, cursor, ...filters } = query;
+    const { data, next } = await listWorkItems(organization, filters, { cursor, limit });
+    return { body: { data, meta: { page: { ...(next !== undefined && { next }), limit } } } };
+  });
+};
+
+export const handler = lambda(route.touches, create);

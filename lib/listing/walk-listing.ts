@@ -1,0 +1,123 @@
+import { type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { LISTING_INDEX } from "../aws/tables.ts";
+import type { RecordKey } from "../aws/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+
+/** An entry of the listing index. */
+export interface ListingEntry extends RecordKey {
+  readonly listing_pk: string;
+  /** Place in the list; greater ones come first. */
+  readonly listing_sk: string;
+}
+
+export interface ListingQuery {
+  readonly dynamodb: DynamoDBDocumentClient;
+  readonly table: string;
+  /** First part of the index's partition keys. */
+  readonly kind: string;
+  readonly organization: Pick<Organization, "id" | "listingShards">;
+  /** Projected attributes that must have these values; undefined ones do not count. */
+  readonly filters: Readonly<Record<string, string | undefined>>;
+  /** Lowest and highest place, both admitted. */
+  readonly range: { readonly low: string; readonly high: string };
+  /** Entries at or above this place were read before. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export interface ListingPage {
+  readonly entries: readonly ListingEntry[];
+  /** The place from which to read on; undefined at the end of the list. */
+  readonly next: string | undefined;
+}
+
+/** Read units of an eventually consistent read of 16 MB (half a unit per 4 KB): what one call may spend on the index. */
+const WORK_UNITS_MAX = 2048;
+/** Entries that a shard is asked for at most at a time. */
+const ENTRIES_PER_QUERY_MAX = 1000;
+
+interface Shard {
+  readonly partition: string;
+  buffer: ListingEntry[];
+  /** Place at which reading stopped: all that is unread lies below it. Undefined before the first read. */
+  stoppedAt: string | undefined;
+  exhausted: boolean;
+  queries: number;
+}
+
+const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
+
+/**
+ * Reads one page of a sharded index in descending order. Nothing is given out below the place at which any unexhausted
+ * shard stopped, so that later pages never hold what belongs before. The work of one call is bounded: a page may be
+ * short, even empty, while `next` is set.
+ */
+export const walkListing = async (query: ListingQuery): Promise<ListingPage> => {
+  const { dynamodb, table, kind, organization, limit, after } = query;
+  const filters = Object.entries(query.filters).filter(([, value]) => value !== undefined);
+  const firstSize = Math.max(8, Math.ceil((2 * limit) / organization.listingShards)) * (filters.length > 0 ? 4 : 1);
+  const top = after !== undefined && after < query.range.high ? after : query.range.high;
+  let spent = 0;
+
+  const fetch = async (shard: Shard): Promise<void> => {
+    const { Items = [], LastEvaluatedKey, ConsumedCapacity } = await dynamodb.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: LISTING_INDEX,
+        ScanIndexForward: false,
+        KeyConditionExpression: "listing_pk = :partition AND listing_sk BETWEEN :low AND :high",
+        ExpressionAttributeValues: {
+          ":partition": shard.partition,
+          ":low": query.range.low,
+          ":high": shard.stoppedAt ?? top,
+          ...Object.fromEntries(filters.map(([, value], index) => [`:filter${index}`, value])),
+        },
+        ...(filters.length > 0 && {
+          FilterExpression: filters.map((_, index) => `#filter${index} = :filter${index}`).join(" AND "),
+          ExpressionAttributeNames: Object.fromEntries(filters.map(([name], index) => [`#filter${index}`, name])),
+        }),
+        Limit: Math.min(firstSize * 2 ** shard.queries, ENTRIES_PER_QUERY_MAX),
+        ReturnConsumedCapacity: "TOTAL",
+      }),
+    );
+    const above = shard.stoppedAt ?? after;
+    const entries = Items as ListingEntry[];
+    shard.buffer.push(...entries.filter((entry) => above === undefined || entry.listing_sk < above));
+    shard.exhausted = LastEvaluatedKey === undefined;
+    shard.stoppedAt = LastEvaluatedKey?.["listing_sk"] as string | undefined;
+    shard.queries += 1;
+    spent += ConsumedCapacity?.CapacityUnits ?? 0;
+  };
+
+  const shards: Shard[] = Array.from({ length: organization.listingShards }, (_, index) => ({
+    partition: `${kind}#${organization.id}#${index}`,
+    buffer: [],
+    stoppedAt: undefined,
+    exhausted: false,
+    queries: 0,
+  }));
+  if (query.range.low > top) return { entries: [], next: undefined };
+  await Promise.all(shards.map(fetch));
+
+  const entries: ListingEntry[] = [];
+  while (entries.length < limit) {
+    const head = shards.reduce((best, shard) => (placeAfter(shard) > placeAfter(best) ? shard : best));
+    const place = placeAfter(head);
+    const blocking = shards.filter(
+      (shard) => !shard.exhausted && shard.buffer.length === 0 && (shard.stoppedAt as string) > place,
+    );
+    if (blocking.length > 0) {
+      if (spent >= WORK_UNITS_MAX) {
+        const frontier = blocking.map((shard) => shard.stoppedAt as string).reduce((a, b) => (a > b ? a : b));
+        return { entries, next: frontier };
+      }
+      await Promise.all(blocking.map(fetch));
+      continue;
+    }
+    const entry = head.buffer.shift();
+    if (entry === undefined) return { entries, next: undefined };
+    entries.push(entry);
+  }
+  const more = shards.some((shard) => !shard.exhausted || shard.buffer.length > 0);
+  return { entries, next: more ? entries.at(-1)?.listing_sk : undefined };
+};
