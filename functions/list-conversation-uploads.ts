@@ -1,0 +1,16 @@
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createConversationUploadStore } from "../lib/conversation-uploads/conversation-upload-store.ts";
+import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import { routes } from "./routes.ts";
+
+const route = routes.listConversationUploads;
+
+export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
+  const store = createConversationUploadStore(runtime);
+  return endpoint(route, runtime, async ({ organization, query }) => {
+    const { data, next } = await store.list(organization, query);
+    return { body: { data, meta: { page: { ...(next !== undefined && { next }), limit: query.limit } } } };
+  });
+};
+
+export const handler = lambda(route.touches, create);
