@@ -38,7 +38,7 @@ export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> =>
     target: "node24",
     format: "cjs",
     mainFields: ["module", "main"],
-    logLevel: "error",
+    logLevel: "silent",
   });
   const { mkdir, writeFile } = await import("node:fs/promises");
   for (const name of functionNames.filter((one) => !present.includes(one))) {

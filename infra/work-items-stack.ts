@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps, Tags } from "aws-cdk-lib";
+import { CfnOutput, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { allRoutes, type Route } from "../functions/routes.ts";
@@ -19,6 +19,12 @@ import { addWorker, type WorkQueues } from "./constructs/workers.ts";
 import { REGIONS, type RegionCode, type Settings } from "./settings.ts";
 
 const LOG_RETENTION = { dev: RetentionDays.ONE_WEEK, prod: RetentionDays.THREE_MONTHS } as const;
+
+const NO_FIREWALL = {
+  id: "AwsSolutions-APIG3",
+  reason:
+    "A firewall is the operator's choice (-c waf=true): it costs by the request, and every request needs a key anyway.",
+};
 
 const toPascalCase = (name: string): string =>
   name.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -103,6 +109,7 @@ export class WorkItemsStack extends Stack {
     for (const worker of Object.values(others)) workerFunctionOf(worker);
 
     if (settings.waf) new Firewall(this, "Firewall", api.api);
+    else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const name = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { topic, alarms } = new Alarms(this, "Alarms", { metrics, email: settings.alarmEmail });
     addDashboard(this, "Dashboard", metrics, alarms);

@@ -116,11 +116,6 @@ export class ServiceApi extends Construct {
           "The functions authenticate organization API keys themselves: a gateway authorizer cannot tell 404 and 405 before 401.",
       },
       {
-        id: "AwsSolutions-APIG3",
-        reason:
-          "A firewall is the operator's choice (-c waf=true): it costs by the request, and every request needs an API key.",
-      },
-      {
         id: "AwsSolutions-COG4",
         reason: "Callers are systems that hold an organization's API key, not people who sign in.",
       },
