@@ -3,7 +3,7 @@ import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dyn
 import { converge, type Converged } from "../aws/converge.ts";
 import { createRecordStore, keyText, type RecordStore } from "../aws/record-store.ts";
 import type { Runtime } from "../aws/runtime.ts";
-import { attemptOn, fateOf, type StoredRecord, versionedBy } from "../aws/versioned-record.ts";
+import { attemptOn, fateOf, type RecordKey, type StoredRecord, versionedBy } from "../aws/versioned-record.ts";
 import { backOff } from "../backoff.ts";
 import { isoTime } from "../clock.ts";
 import {
@@ -82,6 +82,11 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     return { record: item, events, eventsAfter: startKey?.["sk"] as string | undefined };
   };
 
+  const readOne = async (key: RecordKey) => {
+    const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
+    return new Map(Item ? [[keyText(key), Item as StoredRecord]] : []);
+  };
+
   const assertVisible = (record: StoredRecord | undefined): WorkItemRecord => {
     const item = record as WorkItemRecord | undefined;
     if (item === undefined || item.deleted_at !== null) throw new NotFoundError(NO_SUCH_ITEM);
@@ -147,13 +152,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     options: { readonly precondition?: Precondition | undefined; readonly deadline: number },
   ): Promise<void> => {
     const key = itemKey(organization.id, id);
-    const store: RecordStore = {
-      ...records,
-      read: async () => {
-        const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
-        return new Map(Item ? [[keyText(key), Item as StoredRecord]] : []);
-      },
-    };
+    const store: RecordStore = { ...records, read: () => readOne(key) };
     const target = {
       key,
       plan: (stored: StoredRecord | undefined) => {
@@ -260,6 +259,21 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     throw new StoreBusyError("the store is busy; try again");
   };
 
+  /** Records an evaluation result, from 0 to 1; null takes it back. @throws NotFoundError, StoreBusyError */
+  const recordQaScore = async (organization: string, id: string, qaScore: number | null, deadline: number) => {
+    const key = itemKey(organization, id);
+    const target = {
+      key,
+      plan: (stored: StoredRecord | undefined) => {
+        const item = assertVisible(stored);
+        const same = item.qa_score === qaScore;
+        return { set: same ? null : { qa_score: qaScore, updated_at: now() }, result: qaScore };
+      },
+    };
+    const [converged] = await converge({ ...records, read: () => readOne(key) }, [target], { clock, deadline });
+    settle(converged);
+  };
+
   /** One page of an item's events in the order of their keys. @throws NotFoundError */
   const listEvents = async (organization: string, id: string, after: string | undefined, limit: number) => {
     const [owner, page] = await Promise.all([
@@ -278,7 +292,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     return { events: (page.Items ?? []) as WorkItemEventRecord[], more: page.LastEvaluatedKey !== undefined };
   };
 
-  return { get, update, remove, upsertEvent, create, listEvents };
+  return { get, update, remove, upsertEvent, create, recordQaScore, listEvents };
 };
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");

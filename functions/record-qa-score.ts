@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { parsePayload } from "../lib/direct-call.ts";
+import { externalId } from "../lib/fields.ts";
+import { workItemId } from "../lib/identity.ts";
+import { organizationIdSchema } from "../lib/organizations/organization.ts";
+import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import { workers } from "./workers.ts";
+
+const worker = workers.recordQaScore;
+const RECORD_WITHIN_MS = 10_000;
+
+/** `qa_score`: 0 to 1; null takes the score back. */
+export const payloadSchema = z.strictObject({
+  organization: organizationIdSchema,
+  external_id: externalId,
+  qa_score: z.number().min(0).max(1).nullable(),
+});
+
+export const create = (runtime: Runtime<typeof worker.touches>) => {
+  const store = createWorkItemStore(runtime);
+  /** @throws InvalidInputError, NotFoundError, StoreBusyError: the caller's invocation fails with them */
+  return async (payload: unknown) => {
+    const { organization, external_id, qa_score } = parsePayload(payloadSchema, payload);
+    const id = workItemId(organization, external_id);
+    await store.recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
+    return { id, external_id, qa_score };
+  };
+};
+
+export const handler = lambda(worker.touches, create);
