@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer, connect } from "node:net";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { LocalStackError } from "./local-stack-error.ts";
 
 export interface DynamoDbEngine {
   readonly endpoint: string;
+  /** Settles when the engine has ended, wanted or not. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -14,56 +19,68 @@ const BINARY = fileURLToPath(
 const VERSION_ELSEWHERE = "dynoxide@1.2.1";
 const READY_WITHIN_MS = 60_000;
 
+/**
+ * Runs the engine and ends its process group when our end of the pipe closes: also after a kill -9, which no handler
+ * of ours would see. The pipe is duplicated because a shell gives background commands no input.
+ */
+const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
+{ cat <&3 >/dev/null; kill -9 0; } & exec 3<&-; wait $engine`;
+
 /** A port that was free a moment ago on the loopback address. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new LocalStackError("there is no free port");
+  return address.port;
+};
 
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    socket.once("close", () => socket.destroy()).once("connect", () => socket.end());
+    const settle = (accepted: boolean) => () => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once("connect", settle(true)).once("error", settle(false));
   });
 
-const launch = (arguments_: string[]): ChildProcess =>
-  existsSync(BINARY)
-    ? spawn(BINARY, arguments_, { stdio: ["ignore", "ignore", "pipe"] })
-    : spawn("npx", ["--yes", VERSION_ELSEWHERE, ...arguments_], { stdio: ["ignore", "ignore", "pipe"] });
+/** In a process group of its own: Ctrl-C ends the requests in flight first, and then we end the engine. */
+const launch = (engineArguments: readonly string[]): ChildProcess => {
+  const engine = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
+  return spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...engine, ...engineArguments], {
+    stdio: ["pipe", "ignore", "pipe"],
+    detached: true,
+  });
+};
 
 /**
- * Starts the DynamoDB engine as a child process.
+ * Starts the DynamoDB engine as a child process, which ends with this one.
  * @param options.file SQLite file that keeps the tables; in memory where omitted
- * @throws Error with what the engine printed, where it does not serve within a minute
+ * @throws LocalStackError with what the engine printed, where it does not serve within a minute
  */
 export const startDynamoDbEngine = async (options: { readonly file?: string } = {}): Promise<DynamoDbEngine> => {
   const port = await freePort();
   const child = launch(["--port", String(port), ...(options.file === undefined ? [] : ["--db-path", options.file])]);
   let printed = "";
-  let ended: string | undefined;
   child.stderr?.on("data", (chunk) => (printed = `${printed}${chunk}`.slice(-2000)));
-  child.once("error", (error) => (ended = error.message));
-  child.once("exit", (code, signal) => (ended ??= `exit ${code ?? signal}`));
+  const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("close", () => resolve()));
+  let running = true;
+  void ended.then(() => (running = false));
   const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGTERM");
-    await exit;
+    child.stdin?.end();
+    await ended;
   };
   const deadline = Date.now() + READY_WITHIN_MS;
   while (!(await accepts(port))) {
-    if (ended !== undefined) throw new Error(`the DynamoDB engine did not start (${ended}) ${printed.trim()}`);
-    if (Date.now() > deadline) {
+    const why = running ? `it did not answer within ${READY_WITHIN_MS / 1000} s` : printed.trim();
+    if (!running || Date.now() > deadline) {
       await stop();
-      throw new Error(`the DynamoDB engine did not answer within ${READY_WITHIN_MS / 1000} s ${printed.trim()}`);
+      throw new LocalStackError(`the DynamoDB engine did not start: ${why}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
-  return { endpoint: `http://127.0.0.1:${port}`, stop };
+  return { endpoint: `http://127.0.0.1:${port}`, ended, stop };
 };

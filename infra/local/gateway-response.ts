@@ -1,0 +1,57 @@
+import * as z from "zod";
+import type { HttpAnswer } from "./proxy-event.ts";
+import type { ResolvedTemplate } from "./template.ts";
+
+/**
+ * What the gateway says by itself, and the status where the template gives none
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
+ */
+const STATUS = {
+  BAD_REQUEST_PARAMETERS: 400,
+  MISSING_AUTHENTICATION_TOKEN: 403,
+  REQUEST_TOO_LARGE: 413,
+  API_CONFIGURATION_ERROR: 500,
+  INTEGRATION_TIMEOUT: 504,
+} as const;
+export type GatewayResponseType = keyof typeof STATUS;
+
+const responseSchema = z.object({
+  ResponseType: z.string(),
+  StatusCode: z.coerce.number().optional(),
+  ResponseParameters: z.record(z.string(), z.string()).default({}),
+  ResponseTemplates: z.record(z.string(), z.string()).default({}),
+});
+type Shaped = z.output<typeof responseSchema>;
+
+const HEADER = "gatewayresponse.header.";
+
+const headersOf = ({ ResponseParameters }: Shaped, requestId: string): (readonly [string, string])[] =>
+  Object.entries(ResponseParameters)
+    .filter(([target]) => target.startsWith(HEADER))
+    .map(([target, source]) => [
+      target.slice(HEADER.length),
+      source === "context.requestId" ? requestId : source.replaceAll(/^'|'$/g, ""),
+    ]);
+
+export type GatewayResponses = (type: GatewayResponseType, requestId: string) => HttpAnswer;
+
+/** The gateway's own answers, as the template shapes them; a type without one falls back to DEFAULT_4XX or DEFAULT_5XX. */
+export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses => {
+  const shaped = new Map(
+    [...template.resourcesOf("AWS::ApiGateway::GatewayResponse", responseSchema).values()].map((response) => [
+      response.ResponseType,
+      response,
+    ]),
+  );
+  return (type, requestId) => {
+    const status = STATUS[type];
+    const shape = shaped.get(type) ?? shaped.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
+    const headers: [string, string][] = [["Content-Type", "application/json"]];
+    if (shape === undefined) return { status, headers, body: Buffer.from(`{"message":"${type}"}`) };
+    return {
+      status: shape.StatusCode ?? status,
+      headers: [...headers, ...headersOf(shape, requestId)],
+      body: Buffer.from(shape.ResponseTemplates["application/json"] ?? ""),
+    };
+  };
+};

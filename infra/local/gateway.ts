@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import * as z from "zod";
+import { gatewayResponses } from "./gateway-response.ts";
+import { gatewayRoutes } from "./gateway-routes.ts";
+import { type LambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
+import { LocalStackError } from "./local-stack-error.ts";
+import { type HttpAnswer, toHttpAnswer, toProxyEvent } from "./proxy-event.ts";
+import type { ResolvedTemplate } from "./template.ts";
+
+/** Bytes of a request's body, and the wait for a function (https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html). */
+const BODY_MAX_BYTES = 10 * 1024 * 1024;
+const INTEGRATION_TIMEOUT_MS = 29_000;
+/** A body that is too large is read to its end, so that the answer arrives; one larger than this is cut off. */
+const DRAINED_MAX_BYTES = 256 * 1024 * 1024;
+/** Longer than clients keep idle connections, so that they close them and not we under their request. */
+const KEEP_ALIVE_MS = 75_000;
+
+export interface Gateway {
+  readonly port: number;
+  /** Takes no more requests and waits for those in flight. */
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly template: ResolvedTemplate;
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  /** 0 takes any free one. */
+  readonly port: number;
+}
+
+/** @returns undefined where the body is larger than the gateway takes; it has been read to its end then */
+const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= BODY_MAX_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > DRAINED_MAX_BYTES) message.destroy();
+  }
+  return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
+};
+
+const timeout = (): Promise<"timeout"> =>
+  new Promise((resolve) => setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout").unref());
+
+const send = (response: ServerResponse, { status, headers, body }: HttpAnswer, requestId: string): void => {
+  if (response.destroyed) return;
+  const raw = [...headers, ["x-amzn-RequestId", requestId] as const];
+  response.writeHead(status, [...raw, ["Content-Length", String(body.length)] as const].flat());
+  response.end(body);
+};
+
+/** What Node refuses to parse: too large a header, or no HTTP at all. */
+const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (!socket.writable) return;
+  const [status, reason] =
+    error.code === "HPE_HEADER_OVERFLOW" ? [431, "Request header fields too large"] : [400, "Malformed request"];
+  const body = JSON.stringify({ error: reason });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+};
+
+const stageSchema = z.object({ StageName: z.string() });
+const restApiSchema = z.object({ BinaryMediaTypes: z.array(z.string()).default([]) });
+
+/**
+ * Serves the template's REST API on this machine, as API Gateway does with proxy integrations.
+ * @throws LocalStackError where the port is taken
+ */
+export const startGateway = async ({ template, functions, port }: GatewayOptions): Promise<Gateway> => {
+  const routes = gatewayRoutes(template);
+  const respond = gatewayResponses(template);
+  const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
+  const [restApi] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
+  const binaryMediaTypes = restApi?.BinaryMediaTypes ?? [];
+
+  const answer = async (message: IncomingMessage, requestId: string): Promise<HttpAnswer> => {
+    const body = await readBody(message);
+    const match = routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
+    if (match === undefined) return respond("MISSING_AUTHENTICATION_TOKEN", requestId);
+    if (match === "malformed") return respond("BAD_REQUEST_PARAMETERS", requestId);
+    if (body === undefined) return respond("REQUEST_TOO_LARGE", requestId);
+    const { integration, pathParameters } = match;
+    const event = toProxyEvent({
+      message,
+      body,
+      ...integration,
+      pathParameters,
+      requestId,
+      stage: stage?.StageName ?? "",
+      binaryMediaTypes,
+    });
+    const running = functions.get(integration.functionName)?.invoke(JSON.stringify(event), requestId);
+    const invocation = await Promise.race([running, timeout()]);
+    if (invocation === "timeout") return respond("INTEGRATION_TIMEOUT", requestId);
+    const answered = invocation?.ok === true && toHttpAnswer(invocation.payload, message.headers.accept, binaryMediaTypes);
+    return answered || respond("API_CONFIGURATION_ERROR", requestId);
+  };
+
+  const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const requestId = randomUUID();
+    try {
+      send(response, await answer(message, requestId), requestId);
+    } catch (error) {
+      const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
+      if (!response.headersSent) send(response, respond(type, requestId), requestId);
+    }
+  };
+
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => void serve(message, response));
+  server.on("clientError", refuse);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const taken = error.code === "EADDRINUSE";
+      reject(new LocalStackError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message));
+    });
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+};

@@ -1,0 +1,46 @@
+/**
+ * Runs before `npm start` and `npm test`: installs what package-lock.json names where it is not there yet.
+ * Plain JavaScript without dependencies: in a fresh clone the host's own Node runs it, whatever its version.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const NODE_MAJOR = 24;
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+const packagesOf = (/** @type {string} */ file) => {
+  try {
+    return JSON.parse(readFileSync(`${root}/${file}`, "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether every package that this platform cannot do without is installed in the version that the lock names. */
+const isInstalled = () => {
+  const installed = packagesOf("node_modules/.package-lock.json");
+  if (installed === undefined) return false;
+  return Object.entries(packagesOf("package-lock.json") ?? {}).every(
+    ([path, { version, optional }]) => path === "" || optional || installed[path]?.version === version,
+  );
+};
+
+if (!isInstalled()) {
+  console.log("Installing the packages that package-lock.json names …");
+  const npm = process.env["npm_execpath"];
+  const command = npm === undefined ? ["npm"] : [process.execPath, npm];
+  const { status } = spawnSync(command[0], [...command.slice(1), "ci", "--loglevel=error"], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  if (status !== 0) {
+    console.error("npm ci failed: see above");
+    process.exit(1);
+  }
+}
+
+if (!existsSync(`${root}/node_modules/.bin/node`) && Number.parseInt(process.versions.node, 10) < NODE_MAJOR) {
+  console.error(`Node ${NODE_MAJOR} or later is needed here; this is ${process.version}`);
+  process.exit(1);
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { Worker } from "node:worker_threads";
+import type { FunctionError, InstanceData, InstanceReply, InstanceRequest } from "./lambda-instance.ts";
+
+/** Bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
+export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
+/** Lambda gives a cold start this long before it counts the function's own time. */
+const INIT_TIMEOUT_MS = 10_000;
+const INSTANCE = new URL("lambda-instance.ts", import.meta.url);
+
+/** A function as the template describes it. */
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly arn: string;
+  /** Directory of its code. */
+  readonly directory: string;
+  /** `<file>.<export>`, as in the template. */
+  readonly handler: string;
+  readonly memoryMb: number;
+  readonly timeoutSeconds: number;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Events at once, each in an instance of its own; more wait their turn. */
+  readonly concurrency: number;
+}
+
+export type Invocation =
+  | { readonly ok: true; readonly payload: string }
+  | { readonly ok: false; readonly error: FunctionError };
+
+export interface LambdaFunction {
+  readonly name: string;
+  /**
+   * @param payload the event as JSON
+   * @throws PayloadTooLargeError
+   */
+  invoke(payload: string, requestId?: string): Promise<Invocation>;
+  /** Ends every instance, whatever it is doing. */
+  stop(): Promise<void>;
+}
+
+/** The event is longer than Lambda takes. */
+export class PayloadTooLargeError extends Error {}
+
+const failed = (errorType: string, errorMessage: string): Invocation => ({
+  ok: false,
+  error: { errorType, errorMessage },
+});
+
+interface Instance {
+  handle(request: Omit<InstanceRequest, "deadline">): Promise<Invocation>;
+  readonly isAlive: () => boolean;
+  stop(): Promise<void>;
+}
+
+const environmentOf = ({ name, memoryMb, handler, directory, environment }: FunctionDefinition) => ({
+  AWS_LAMBDA_FUNCTION_NAME: name,
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+  AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+  AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+  AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
+  LAMBDA_TASK_ROOT: directory,
+  _HANDLER: handler,
+  TZ: ":UTC",
+  ...environment,
+});
+
+const startInstance = (definition: FunctionDefinition, log: Writable): Instance => {
+  const { name, arn, directory, handler, memoryMb, timeoutSeconds } = definition;
+  const [file = "index", handlerName = "handler"] = handler.split(".");
+  const data: InstanceData = {
+    file: join(directory, `${file}.js`),
+    handlerName,
+    context: {
+      functionName: name,
+      functionVersion: "$LATEST",
+      invokedFunctionArn: arn,
+      memoryLimitInMB: String(memoryMb),
+      logGroupName: `/aws/lambda/${name}`,
+      logStreamName: randomUUID(),
+    },
+  };
+  const worker = new Worker(INSTANCE, {
+    name,
+    workerData: data,
+    env: environmentOf(definition),
+    execArgv: [],
+    argv: [],
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    stdout: true,
+    stderr: true,
+  });
+  worker.stdout.pipe(log, { end: false });
+  worker.stderr.pipe(log, { end: false });
+
+  let alive = true;
+  let settle: ((invocation: Invocation) => void) | undefined;
+  let ended = failed("Runtime.ExitError", "the instance has ended");
+  const initialized = Promise.withResolvers<Invocation | undefined>();
+  const end = (why: Invocation): void => {
+    alive = false;
+    ended = why;
+    initialized.resolve(why);
+    settle?.(why);
+  };
+  const stop = async (): Promise<void> => {
+    end(failed("Runtime.ExitError", "the instance was stopped"));
+    await worker.terminate();
+  };
+  const endAfter = (milliseconds: number, why: Invocation): NodeJS.Timeout =>
+    setTimeout(() => {
+      end(why);
+      void worker.terminate();
+    }, milliseconds);
+
+  worker.on("message", (message: InstanceReply) => {
+    if (message.kind === "ready") initialized.resolve(undefined);
+    else if (message.kind === "init-error") end({ ok: false, error: message.error });
+    else if (message.kind === "error") settle?.({ ok: false, error: message.error });
+    else if (Buffer.byteLength(message.payload) <= PAYLOAD_MAX_BYTES) settle?.({ ok: true, payload: message.payload });
+    else settle?.(failed("Function.ResponseSizeTooLarge", `a result is at most ${PAYLOAD_MAX_BYTES} bytes`));
+  });
+  worker.once("error", (error: Error) => end(failed(`Runtime.${error.name}`, error.message)));
+  worker.once("exit", (code) => end(failed("Runtime.ExitError", `the instance exited with code ${code}`)));
+  const initTimer = endAfter(INIT_TIMEOUT_MS, failed("Sandbox.Timedout", "the function did not start within 10 s"));
+  void initialized.promise.then(() => clearTimeout(initTimer));
+
+  return {
+    isAlive: () => alive,
+    stop,
+    handle: async ({ requestId, payload }) => {
+      const failure = await initialized.promise;
+      if (failure !== undefined) return failure;
+      if (!alive) return ended;
+      const { promise, resolve } = Promise.withResolvers<Invocation>();
+      settle = resolve;
+      const timer = endAfter(
+        timeoutSeconds * 1000,
+        failed("Sandbox.Timedout", `${requestId} Task timed out after ${timeoutSeconds.toFixed(2)} seconds`),
+      );
+      const request: InstanceRequest = { requestId, payload, deadline: Date.now() + timeoutSeconds * 1000 };
+      worker.postMessage(request, []);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        settle = undefined;
+      }
+    },
+  };
+};
+
+/**
+ * Runs a function as Lambda does: its own environment, one event at a time in an instance, instances started when
+ * none is idle and kept for the next event, memory and time limits that end the instance.
+ */
+export const createLambdaFunction = (definition: FunctionDefinition, log: Writable): LambdaFunction => {
+  const instances = new Set<Instance>();
+  const idle: Instance[] = [];
+  const waiting: ((instance: Instance) => void)[] = [];
+
+  const start = (): Instance => {
+    const instance = startInstance(definition, log);
+    instances.add(instance);
+    return instance;
+  };
+  const acquire = (): Instance | Promise<Instance> => {
+    for (let instance = idle.pop(); instance !== undefined; instance = idle.pop()) {
+      if (instance.isAlive()) return instance;
+      instances.delete(instance);
+    }
+    if (instances.size < definition.concurrency) return start();
+    return new Promise((resolve) => waiting.push(resolve));
+  };
+  const release = (instance: Instance): void => {
+    if (!instance.isAlive()) instances.delete(instance);
+    const next = waiting.shift();
+    if (next !== undefined) next(instance.isAlive() ? instance : start());
+    else if (instance.isAlive()) idle.push(instance);
+  };
+  const report = ({ errorType, errorMessage, trace }: FunctionError, requestId: string): void => {
+    log.write(`${JSON.stringify({ level: "ERROR", function: definition.name, requestId, errorType, errorMessage, trace })}\n`);
+  };
+
+  return {
+    name: definition.name,
+    invoke: async (payload, requestId = randomUUID()) => {
+      if (Buffer.byteLength(payload) > PAYLOAD_MAX_BYTES) {
+        throw new PayloadTooLargeError(`an event is at most ${PAYLOAD_MAX_BYTES} bytes`);
+      }
+      const instance = await acquire();
+      try {
+        const invocation = await instance.handle({ requestId, payload });
+        if (!invocation.ok) report(invocation.error, requestId);
+        return invocation;
+      } finally {
+        release(instance);
+      }
+    },
+    stop: async () => {
+      await Promise.all([...instances].map((instance) => instance.stop()));
+    },
+  };
+};

@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import { LocalStackError } from "./local-stack-error.ts";
+
+/** The account of everything local, as the embedded engines have it. */
+export const ACCOUNT = "000000000000";
+/** The one REST API's id. */
+export const REST_API_ID = "local";
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+
+/** The part of a CloudFormation template that runs here. */
+export interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
+}
+
+const templateSchema = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).optional() }),
+  ),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown() })).optional(),
+}) as z.ZodType<Template>;
+
+/** @throws Error where the file is no template */
+export const readTemplate = (file: string): Template => templateSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+
+export interface Deployment {
+  readonly template: Template;
+  readonly stackName: string;
+  readonly region: string;
+  /** Where SQS answers: queue URLs begin with it. */
+  readonly sqsEndpoint: string;
+}
+
+/** A template whose intrinsic functions have values: every name, ARN and URL that its resources have on this machine. */
+export interface ResolvedTemplate {
+  readonly region: string;
+  readonly stackName: string;
+  /** Resources of a type by logical id, each with its properties resolved and parsed. */
+  resourcesOf<T>(type: string, properties: z.ZodType<T>): ReadonlyMap<string, T>;
+  /** The name of a table, bucket, queue or function: the template's own, or made of stack and logical id, so it stays. */
+  physicalName(logicalId: string): string;
+  arn(logicalId: string): string;
+  output(name: string): string;
+}
+
+interface Attributes {
+  /** The property that names it, where the template does. */
+  readonly name: string;
+  readonly arn: (name: string, region: string) => string;
+}
+
+const NAMED: Readonly<Record<string, Attributes>> = {
+  "AWS::DynamoDB::Table": {
+    name: "TableName",
+    arn: (name, region) => `arn:aws:dynamodb:${region}:${ACCOUNT}:table/${name}`,
+  },
+  "AWS::S3::Bucket": { name: "BucketName", arn: (name) => `arn:aws:s3:::${name}` },
+  "AWS::SQS::Queue": { name: "QueueName", arn: (name, region) => `arn:aws:sqs:${region}:${ACCOUNT}:${name}` },
+  "AWS::Lambda::Function": {
+    name: "FunctionName",
+    arn: (name, region) => `arn:aws:lambda:${region}:${ACCOUNT}:function:${name}`,
+  },
+};
+
+/** S3 takes 63 characters, small ones only. */
+const toBucketName = (name: string): string => name.toLowerCase().slice(0, 63);
+
+/** @throws LocalStackError where it comes upon an intrinsic function that does not run here */
+export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: Deployment): ResolvedTemplate => {
+  const pseudo: Readonly<Record<string, string>> = {
+    "AWS::AccountId": ACCOUNT,
+    "AWS::Partition": "aws",
+    "AWS::Region": region,
+    "AWS::StackName": stackName,
+    "AWS::URLSuffix": "amazonaws.com",
+  };
+  const resource = (logicalId: string): Resource => {
+    const found = template.Resources[logicalId];
+    if (found === undefined) throw new LocalStackError(`the template has no resource ${logicalId}`);
+    return found;
+  };
+  const property = (logicalId: string, name: string): unknown => resolve(resource(logicalId).Properties?.[name]);
+
+  const physicalName = (logicalId: string): string => {
+    const { Type } = resource(logicalId);
+    const named = NAMED[Type];
+    const given = named && property(logicalId, named.name);
+    if (typeof given === "string") return given;
+    const made = `${stackName}-${logicalId}`;
+    return Type === "AWS::S3::Bucket" ? toBucketName(made) : made;
+  };
+  const arn = (logicalId: string): string => {
+    const named = NAMED[resource(logicalId).Type];
+    return named === undefined
+      ? `arn:aws:local:${region}:${ACCOUNT}:${logicalId}`
+      : named.arn(physicalName(logicalId), region);
+  };
+  const reference = (logicalId: string): string => {
+    if (pseudo[logicalId] !== undefined) return pseudo[logicalId];
+    const { Type } = resource(logicalId);
+    if (Type === "AWS::SQS::Queue") return `${sqsEndpoint}/${ACCOUNT}/${physicalName(logicalId)}`;
+    if (Type === "AWS::ApiGateway::RestApi") return REST_API_ID;
+    if (Type === "AWS::ApiGateway::Stage") return String(property(logicalId, "StageName"));
+    return NAMED[Type] === undefined ? logicalId : physicalName(logicalId);
+  };
+  const attribute = (logicalId: string, name: string): string => {
+    if (name === "Arn") return arn(logicalId);
+    if (name === "QueueName") return physicalName(logicalId);
+    if (name === "QueueUrl") return reference(logicalId);
+    return `${reference(logicalId)}.${name}`;
+  };
+  const substitute = (text: string, variables: Readonly<Record<string, unknown>>): string =>
+    text.replaceAll(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
+      if (literal === "!") return `\${${name}}`;
+      if (name in variables) return String(resolve(variables[name]));
+      const [logicalId = "", ...path] = name.split(".");
+      return path.length === 0 ? reference(logicalId) : attribute(logicalId, path.join("."));
+    });
+
+  const intrinsics: Readonly<Record<string, (argument: never) => unknown>> = {
+    Ref: reference,
+    "Fn::GetAtt": ([logicalId, name]: [string, string]) => attribute(logicalId, name),
+    "Fn::Join": ([separator, parts]: [string, unknown[]]) => parts.map((part) => String(resolve(part))).join(separator),
+    "Fn::Sub": (argument: string | [string, Record<string, unknown>]) =>
+      typeof argument === "string" ? substitute(argument, {}) : substitute(...argument),
+    "Fn::Select": ([index, list]: [number | string, unknown]) => (resolve(list) as unknown[])[Number(index)],
+    "Fn::Split": ([separator, text]: [string, unknown]) => String(resolve(text)).split(separator),
+  };
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== "object" || value === null) return value;
+    const entries = Object.entries(value);
+    const [key, argument] = entries[0] ?? [];
+    if (entries.length === 1 && key !== undefined && (key === "Ref" || key.startsWith("Fn::"))) {
+      const intrinsic = intrinsics[key];
+      if (intrinsic === undefined) throw new LocalStackError(`${key} of the template does not run locally`);
+      return intrinsic(argument as never);
+    }
+    return Object.fromEntries(entries.map(([name, inner]) => [name, resolve(inner)]));
+  };
+
+  return {
+    region,
+    stackName,
+    physicalName,
+    arn,
+    resourcesOf: (type, properties) =>
+      new Map(
+        Object.entries(template.Resources)
+          .filter(([, { Type }]) => Type === type)
+          .map(([logicalId, { Properties = {} }]) => {
+            const parsed = properties.safeParse(resolve(Properties));
+            if (!parsed.success) throw new LocalStackError(`${logicalId}: ${z.prettifyError(parsed.error)}`);
+            return [logicalId, parsed.data];
+          }),
+      ),
+    output: (name) => {
+      const found = template.Outputs?.[name];
+      if (found === undefined) throw new LocalStackError(`the template has no output ${name}`);
+      return String(resolve(found.Value));
+    },
+  };
+};
