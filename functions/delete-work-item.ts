@@ -1,6 +1,6 @@
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { ifMatch } from "../lib/http/etag.ts";
+import { parseIfMatch } from "../lib/http/etag.ts";
 import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
 import { routes } from "./routes.ts";
 
@@ -10,7 +10,7 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   const store = createWorkItemStore(runtime);
   return endpoint(route, runtime, async ({ organization, params, headers, deadline }) => {
     const id = params["id"] ?? "";
-    await store.remove(organization, id, { precondition: ifMatch(headers["if-match"]), deadline });
+    await store.remove(organization, id, { ifMatch: parseIfMatch(headers["if-match"]), deadline });
     return { body: { data: { id, deleted: true } } };
   });
 };

@@ -1,6 +1,9 @@
 import * as z from "zod";
 import type { Touches } from "../lib/aws/touches.ts";
-import { conversationUploadListItemSchema, conversationUploadSchema } from "../lib/conversation-uploads/conversation-upload.ts";
+import {
+  conversationUploadListItemSchema,
+  conversationUploadSchema,
+} from "../lib/conversation-uploads/conversation-upload.ts";
 import { email, externalId, text, timestamp, uuid } from "../lib/fields.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { uploadJobSchema } from "../lib/uploads/upload-job.ts";
@@ -68,10 +71,13 @@ const batchBody = z
       .max(ITEMS_PER_BATCH_MAX, `must hold at most ${ITEMS_PER_BATCH_MAX} items`),
     dry_run: z.boolean().default(false),
   })
-  .refine((body) => body.work_items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0) <= EVENTS_PER_BATCH_MAX, {
-    path: ["work_items"],
-    message: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
-  });
+  .refine(
+    (body) => body.work_items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0) <= EVENTS_PER_BATCH_MAX,
+    {
+      path: ["work_items"],
+      message: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
+    },
+  );
 
 export const routes = {
   applyWorkItemBatch: route({
@@ -135,10 +141,10 @@ export const routes = {
         completed_from: timestamp.optional().meta({ description: "Completed at or after (extension)." }),
         completed_to: timestamp.optional().meta({ description: "Completed before (extension)." }),
       })
-      .refine(
-        ({ completed_from: from, completed_to: to }) => from === undefined || to === undefined || from <= to,
-        { path: ["completed_to"], message: "must not be before completed_from" },
-      ),
+      .refine(({ completed_from: from, completed_to: to }) => from === undefined || to === undefined || from <= to, {
+        path: ["completed_to"],
+        message: "must not be before completed_from",
+      }),
     body: noBody,
     response: pageOf(workItemSchema),
     status: 200,

@@ -9,6 +9,8 @@ export const parsePayload = <T extends z.ZodType>(schema: T, payload: unknown): 
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data;
   throw new InvalidInputError(
-    parsed.error.issues.map(({ path, message }) => [z.core.toDotPath(path), message].filter(Boolean).join(": ")).join("; "),
+    parsed.error.issues
+      .map(({ path, message }) => [z.core.toDotPath(path), message].filter(Boolean).join(": "))
+      .join("; "),
   );
 };

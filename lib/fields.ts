@@ -37,7 +37,10 @@ export const email = z
 
 export const content = z
   .string()
-  .refine((value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES, `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`)
+  .refine(
+    (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
+    `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`,
+  )
   .refine((value) => value.isWellFormed(), "must not hold lone surrogates");
 
 /** A date-time with offset (RFC 3339) in; UTC with milliseconds, the rest cut off, out. */
@@ -60,7 +63,10 @@ export const storedTimestamp = z.string().meta({ format: "date-time", example: "
 export const uuid = z.string().meta({ format: "uuid", example: "0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e" });
 
 /** Path of keys and the message of the first thing in `value` that custom attributes may not hold. */
-const findForbidden = (value: unknown, path: (string | number)[]): { path: (string | number)[]; message: string } | null => {
+const findForbidden = (
+  value: unknown,
+  path: (string | number)[],
+): { path: (string | number)[]; message: string } | null => {
   if (isRawJson(value)) {
     return Number.isFinite(Number(value.rawJSON)) ? null : { path, message: "must be a finite number" };
   }

@@ -39,7 +39,9 @@ export const jsonEquals = (a: JsonValue, b: JsonValue): boolean => {
   if (a === b) return true;
   if (isRawJson(a) || isRawJson(b)) return isRawJson(a) && isRawJson(b) && a.rawJSON === b.rawJSON;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((value, index) => jsonEquals(value, b[index] as JsonValue));
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((value, index) => jsonEquals(value, b[index] as JsonValue))
+    );
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
   const keys = Object.keys(a);

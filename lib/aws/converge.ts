@@ -97,7 +97,8 @@ export const converge = async <R>(
     }
     options.guard?.();
 
-    const writes: { readonly entry: Pending<R>; readonly write: ConditionalWrite; readonly attempted: Attempted<R> }[] = [];
+    const writes: { readonly entry: Pending<R>; readonly write: ConditionalWrite; readonly attempted: Attempted<R> }[] =
+      [];
     for (const entry of pending) {
       const { index, target, attempts } = entry;
       const stored = records.get(keyText(target.key));

@@ -112,7 +112,9 @@ const nativeCommandOf = (table: string, { key, before, set, remove = [] }: Condi
     });
   }
   const sets = Object.entries(set);
-  const names = Object.fromEntries([...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]));
+  const names = Object.fromEntries(
+    [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
+  );
   const removed = remove.map((_, index) => `#${sets.length + index}`);
   return new UpdateCommand({
     TableName: table,

@@ -60,7 +60,11 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
   let spent = 0;
 
   const fetch = async (shard: Shard): Promise<void> => {
-    const { Items = [], LastEvaluatedKey, ConsumedCapacity } = await dynamodb.send(
+    const {
+      Items = [],
+      LastEvaluatedKey,
+      ConsumedCapacity,
+    } = await dynamodb.send(
       new QueryCommand({
         TableName: table,
         IndexName: LISTING_INDEX,

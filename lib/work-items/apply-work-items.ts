@@ -221,5 +221,3 @@ export const createApplyWorkItems = ({
     return results;
   };
 };
-
-

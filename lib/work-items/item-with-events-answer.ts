@@ -14,7 +14,10 @@ export const eventsScope = (organization: Organization, itemId: string) => ({
 });
 
 const byOccurrence = (a: WorkItemEventResponse, b: WorkItemEventResponse): number => {
-  const [left, right] = [a, b].map((event) => `${event.occurred_at ?? "~"} ${event.created_at} ${event.id}`) as [string, string];
+  const [left, right] = [a, b].map((event) => `${event.occurred_at ?? "~"} ${event.created_at} ${event.id}`) as [
+    string,
+    string,
+  ];
   return left < right ? -1 : 1;
 };
 
@@ -30,7 +33,9 @@ export const itemWithEventsAnswer = (organization: Organization, found: ItemWith
   return {
     body: {
       data: { ...data, events: events.slice(0, fitting).toSorted(byOccurrence) },
-      ...(after !== undefined && { meta: { events: { next: encodeCursor(eventsScope(organization, found.id), after) } } }),
+      ...(after !== undefined && {
+        meta: { events: { next: encodeCursor(eventsScope(organization, found.id), after) } },
+      }),
     },
     headers: { etag: etagOf(found.version) },
   };

@@ -6,14 +6,9 @@ import type { Runtime } from "../aws/runtime.ts";
 import { attemptOn, fateOf, type RecordKey, type StoredRecord, versionedBy } from "../aws/versioned-record.ts";
 import { backOff } from "../backoff.ts";
 import { isoTime } from "../clock.ts";
-import {
-  ExternalIdTakenError,
-  InvalidInputError,
-  NotFoundError,
-  PreconditionFailedError,
-  StoreBusyError,
-} from "../errors.ts";
+import { ExternalIdTakenError, InvalidInputError, NotFoundError, StoreBusyError } from "../errors.ts";
 import { ANSWER_MAX_BYTES } from "../http/answer-size.ts";
+import { assertMatches, type IfMatch } from "../http/etag.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { type Changes, planApply, planEvent } from "./plan-apply.ts";
 import type { EventInput, WorkItem, WorkItemEvent, WorkItemInput } from "./work-item.ts";
@@ -47,9 +42,6 @@ export interface ItemWithEvents {
   /** Sort key of the last event read, where there may be more. */
   readonly eventsAfter: string | undefined;
 }
-
-/** What a change is conditional on beside the version that it was planned on. */
-export type Precondition = (version: number) => boolean;
 
 type StoreRuntime = Pick<Runtime<{ workItems: { actions: []; keys: [] } }>, "dynamodb" | "clock" | "environment">;
 
@@ -115,7 +107,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     organization: Organization,
     id: string,
     changes: Changes,
-    options: { readonly precondition?: Precondition | undefined; readonly deadline: number },
+    options: { readonly ifMatch?: IfMatch | undefined; readonly deadline: number },
   ): Promise<ItemWithEvents> => {
     let read = await queryItem(organization.id, id);
     const key = itemKey(organization.id, id);
@@ -130,10 +122,13 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       key,
       plan: (stored: StoredRecord | undefined) => {
         const current = assertVisible(stored);
-        if (options.precondition?.(current.version) === false) throw new PreconditionFailedError("If-Match: the work item has changed");
+        assertMatches(options.ifMatch, current.version);
         const plan = planApply(workItemFrom(stored), current.external_id, changes, now());
         if (plan.outcome === "error") throw new InvalidInputError(`work_item.${plan.error}`);
-        return { set: plan.outcome === "unchanged" ? null : attributesOf(organization, id, plan.next), result: plan.next };
+        return {
+          set: plan.outcome === "unchanged" ? null : attributesOf(organization, id, plan.next),
+          result: plan.next,
+        };
       },
     };
     const first = new Map(read.record ? [[keyText(key), read.record]] : []);
@@ -149,7 +144,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
   const remove = async (
     organization: Organization,
     id: string,
-    options: { readonly precondition?: Precondition | undefined; readonly deadline: number },
+    options: { readonly ifMatch?: IfMatch | undefined; readonly deadline: number },
   ): Promise<void> => {
     const key = itemKey(organization.id, id);
     const store: RecordStore = { ...records, read: () => readOne(key) };
@@ -159,7 +154,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
         const item = workItemFrom(stored);
         if (item === null || stored === undefined) throw new NotFoundError(NO_SUCH_ITEM);
         if (item.deleted_at !== null) return { set: null, result: null };
-        if (options.precondition?.(stored.version) === false) throw new PreconditionFailedError("If-Match: the work item has changed");
+        assertMatches(options.ifMatch, stored.version);
         const at = now();
         return { set: attributesOf(organization, id, { ...item, deleted_at: at, updated_at: at }), result: null };
       },
@@ -202,7 +197,11 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
    * @param createKey key and body of an idempotent create: the same pair again gives the current item
    * @throws ExternalIdTakenError, InvalidInputError (too large for one transaction, or the key with another body), StoreBusyError
    */
-  const create = async (organization: Organization, input: WorkItemInput, createKey?: CreateKey): Promise<ItemWithEvents> => {
+  const create = async (
+    organization: Organization,
+    input: WorkItemInput,
+    createKey?: CreateKey,
+  ): Promise<ItemWithEvents> => {
     const key = itemKeyOf(organization.id, input.external_id);
     const id = itemIdOf(key);
     const at = now();
@@ -222,9 +221,14 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       ...(createKey && { create_key: { key: hashOf(createKey.key), body: hashOf(createKey.body) } }),
     };
     const events = [...byKey.values()].map(({ sk, event }) => ({ pk: key.pk, sk, ...event, ...versioned }));
-    const bytes = [item, ...events].reduce((sum, record) => sum + Buffer.byteLength(JSON.stringify(record)) + RECORD_OVERHEAD_BYTES, 0);
+    const bytes = [item, ...events].reduce(
+      (sum, record) => sum + Buffer.byteLength(JSON.stringify(record)) + RECORD_OVERHEAD_BYTES,
+      0,
+    );
     if (bytes > TRANSACTION_MAX_BYTES) {
-      throw new InvalidInputError("work_item: is too large with its events for one create; create it with fewer and send the others afterwards");
+      throw new InvalidInputError(
+        "work_item: is too large with its events for one create; create it with fewer and send the others afterwards",
+      );
     }
     for (let tries = 0; tries < ATTEMPTS_MAX; tries++) {
       if (tries > 0) await backOff(tries);
@@ -248,7 +252,8 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
         if (known.create_key.body !== hashOf(createKey.body)) {
           throw new InvalidInputError("Idempotency-Key: was used with another body");
         }
-        if (known.deleted_at === null) return { id, item: workItemFrom(record) as WorkItem, version: known.version, ...rest };
+        if (known.deleted_at === null)
+          return { id, item: workItemFrom(record) as WorkItem, version: known.version, ...rest };
       }
       throw new ExternalIdTakenError(
         known.deleted_at === null
@@ -302,8 +307,14 @@ const sortedByKey = (events: readonly WorkItemEventRecord[]): WorkItemEventRecor
 
 /** Failed conditions, conflicts and lost answers alike: what happened is read from the table. Anything else is thrown on. */
 const cancelled = (error: unknown): "unclear" => {
-  const known = ["TransactionCanceledException", "TransactionInProgressException", "TimeoutError", "InternalServerError"];
+  const known = [
+    "TransactionCanceledException",
+    "TransactionInProgressException",
+    "TimeoutError",
+    "InternalServerError",
+  ];
   const name = error instanceof Error ? error.name : "";
-  if (known.includes(name) || /Throttl|LimitExceeded|Unavailable|ECONN|socket/i.test(`${name} ${String(error)}`)) return "unclear";
+  if (known.includes(name) || /Throttl|LimitExceeded|Unavailable|ECONN|socket/i.test(`${name} ${String(error)}`))
+    return "unclear";
   throw error;
 };

@@ -21,7 +21,10 @@ export const eventInputSchema = z
     content: content.nullable().optional(),
     occurred_at: timestamp.nullable().optional(),
   })
-  .meta({ id: "WorkItemEventInput", description: "A record from the source system; its external_id is unique in the work item." });
+  .meta({
+    id: "WorkItemEventInput",
+    description: "A record from the source system; its external_id is unique in the work item.",
+  });
 export type EventInput = z.output<typeof eventInputSchema>;
 
 const changeable = {
