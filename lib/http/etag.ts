@@ -1,20 +1,33 @@
-import { InvalidInputError } from "../errors.ts";
+import { InvalidInputError, PreconditionFailedError } from "../errors.ts";
 
-/** The entity tag of a work item at a version; events move neither. */
+/** The strong entity tag of a record at a version; a work item's events move neither. */
 export const etagOf = (version: number): string => `"${version}"`;
 
+/** An `If-Match` header: any version, or one of these entity tags. */
+export type IfMatch = "*" | ReadonlySet<string>;
+
+const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
 /**
- * Whether a version satisfies `If-Match`: `*` and a list of strong tags as RFC 9110 §13.1.1 has them.
- * @returns undefined where there is no such header
- * @throws InvalidInputError where the header is neither
+ * Reads `If-Match` (RFC 9110 §13.1.1).
+ * @returns undefined where the header is absent.
+ * @throws InvalidInputError where it is neither `*` nor a list of entity tags.
  */
-export const ifMatch = (header: string | undefined): ((version: number) => boolean) | undefined => {
+export const parseIfMatch = (header: string | undefined): IfMatch | undefined => {
   if (header === undefined) return undefined;
-  const value = header.trim();
-  if (value === "*") return () => true;
-  const tags = value.split(",").map((tag) => tag.trim());
-  if (!tags.every((tag) => /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/.test(tag))) {
-    throw new InvalidInputError('If-Match: must be "*" or a list of entity tags');
+  if (header.trim() === "*") return "*";
+  const tags = header.match(ENTITY_TAG);
+  if (tags === null || !/^[\s,]*$/.test(header.replaceAll(ENTITY_TAG, ""))) {
+    throw new InvalidInputError('If-Match: must be * or a list of entity tags such as "3"');
   }
-  return (version) => tags.includes(etagOf(version));
+  return new Set(tags);
+};
+
+/**
+ * Compares strongly: a weak tag matches nothing.
+ * @throws PreconditionFailedError where the stored version is none of those that the caller names.
+ */
+export const assertMatches = (ifMatch: IfMatch | undefined, version: number): void => {
+  if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(etagOf(version))) return;
+  throw new PreconditionFailedError("the record has changed: If-Match names another version than the stored one");
 };

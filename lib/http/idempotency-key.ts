@@ -1,7 +1,16 @@
 import { InvalidInputError } from "../errors.ts";
 
-/** @throws InvalidInputError where the header is not 1 to 255 printable ASCII characters */
-export const idempotencyKey = (header: string | undefined): string | undefined => {
-  if (header === undefined || /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  throw new InvalidInputError("Idempotency-Key: must be 1 to 255 printable ASCII characters");
+export const IDEMPOTENCY_KEY_MAX_CHARACTERS = 255;
+
+/**
+ * Reads the `Idempotency-Key` header.
+ * @returns undefined where it is absent.
+ * @throws InvalidInputError unless it is 1 to 255 printable ASCII characters.
+ */
+export const parseIdempotencyKey = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
+  const key = headers["idempotency-key"];
+  if (key === undefined || (/^[\x20-\x7e]+$/.test(key) && key.length <= IDEMPOTENCY_KEY_MAX_CHARACTERS)) return key;
+  throw new InvalidInputError(
+    `Idempotency-Key: must be 1 to ${IDEMPOTENCY_KEY_MAX_CHARACTERS} printable ASCII characters`,
+  );
 };

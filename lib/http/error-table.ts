@@ -1,0 +1,90 @@
+import {
+  ExternalIdTakenError,
+  InvalidInputError,
+  NotFoundError,
+  PreconditionFailedError,
+  StateConflictError,
+  StoreBusyError,
+  type WorkItemsError,
+} from "../errors.ts";
+import { UnauthenticatedError } from "../organizations/authenticate.ts";
+import { RateLimitExceededError } from "../organizations/rate-limit.ts";
+import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./body.ts";
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type ErrorClass<E extends WorkItemsError> = abstract new (...parameters: never[]) => E;
+
+const row = <E extends WorkItemsError>(
+  errorClass: ErrorClass<E>,
+  status: number,
+  headers: (error: E) => Record<string, string> = () => ({}),
+) => ({
+  answer: (error: unknown): ErrorAnswer | undefined =>
+    error instanceof errorClass ? { status, message: error.message, headers: headers(error) } : undefined,
+});
+
+const BUSY_RETRY_AFTER_SECONDS = 1;
+const busyHeaders = { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) };
+
+/** The one place where an error of the domain becomes a status. */
+const table = [
+  row(MalformedBodyError, 400),
+  row(UnauthenticatedError, 401, () => ({ "www-authenticate": "Bearer" })),
+  row(NotFoundError, 404),
+  row(ExternalIdTakenError, 409),
+  row(StateConflictError, 409),
+  row(PreconditionFailedError, 412),
+  row(BodyTooLargeError, 413),
+  row(UnsupportedMediaTypeError, 415),
+  row(InvalidInputError, 422),
+  row(RateLimitExceededError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
+  row(StoreBusyError, 503, () => busyHeaders),
+];
+
+/** What AWS calls a caller that comes too fast, a part that is overloaded, and an answer that does not come. */
+const BUSY_NAMES = new Set([
+  "AbortError",
+  "InternalServerError",
+  "LimitExceededException",
+  "NetworkingError",
+  "PriorRequestNotComplete",
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "RequestThrottled",
+  "RequestThrottledException",
+  "RequestTimeout",
+  "RequestTimeoutException",
+  "SlowDown",
+  "ThrottledException",
+  "Throttling",
+  "ThrottlingException",
+  "TimeoutError",
+  "TooManyRequestsException",
+  "TransactionConflictException",
+  "TransactionInProgressException",
+]);
+const CONNECTION_CODES = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
+
+const isBusy = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false;
+  const { code, $metadata: metadata } = error as { code?: unknown; $metadata?: { httpStatusCode?: number } };
+  return (
+    BUSY_NAMES.has(error.name) ||
+    (typeof code === "string" && CONNECTION_CODES.has(code)) ||
+    (metadata?.httpStatusCode ?? 0) >= 500
+  );
+};
+
+/** The answer to an error; undefined where the error is unknown, of which nothing may be told. */
+export const answerTo = (error: unknown): ErrorAnswer | undefined => {
+  for (const { answer } of table) {
+    const found = answer(error);
+    if (found) return found;
+  }
+  return isBusy(error) ? { status: 503, message: "the service is busy; retry later", headers: busyHeaders } : undefined;
+};

@@ -1,0 +1,26 @@
+/** `type/subtype; name=value; name="quoted value"`, and `Content-Disposition`, which has the same form. */
+export interface MediaType {
+  /** Lower case. */
+  readonly type: string;
+  /** By lower-case name. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const parameter = /;\s*(?:([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"]*)))?/y;
+
+/** @returns undefined where the header is missing or malformed. */
+export const parseMediaType = (header: string | undefined): MediaType | undefined => {
+  const type = /^\s*([^\s;,"]+)\s*/.exec(header ?? "");
+  if (header === undefined || type === null) return undefined;
+  const parameters = new Map<string, string>();
+  parameter.lastIndex = type[0].length;
+  while (parameter.lastIndex < header.length) {
+    const match = parameter.exec(header);
+    if (match === null) return undefined;
+    const [, name, quoted, token] = match;
+    if (name !== undefined)
+      parameters.set(name.toLowerCase(), quoted?.replaceAll(/\\(["\\])/g, "$1") ?? token?.trim() ?? "");
+    while (header[parameter.lastIndex] === " ") parameter.lastIndex += 1;
+  }
+  return { type: (type[1] ?? "").toLowerCase(), parameters };
+};

@@ -1,0 +1,80 @@
+import { parseMediaType } from "./media-type.ts";
+
+/** One file of a multipart request. */
+export interface UploadedFile {
+  readonly filename: string;
+  readonly content: Buffer;
+}
+
+/** A part of a `multipart/form-data` body. */
+export interface Part {
+  readonly name: string;
+  /** Absent where the part is a plain field. */
+  readonly filename: string | undefined;
+  /** A view of the body, not a copy. */
+  readonly content: Buffer;
+}
+
+/** A body that is not what its content type says. */
+export class MalformedMultipartError extends Error {}
+
+/** Far above what a form with one file needs. */
+export const PARTS_MAX = 100;
+/** RFC 2046 §5.1.1 allows 70 characters; some clients send a few more. */
+const BOUNDARY_MAX_CHARACTERS = 200;
+
+const CRLF = "\r\n";
+const HEADERS_END = Buffer.from(CRLF + CRLF);
+
+const parsePart = (bytes: Buffer): Part => {
+  const headersEnd = bytes.indexOf(HEADERS_END);
+  if (headersEnd === -1) throw new MalformedMultipartError("a part has no end of headers");
+  const headers = new Map(
+    bytes
+      .toString("utf8", 0, headersEnd)
+      .split(CRLF)
+      .map((line) => {
+        const colon = line.indexOf(":");
+        return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const;
+      }),
+  );
+  const disposition = parseMediaType(headers.get("content-disposition"));
+  const name = disposition?.parameters.get("name");
+  if (disposition?.type !== "form-data" || name === undefined) {
+    throw new MalformedMultipartError("a part has no Content-Disposition: form-data with a name");
+  }
+  const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
+  if (!["7bit", "8bit", "binary"].includes(encoding)) {
+    throw new MalformedMultipartError(`a part has the Content-Transfer-Encoding ${encoding}; send it as binary`);
+  }
+  const filename = disposition.parameters.get("filename") ?? disposition.parameters.get("filename*");
+  return { name, filename, content: bytes.subarray(headersEnd + HEADERS_END.length) };
+};
+
+/**
+ * Reads a whole `multipart/form-data` body (RFC 7578) with any boundary: quoted or not, underscores, whatever a client makes up.
+ * @throws MalformedMultipartError where the body breaks off, holds more than 100 parts, or a part has no name.
+ */
+export const parseMultipart = (body: Buffer, boundary: string | undefined): Part[] => {
+  if (!boundary) throw new MalformedMultipartError("the Content-Type names no boundary");
+  if (boundary.length > BOUNDARY_MAX_CHARACTERS) throw new MalformedMultipartError("the boundary is too long");
+  const delimiter = Buffer.from(`${CRLF}--${boundary}`);
+  // The first delimiter may stand at the very start, where no line ends before it.
+  const bytes = Buffer.concat([Buffer.from(CRLF), body]);
+  const parts: Part[] = [];
+  let partStart: number | undefined;
+  for (let at = bytes.indexOf(delimiter); at !== -1;) {
+    const after = at + delimiter.length;
+    const closes = bytes.toString("latin1", after, after + 2) === "--";
+    const line = /^[ \t]*\r\n/.exec(bytes.toString("latin1", after, after + 80));
+    if (closes || line) {
+      if (partStart !== undefined) parts.push(parsePart(bytes.subarray(partStart, at)));
+      if (closes) return parts;
+      if (parts.length >= PARTS_MAX) throw new MalformedMultipartError(`more than ${PARTS_MAX} parts`);
+      partStart = after + (line?.[0].length ?? 0);
+    }
+    // A line that merely begins like the delimiter is content.
+    at = bytes.indexOf(delimiter, after);
+  }
+  throw new MalformedMultipartError("the body ends before its closing boundary");
+};

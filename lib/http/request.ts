@@ -1,0 +1,40 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
+
+/** Headers by lower-case name; the lines of a repeated one joined by commas (RFC 9110 §5.3). */
+export const readHeaders = ({
+  headers,
+  multiValueHeaders,
+}: Pick<APIGatewayProxyEvent, "headers" | "multiValueHeaders">): Record<string, string | undefined> => {
+  const read: Record<string, string | undefined> = Object.create(null);
+  for (const [name, value] of Object.entries(headers ?? {})) read[name.toLowerCase()] = value;
+  for (const [name, values] of Object.entries(multiValueHeaders ?? {})) {
+    if (values?.length) read[name.toLowerCase()] = values.join(", ");
+  }
+  return read;
+};
+
+/** Query parameters by name, and the names of those that were sent more than once. */
+export const readQuery = ({
+  queryStringParameters,
+  multiValueQueryStringParameters,
+}: Pick<APIGatewayProxyEvent, "queryStringParameters" | "multiValueQueryStringParameters">) => {
+  const single = Object.entries(queryStringParameters ?? {});
+  const multiple = Object.entries(multiValueQueryStringParameters ?? {});
+  return {
+    parameters: Object.fromEntries([...single, ...multiple.map(([name, values]) => [name, values?.at(-1)] as const)]),
+    repeated: multiple.filter(([, values]) => (values?.length ?? 0) > 1).map(([name]) => name),
+  };
+};
+
+const decode = (value: string): string => {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // No id has a bad escape in it: as it stands it will not be found.
+    return value;
+  }
+};
+
+/** Path parameters, percent-decoded. */
+export const readParams = ({ pathParameters }: Pick<APIGatewayProxyEvent, "pathParameters">): Record<string, string> =>
+  Object.fromEntries(Object.entries(pathParameters ?? {}).map(([name, value]) => [name, decode(value ?? "")]));

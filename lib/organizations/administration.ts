@@ -1,0 +1,213 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PARTITION_KEY, SORT_KEY } from "../aws/tables.ts";
+import { type Clock, isoTime } from "../clock.ts";
+import { NotFoundError, StateConflictError } from "../errors.ts";
+import {
+  type AccessRuntime,
+  type ApiKeyRecord,
+  apiKeyRecordSchema,
+  keyRecordKey,
+  organizationPartition,
+  organizationRecordKey,
+} from "./access-store.ts";
+import { apiKeyId, generateApiKey, hashApiKey, type RegionCode } from "./api-key.ts";
+import {
+  BURST_DEFAULT,
+  generateCursorSecret,
+  LISTING_SHARDS_DEFAULT,
+  type OrganizationRecord,
+  organizationRecordSchema,
+  RATE_DEFAULT,
+} from "./organization.ts";
+
+/** What an operator may reach: the Access table of one region. No function has these rights. */
+export interface Administration extends AccessRuntime {
+  readonly region: RegionCode;
+  readonly clock: Clock;
+}
+
+/** A key as it is shown once, when it is made. */
+export interface CreatedKey {
+  readonly key: string;
+  readonly record: ApiKeyRecord;
+}
+
+const KEY_NAME_DEFAULT = "default";
+
+const listedKeyKey = ({ organization, key_id: id }: ApiKeyRecord) => ({
+  [PARTITION_KEY]: organizationPartition(organization),
+  [SORT_KEY]: `KEY#${id}`,
+});
+
+const absent = `attribute_not_exists(${PARTITION_KEY})`;
+const present = `attribute_exists(${PARTITION_KEY})`;
+
+/** Limits to set; what is left out keeps its value, or on a new organization its default. */
+export interface OrganizationSettings {
+  readonly rate?: number | undefined;
+  readonly burst?: number | undefined;
+}
+
+/**
+ * Makes the organization where it is not there, and sets its limits; functions see a change within 30 s.
+ * @throws ZodError where the id or a limit is out of bounds.
+ */
+export const putOrganization = async (
+  { dynamodb, environment }: Administration,
+  id: string,
+  settings: OrganizationSettings = {},
+): Promise<OrganizationRecord> => {
+  const fresh = organizationRecordSchema.parse({
+    organization: id,
+    rate: settings.rate ?? RATE_DEFAULT,
+    burst: settings.burst ?? Math.max(BURST_DEFAULT, settings.rate ?? 0),
+    listing_shards: LISTING_SHARDS_DEFAULT,
+    cursor_secret: generateCursorSecret(),
+  });
+  const Key = organizationRecordKey(id);
+  try {
+    await dynamodb.send(
+      new PutCommand({ TableName: environment.ACCESS_TABLE, Item: { ...Key, ...fresh }, ConditionExpression: absent }),
+    );
+    return fresh;
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+  const changes = Object.entries({ rate: settings.rate, burst: settings.burst }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (changes.length === 0) return getOrganization({ dynamodb, environment }, id);
+  const { Attributes: attributes } = await dynamodb.send(
+    new UpdateCommand({
+      TableName: environment.ACCESS_TABLE,
+      Key,
+      UpdateExpression: `SET ${changes.map(([name]) => `#${name} = :${name}`).join(", ")}`,
+      ConditionExpression: present,
+      ExpressionAttributeNames: Object.fromEntries(changes.map(([name]) => [`#${name}`, name])),
+      ExpressionAttributeValues: Object.fromEntries(changes.map(([name, value]) => [`:${name}`, value])),
+      ReturnValues: "ALL_NEW",
+    }),
+  );
+  return organizationRecordSchema.parse(attributes);
+};
+
+/** @throws NotFoundError */
+export const getOrganization = async (
+  { dynamodb, environment }: AccessRuntime,
+  id: string,
+): Promise<OrganizationRecord> => {
+  const { Item: item } = await dynamodb.send(
+    new GetCommand({ TableName: environment.ACCESS_TABLE, Key: organizationRecordKey(id), ConsistentRead: true }),
+  );
+  if (item === undefined) throw new NotFoundError(`there is no organization ${id}`);
+  return organizationRecordSchema.parse(item);
+};
+
+/** Makes a key, and its organization where that is not there. The key itself is in the answer and nowhere else. */
+export const createKey = async (
+  administration: Administration,
+  organization: string,
+  options: { readonly name?: string | undefined; readonly validUntil?: string | undefined } = {},
+): Promise<CreatedKey> => {
+  const { dynamodb, environment, region, clock } = administration;
+  await putOrganization(administration, organization);
+  const key = generateApiKey(region);
+  const hash = hashApiKey(key);
+  const record: ApiKeyRecord = {
+    organization,
+    key_id: apiKeyId(hash),
+    hash,
+    name: options.name ?? KEY_NAME_DEFAULT,
+    created_at: isoTime(clock()),
+    ...(options.validUntil !== undefined && { valid_until: options.validUntil }),
+  };
+  const put = (Key: Record<string, string>) => ({
+    Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
+  });
+  await dynamodb.send(
+    new TransactWriteCommand({ TransactItems: [put(keyRecordKey(hash)), put(listedKeyKey(record))] }),
+  );
+  return { key, record };
+};
+
+/** All keys of an organization, revoked and expired ones included, the newest first. */
+export const listKeys = async (
+  { dynamodb, environment }: AccessRuntime,
+  organization: string,
+): Promise<ApiKeyRecord[]> => {
+  const keys: ApiKeyRecord[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const page = await dynamodb.send(
+      new QueryCommand({
+        TableName: environment.ACCESS_TABLE,
+        KeyConditionExpression: `${PARTITION_KEY} = :organization AND begins_with(${SORT_KEY}, :keys)`,
+        ExpressionAttributeValues: { ":organization": organizationPartition(organization), ":keys": "KEY#" },
+        ConsistentRead: true,
+        ExclusiveStartKey: start,
+      }),
+    );
+    keys.push(...(page.Items ?? []).map((item) => apiKeyRecordSchema.parse(item)));
+    start = page.LastEvaluatedKey;
+  } while (start !== undefined);
+  return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
+};
+
+export const isLive = (key: ApiKeyRecord, now: number): boolean =>
+  key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
+
+/**
+ * Revokes a key for good; functions refuse it within 60 s. A key already revoked stays as it is.
+ * @throws NotFoundError where the organization has no key of that id.
+ */
+export const revokeKey = async (
+  administration: Administration,
+  organization: string,
+  keyId: string,
+): Promise<ApiKeyRecord> => {
+  const { dynamodb, environment, clock } = administration;
+  const record = (await listKeys(administration, organization)).find((key) => key.key_id === keyId);
+  if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
+  if (record.revoked_at !== undefined) return record;
+  const revokedAt = isoTime(clock());
+  const revoke = (Key: Record<string, string>) => ({
+    Update: {
+      TableName: environment.ACCESS_TABLE,
+      Key,
+      UpdateExpression: "SET revoked_at = :now",
+      ConditionExpression: `${present} AND attribute_not_exists(revoked_at)`,
+      ExpressionAttributeValues: { ":now": revokedAt },
+    },
+  });
+  try {
+    await dynamodb.send(
+      new TransactWriteCommand({ TransactItems: [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))] }),
+    );
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error;
+    throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
+  }
+  return { ...record, revoked_at: revokedAt };
+};
+
+/**
+ * Makes a new key beside the live one of the same name, so that clients can move from one to the other; live keys of that
+ * name older than those two are revoked.
+ * @throws NotFoundError where no key of that name is live.
+ */
+export const rotateKey = async (
+  administration: Administration,
+  organization: string,
+  options: { readonly name?: string | undefined; readonly validUntil?: string | undefined } = {},
+): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> => {
+  const name = options.name ?? KEY_NAME_DEFAULT;
+  const live = (await listKeys(administration, organization)).filter(
+    (key) => key.name === name && isLive(key, administration.clock()),
+  );
+  const [previous, ...older] = live;
+  if (previous === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
+  const revoked: ApiKeyRecord[] = [];
+  for (const key of older) revoked.push(await revokeKey(administration, organization, key.key_id));
+  return { ...(await createKey(administration, organization, { ...options, name })), previous, revoked };
+};

@@ -1,0 +1,77 @@
+import type { Clock } from "../clock.ts";
+import { WorkItemsError } from "../errors.ts";
+import type { AccessStore } from "./access-store.ts";
+import { hashApiKey, isApiKeyOf, type RegionCode } from "./api-key.ts";
+import { createExpiringCache } from "./expiring-cache.ts";
+import type { Organization } from "./organization.ts";
+
+/** The request carries no key that opens anything. The message is the same for every reason. */
+export class UnauthenticatedError extends WorkItemsError {
+  constructor() {
+    super("a valid API key is required: Authorization: Bearer <API_KEY>");
+  }
+}
+
+/** A revoked key, and a changed limit, are seen within this time. */
+export const KEY_CACHE_SECONDS = 30;
+/** Long enough to spare the table a client that keeps on trying, short enough for a key just made. */
+export const UNKNOWN_KEY_CACHE_SECONDS = 5;
+const CACHED_KEYS_MAX = 1000;
+
+interface Access {
+  readonly organization: Organization;
+  /** Milliseconds since the epoch. */
+  readonly validUntil: number;
+}
+
+/** @throws UnauthenticatedError */
+export type Authenticate = (authorization: string | undefined) => Promise<Organization>;
+
+/**
+ * Finds the organization of a bearer key. Shape, checksum and region are checked before anything is read; what was read is
+ * remembered, unknown keys apart from known ones, so that a flood of made-up keys displaces no customer's.
+ */
+export const createAuthenticate = (options: {
+  readonly region: RegionCode;
+  readonly store: AccessStore;
+  readonly clock: Clock;
+}): Authenticate => {
+  const { region, store, clock } = options;
+  const known = createExpiringCache<Promise<Access | undefined>>(CACHED_KEYS_MAX, clock);
+  const unknown = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
+
+  const read = async (hash: string): Promise<Access | undefined> => {
+    const key = await store.findKey(hash);
+    if (key === undefined || key.revoked_at !== undefined) return undefined;
+    const organization = await store.findOrganization(key.organization);
+    if (organization === undefined) return undefined;
+    return { organization, validUntil: key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) };
+  };
+
+  const find = async (hash: string): Promise<Access | undefined> => {
+    const cached = known.get(hash);
+    if (cached !== undefined) return cached;
+    if (unknown.get(hash)) return undefined;
+    const reading = read(hash);
+    known.set(hash, reading, KEY_CACHE_SECONDS * 1000);
+    try {
+      const access = await reading;
+      if (access === undefined) {
+        known.delete(hash);
+        unknown.set(hash, true, UNKNOWN_KEY_CACHE_SECONDS * 1000);
+      }
+      return access;
+    } catch (error) {
+      known.delete(hash);
+      throw error;
+    }
+  };
+
+  return async (authorization) => {
+    const key = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    if (key === undefined || !isApiKeyOf(region, key)) throw new UnauthenticatedError();
+    const access = await find(hashApiKey(key));
+    if (access === undefined || clock() >= access.validUntil) throw new UnauthenticatedError();
+    return access.organization;
+  };
+};

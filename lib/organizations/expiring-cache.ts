@@ -1,0 +1,30 @@
+import type { Clock } from "../clock.ts";
+
+export interface ExpiringCache<V> {
+  get(key: string): V | undefined;
+  /** @param lifetime milliseconds */
+  set(key: string, value: V, lifetime: number): void;
+  delete(key: string): void;
+}
+
+/** Holds at most `capacity` values, each for its own time; the oldest entry makes room. */
+export const createExpiringCache = <V>(capacity: number, clock: Clock): ExpiringCache<V> => {
+  const entries = new Map<string, { readonly value: V; readonly until: number }>();
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined || clock() < entry.until) return entry?.value;
+      entries.delete(key);
+      return undefined;
+    },
+    set(key, value, lifetime) {
+      entries.delete(key);
+      const oldest = entries.size < capacity ? undefined : entries.keys().next();
+      if (oldest?.done === false) entries.delete(oldest.value);
+      entries.set(key, { value, until: clock() + lifetime });
+    },
+    delete(key) {
+      entries.delete(key);
+    },
+  };
+};

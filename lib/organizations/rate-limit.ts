@@ -1,0 +1,179 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { Runtime } from "../aws/runtime.ts";
+import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../aws/tables.ts";
+import { WorkItemsError } from "../errors.ts";
+import { createExpiringCache } from "./expiring-cache.ts";
+import type { Organization } from "./organization.ts";
+
+/** The organization has used up its requests for now. */
+export class RateLimitExceededError extends WorkItemsError {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super(`rate limit exceeded; retry after ${retryAfterSeconds} s`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Requests that were debited and not made within this time are lost to the organization. */
+export const LEASE_MILLISECONDS = 1000;
+/** A lease takes at most this part of what remains, so that no instance starves the others. */
+const LEASE_SHARE = 8;
+/** A refusal is remembered at least this long: the record of an organization far over its limit is spared most of the asking. */
+const REFUSAL_MILLISECONDS_MIN = 20;
+export const STORE_TIMEOUT_MILLISECONDS = 100;
+/** After a failure of the store, requests pass for this long without asking it again. */
+const FAIL_OPEN_MILLISECONDS = 1000;
+const REMEMBERED_ORGANIZATIONS_MAX = 1000;
+const RECORD_LIFETIME_SECONDS = 3600;
+/** Each miss tells the record's true state; more than a few in a row mean that others keep changing it. */
+const DEBIT_ATTEMPTS_MAX = 5;
+
+/** What this instance knows of one organization. Times are milliseconds since the epoch. */
+interface Account {
+  /** Requests left of the current lease, and until when they may be made. */
+  leased: number;
+  leaseUntil: number;
+  refusedUntil: number;
+  openUntil: number;
+  /** The record's theoretical arrival time as last seen, microseconds since the epoch. */
+  arrival: number;
+  /** Requests of the current second and of the one before. */
+  second: number;
+  demand: number;
+  demandBefore: number;
+  debiting: Promise<void> | undefined;
+}
+
+const MICROSECONDS = 1000;
+
+const countDemand = (account: Account, now: number): void => {
+  const second = Math.floor(now / 1000);
+  if (second !== account.second) {
+    account.demandBefore = second === account.second + 1 ? account.demand : 0;
+    account.demand = 0;
+    account.second = second;
+  }
+  account.demand += 1;
+};
+
+/** How the limit is counted: microseconds between two requests, and how far ahead of now the arrival time may run. */
+const paceOf = ({ rate, burst }: Organization) => {
+  const interval = Math.ceil(1_000_000 / rate);
+  return { interval, tolerance: interval * burst };
+};
+
+export type LimitsRuntime = Pick<Runtime, "dynamodb" | "clock"> & {
+  readonly environment: { readonly LIMITS_TABLE: string };
+};
+
+/** @throws RateLimitExceededError */
+export type Admit = (organization: Organization) => Promise<void>;
+
+/**
+ * Limits the requests of an organization over all instances: GCRA, one record an organization, debited in leases.
+ * Admits at most burst + rate × (window + 1 s). A store that fails or takes longer than 100 ms lets requests pass.
+ * @param failedOpen hears of each such failure.
+ */
+export const createRateLimiter = (
+  { dynamodb, environment, clock }: LimitsRuntime,
+  failedOpen: (error: unknown) => void,
+): Admit => {
+  const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
+
+  /** Adds `cost` to the arrival time, or starts it anew from now; gives the new one, or the one that stood in the way. */
+  const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
+    const anew = from === "now";
+    const { Attributes: attributes } = await dynamodb.send(
+      new UpdateCommand({
+        TableName: environment.LIMITS_TABLE,
+        Key: { [PARTITION_KEY]: `ORGANIZATION#${organization}`, [SORT_KEY]: "#LIMIT" },
+        UpdateExpression: `SET arrival = ${anew ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
+        ConditionExpression: anew
+          ? "attribute_not_exists(arrival) OR arrival < :now"
+          : "arrival BETWEEN :now AND :latest",
+        ExpressionAttributeValues: {
+          ":now": now,
+          ...(anew ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
+          ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
+        },
+        ReturnValues: "UPDATED_NEW",
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+      { abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS) },
+    );
+    return Number(attributes?.["arrival"]);
+  };
+
+  const debit = async (organization: Organization, account: Account): Promise<void> => {
+    const { interval, tolerance } = paceOf(organization);
+    for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
+      const now = clock() * MICROSECONDS;
+      const ahead = Math.max(0, account.arrival - now);
+      const remaining = Math.floor((tolerance - ahead) / interval);
+      if (remaining < 1) {
+        const wait = (ahead + interval - tolerance) / MICROSECONDS;
+        account.refusedUntil = now / MICROSECONDS + Math.max(wait, REFUSAL_MILLISECONDS_MIN);
+        return;
+      }
+      const wanted = Math.max(account.demand, account.demandBefore);
+      const lease = Math.max(1, Math.min(wanted, Math.floor(remaining / LEASE_SHARE)));
+      try {
+        const cost = lease * interval;
+        const from = account.arrival >= now ? "arrival" : "now";
+        account.arrival = await advance(organization.id, from, cost, now, now + tolerance - cost);
+        account.leased = lease;
+        account.leaseUntil = now / MICROSECONDS + LEASE_MILLISECONDS;
+        return;
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        account.arrival = Number(error.Item?.["arrival"]?.N ?? 0);
+      }
+    }
+    account.refusedUntil = clock() + REFUSAL_MILLISECONDS_MIN;
+  };
+
+  const accountOf = (organization: string): Account => {
+    const account = accounts.get(organization) ?? {
+      leased: 0,
+      leaseUntil: 0,
+      refusedUntil: 0,
+      openUntil: 0,
+      arrival: 0,
+      second: 0,
+      demand: 0,
+      demandBefore: 0,
+      debiting: undefined,
+    };
+    accounts.set(organization, account, RECORD_LIFETIME_SECONDS * 1000);
+    return account;
+  };
+
+  const debitOnce = (organization: Organization, account: Account): Promise<void> =>
+    (account.debiting ??= debit(organization, account)
+      .catch((error: unknown) => {
+        account.openUntil = clock() + FAIL_OPEN_MILLISECONDS;
+        failedOpen(error);
+      })
+      .finally(() => {
+        account.debiting = undefined;
+      }));
+
+  return async (organization) => {
+    const account = accountOf(organization.id);
+    countDemand(account, clock());
+    for (;;) {
+      const now = clock();
+      if (now < account.openUntil) return;
+      if (account.leased > 0 && now < account.leaseUntil) {
+        account.leased -= 1;
+        return;
+      }
+      if (now < account.refusedUntil) {
+        throw new RateLimitExceededError(Math.max(1, Math.ceil((account.refusedUntil - now) / 1000)));
+      }
+      await debitOnce(organization, account);
+    }
+  };
+};

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import type { ApiHandler } from "../../lib/http/endpoint.ts";
+import { createKey, type OrganizationSettings, putOrganization } from "../../lib/organizations/administration.ts";
+import type { RegionCode } from "../../lib/organizations/api-key.ts";
+import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
+import type { TestRuntime } from "./runtime.ts";
+
+export const administrationOf = (runtime: TestRuntime, region: RegionCode = "us") => ({
+  dynamodb: runtime.dynamodb,
+  environment: runtime.environment,
+  clock: runtime.clock,
+  region,
+});
+
+/** An organization of the caller's own with a key; its limits are out of the way unless asked for. */
+export const createTestOrganization = async (
+  runtime: TestRuntime,
+  options: OrganizationSettings & { readonly id?: string } = {},
+): Promise<{ readonly organization: Organization; readonly key: string; readonly keyId: string }> => {
+  const { id = `test-${randomUUID().slice(0, 8)}`, rate = 10_000, burst = 20_000 } = options;
+  const administration = administrationOf(runtime);
+  const organization = toOrganization(await putOrganization(administration, id, { rate, burst }));
+  const { key, record } = await createKey(administration, id);
+  return { organization, key, keyId: record.key_id };
+};
+
+export interface ApiRequest {
+  readonly method?: string;
+  /** @default the resource with its parameters filled in */
+  readonly path?: string;
+  /** As in the route table, for example `/v1/work_items/{id}`. */
+  readonly resource?: string;
+  readonly params?: Readonly<Record<string, string>>;
+  /** A list of values makes a repeated parameter. */
+  readonly query?: Readonly<Record<string, string | number | readonly string[]>>;
+  /** An object is sent as JSON; a string as it is; bytes in base64, as the gateway does with binary types. */
+  readonly body?: unknown;
+  /** Sent as a bearer token. */
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const bodyOf = (body: unknown): Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded"> => {
+  if (Buffer.isBuffer(body)) return { body: body.toString("base64"), isBase64Encoded: true };
+  if (body === undefined || body === null) return { body: null, isBase64Encoded: false };
+  return { body: typeof body === "string" ? body : JSON.stringify(body), isBase64Encoded: false };
+};
+
+/** The event that API Gateway makes of a request to a REST API with proxy integration. */
+export const apiEvent = (request: ApiRequest = {}): APIGatewayProxyEvent => {
+  const { method = "GET", resource = "/", params = {}, query = {}, key } = request;
+  const path =
+    request.path ?? resource.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  const headers: Record<string, string> = {
+    ...(request.body !== undefined && { "Content-Type": "application/json" }),
+    ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+  };
+  for (const [name, value] of Object.entries(request.headers ?? {})) {
+    const same = Object.keys(headers).find((known) => known.toLowerCase() === name.toLowerCase());
+    if (same !== undefined) delete headers[same];
+    headers[name] = value;
+  }
+  const values = Object.entries(query).map(
+    ([name, value]) => [name, Array.isArray(value) ? value.map(String) : [String(value)]] as const,
+  );
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers,
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    queryStringParameters: values.length ? Object.fromEntries(values.map(([name, list]) => [name, list.at(-1)])) : null,
+    multiValueQueryStringParameters: values.length ? Object.fromEntries(values) : null,
+    pathParameters: Object.keys(params).length ? { ...params } : null,
+    stageVariables: null,
+    requestContext: {
+      accountId: "123456789012",
+      apiId: "test",
+      authorizer: null,
+      httpMethod: method,
+      identity: { sourceIp: "127.0.0.1" } as APIGatewayProxyEvent["requestContext"]["identity"],
+      path,
+      protocol: "HTTP/1.1",
+      requestId: randomUUID(),
+      requestTimeEpoch: 0,
+      resourceId: "test",
+      resourcePath: resource,
+      stage: "test",
+    },
+    ...bodyOf(request.body),
+  };
+};
+
+/** @param milliseconds left when the function starts */
+export const lambdaContext = (milliseconds = 29_000): Context => {
+  const end = Date.now() + milliseconds;
+  return {
+    callbackWaitsForEmptyEventLoop: false,
+    functionName: "test",
+    functionVersion: "$LATEST",
+    invokedFunctionArn: "arn:aws:lambda:us-east-1:123456789012:function:test",
+    memoryLimitInMB: "512",
+    awsRequestId: randomUUID(),
+    logGroupName: "test",
+    logStreamName: "test",
+    getRemainingTimeInMillis: () => end - Date.now(),
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  };
+};
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The bytes as they were sent. */
+  readonly text: string;
+  /** The JSON in them. */
+  readonly body: { readonly error?: string; readonly data?: never; readonly [key: string]: unknown };
+}
+
+/** Sends a request through a handler, as the gateway would. */
+export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiAnswer> => {
+  const { statusCode, headers, body } = await handler(apiEvent(request), lambdaContext());
+  return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
+};
