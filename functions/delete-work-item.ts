@@ -1,6 +1,6 @@
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { parseIfMatch } from "../lib/http/etag.ts";
+import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
 import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
 import { routes } from "./routes.ts";
 
@@ -10,7 +10,9 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   const store = createWorkItemStore(runtime);
   return endpoint(route, runtime, async ({ organization, params, headers, deadline }) => {
     const id = params["id"] ?? "";
-    await store.remove(organization, id, { ifMatch: parseIfMatch(headers["if-match"]), deadline });
+    const ifMatch = parseIfMatch(headers["if-match"]);
+    const assertVersion = (version: number) => assertMatches(ifMatch, version);
+    await store.remove(organization, id, { assertVersion, deadline });
     return { body: { data: { id, deleted: true } } };
   });
 };

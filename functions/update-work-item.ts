@@ -1,7 +1,7 @@
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { InvalidInputError } from "../lib/errors.ts";
 import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { parseIfMatch } from "../lib/http/etag.ts";
+import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
 import { workItemId } from "../lib/identity.ts";
 import { itemWithEventsAnswer } from "../lib/work-items/item-with-events-answer.ts";
 import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
@@ -18,7 +18,8 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
       throw new InvalidInputError("work_item.external_id: must be that of the work item; it cannot be changed");
     }
     const ifMatch = parseIfMatch(headers["if-match"]);
-    return itemWithEventsAnswer(organization, await store.update(organization, id, changes, { ifMatch, deadline }));
+    const assertVersion = (version: number) => assertMatches(ifMatch, version);
+    return itemWithEventsAnswer(organization, await store.update(organization, id, changes, { assertVersion, deadline }));
   });
 };
 

@@ -128,7 +128,7 @@ const main = async (file: string | undefined): Promise<void> => {
   console.log(`batches  ${counts.join(", ")}; ${perSecond(incidents.length, batches.seconds)}`);
   const { status, total_rows: total, succeeded_rows: succeeded, failed_rows: failed, error } = upload.job;
   console.log(
-    `upload   ${String(status)}: ${String(succeeded)} succeeded, ${String(failed)} failed of ${String(total)} rows; ${perSecond(Number(total), upload.seconds)}${error === undefined ? "" : `; ${String(error)}`}`,
+    `upload   ${String(status)}: ${String(succeeded)} succeeded, ${String(failed)} failed of ${String(total)} rows; ${perSecond(Number(total), upload.seconds)}${typeof error === "string" ? `; ${error}` : ""}`,
   );
   if ((batches.summary["error"] ?? 0) > 0 || status !== "completed") process.exitCode = 1;
 };

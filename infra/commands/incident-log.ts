@@ -71,7 +71,7 @@ const toIncident = (rows: readonly LogRow[]): Incident => {
 
 /** Reads an incident event log, one row a change of an incident, as work items in the order of their first rows. */
 export const readIncidents = (csv: string): Incident[] => {
-  const rows = parse(csv, { columns: true, bom: true }) as LogRow[];
+  const rows = parse<LogRow>(csv, { columns: true, bom: true });
   return [...Map.groupBy(rows, (row) => row["number"]).values()].map(toIncident);
 };
 

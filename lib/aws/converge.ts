@@ -125,8 +125,8 @@ export const converge = async <R>(
       writes.push({ entry, write, attempted: { ...attempt, result, record } });
     }
 
-    const send = round === 0 ? store.write : store.writeNatively;
-    const outcomes: WriteOutcome[] = writes.length > 0 ? await send(writes.map(({ write }) => write)) : [];
+    const batch = writes.map(({ write }) => write);
+    const outcomes: WriteOutcome[] = round === 0 ? await store.write(batch) : await store.writeNatively(batch);
     pending = [];
     for (const [position, { entry, attempted }] of writes.entries()) {
       const outcome = outcomes[position];

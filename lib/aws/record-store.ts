@@ -1,4 +1,3 @@
-import type { BatchStatementErrorCodeEnum } from "@aws-sdk/client-dynamodb";
 import {
   BatchExecuteStatementCommand,
   BatchGetCommand,
@@ -74,7 +73,7 @@ const REFUSED: readonly string[] = [
   "ResourceNotFound",
   "ResourceNotFoundException",
   "ItemCollectionSizeLimitExceeded",
-] satisfies (BatchStatementErrorCodeEnum | string)[];
+];
 
 /** Whatever is neither a failed condition nor a refusal is worth another try: throttling, conflicts, time-outs. */
 const outcomeOf = (code: string | undefined, message: string | undefined): WriteOutcome => {

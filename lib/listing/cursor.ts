@@ -16,7 +16,7 @@ const MAC_BYTES = 16;
 const macOf = ({ organization, list, filters }: CursorScope, position: string): Buffer => {
   const mac = createHmac("sha256", organization.cursorSecret);
   const set = Object.entries(filters).filter(([, value]) => value !== undefined);
-  mac.update(JSON.stringify([organization.id, list, set.sort(([a], [b]) => (a < b ? -1 : 1)), position]));
+  mac.update(JSON.stringify([organization.id, list, set.toSorted(([a], [b]) => (a < b ? -1 : 1)), position]));
   return mac.digest().subarray(0, MAC_BYTES);
 };
 

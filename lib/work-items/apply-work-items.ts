@@ -119,10 +119,10 @@ const targetOfGroup = (
   },
 });
 
-/** An event record and the inputs that name it, in order, each with the index of its work item input. */
+/** An event record and, by the index of the work item input, the event inputs that name it, in order. */
 interface EventGroup {
   readonly key: RecordKey;
-  readonly inputs: { readonly index: number; readonly input: EventInput }[];
+  readonly inputs: Map<number, EventInput[]>;
 }
 
 const groupEvents = (organization: Organization, groups: readonly Group[], isApplied: (index: number) => boolean) => {
@@ -131,8 +131,8 @@ const groupEvents = (organization: Organization, groups: readonly Group[], isApp
     for (const { index, input } of members.filter((member) => isApplied(member.index))) {
       for (const event of input.events ?? []) {
         const key = eventKeyOf(organization.id, id, event.external_id);
-        const group = events.get(key.sk) ?? { key, inputs: [] };
-        group.inputs.push({ index, input: event });
+        const group = events.get(key.sk) ?? { key, inputs: new Map() };
+        group.inputs.set(index, [...(group.inputs.get(index) ?? []), event]);
         events.set(key.sk, group);
       }
     }
@@ -147,12 +147,13 @@ const targetOfEvent = (group: EventGroup, now: () => string): RecordTarget<numbe
     const at = now();
     const before = workItemEventFrom(stored);
     let current = before;
-    const changedBy = group.inputs.flatMap(({ index, input }) => {
-      const { outcome, next } = planEvent(current, input, at);
+    const changedBy: number[] = [];
+    for (const [index, inputs] of group.inputs) {
+      const { outcome, next } = planEvent(current, inputs, at);
+      if (outcome !== "unchanged") changedBy.push(index);
       current = next;
-      return outcome === "unchanged" ? [] : [index];
-    });
-    return { set: changedBy.length === 0 || current === null ? null : { ...current }, result: changedBy };
+    }
+    return { set: changedBy.length === 0 ? null : { ...current }, result: changedBy };
   },
 });
 
@@ -210,7 +211,7 @@ export const createApplyWorkItems = ({
     );
     for (const [position, event] of events.entries()) {
       const converged = convergedEvents[position]!;
-      const touched = "error" in converged ? event.inputs.map(({ index }) => index) : converged.result;
+      const touched = "error" in converged ? [...event.inputs.keys()] : converged.result;
       for (const index of touched) {
         const result = results[index]!;
         if ("error" in converged) {

@@ -91,10 +91,22 @@ export interface EventPlan {
   readonly next: WorkItemEvent;
 }
 
-/** Creates the event or merges the given fields into the stored one; `null` clears `content` and `occurred_at`. */
-export const planEvent = (stored: WorkItemEvent | null, input: EventInput, now: string): EventPlan => {
+const mergeEvent = (base: WorkItemEvent, input: EventInput): WorkItemEvent => ({
+  ...base,
+  actor_email: input.actor_email ?? base.actor_email,
+  actor_name: input.actor_name ?? base.actor_name,
+  actor_external_id: input.actor_external_id ?? base.actor_external_id,
+  content: input.content === undefined ? base.content : input.content,
+  occurred_at: input.occurred_at === undefined ? base.occurred_at : input.occurred_at,
+});
+
+/**
+ * Creates an event or merges the given fields into the stored one; `null` clears `content` and `occurred_at`.
+ * @param inputs what one call says of the event, in order; the outcome is what they change together
+ */
+export const planEvent = (stored: WorkItemEvent | null, inputs: readonly EventInput[], now: string): EventPlan => {
   const base = stored ?? {
-    external_id: input.external_id,
+    external_id: inputs[0]?.external_id ?? "",
     actor_email: null,
     actor_name: null,
     actor_external_id: null,
@@ -102,14 +114,7 @@ export const planEvent = (stored: WorkItemEvent | null, input: EventInput, now: 
     occurred_at: null,
     created_at: now,
   };
-  const next: WorkItemEvent = {
-    ...base,
-    actor_email: input.actor_email ?? base.actor_email,
-    actor_name: input.actor_name ?? base.actor_name,
-    actor_external_id: input.actor_external_id ?? base.actor_external_id,
-    content: input.content === undefined ? base.content : input.content,
-    occurred_at: input.occurred_at === undefined ? base.occurred_at : input.occurred_at,
-  };
+  const next = inputs.reduce(mergeEvent, base);
   if (stored === null) return { outcome: "created", next };
   const changed = (Object.keys(next) as (keyof WorkItemEvent)[]).some((field) => next[field] !== stored[field]);
   return changed ? { outcome: "updated", next } : { outcome: "unchanged", next: stored };

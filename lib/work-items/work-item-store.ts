@@ -8,7 +8,6 @@ import { backOff } from "../backoff.ts";
 import { isoTime } from "../clock.ts";
 import { ExternalIdTakenError, InvalidInputError, NotFoundError, StoreBusyError } from "../errors.ts";
 import { ANSWER_MAX_BYTES } from "../http/answer-size.ts";
-import { assertMatches, type IfMatch } from "../http/etag.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { type Changes, planApply, planEvent } from "./plan-apply.ts";
 import type { EventInput, WorkItem, WorkItemEvent, WorkItemInput } from "./work-item.ts";
@@ -43,7 +42,23 @@ export interface ItemWithEvents {
   readonly eventsAfter: string | undefined;
 }
 
+/** Throws where the caller did not mean this version of the item. */
+export type AssertVersion = (version: number) => void;
+
 type StoreRuntime = Pick<Runtime<{ workItems: { actions: []; keys: [] } }>, "dynamodb" | "clock" | "environment">;
+
+const assertVisible = (record: StoredRecord | undefined): WorkItemRecord => {
+  const item = record as WorkItemRecord | undefined;
+  if (item === undefined || item.deleted_at !== null) throw new NotFoundError(NO_SUCH_ITEM);
+  return item;
+};
+
+const settle = <R>(converged: Converged<R> | undefined): Exclude<Converged<R>, { error: string }> => {
+  if (converged === undefined || "error" in converged) {
+    throw new StoreBusyError(converged?.error ?? "not attempted");
+  }
+  return converged;
+};
 
 export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRuntime) => {
   const table = environment.WORK_ITEMS_TABLE;
@@ -79,19 +94,6 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     return new Map(Item ? [[keyText(key), Item as StoredRecord]] : []);
   };
 
-  const assertVisible = (record: StoredRecord | undefined): WorkItemRecord => {
-    const item = record as WorkItemRecord | undefined;
-    if (item === undefined || item.deleted_at !== null) throw new NotFoundError(NO_SUCH_ITEM);
-    return item;
-  };
-
-  const settle = <R>(converged: Converged<R> | undefined): Exclude<Converged<R>, { error: string }> => {
-    if (converged === undefined || "error" in converged) {
-      throw new StoreBusyError(converged?.error ?? "not attempted");
-    }
-    return converged;
-  };
-
   /** @throws NotFoundError also where the item is deleted */
   const get = async (organization: string, id: string): Promise<ItemWithEvents> => {
     const { record, events, eventsAfter } = await queryItem(organization, id);
@@ -107,7 +109,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     organization: Organization,
     id: string,
     changes: Changes,
-    options: { readonly ifMatch?: IfMatch | undefined; readonly deadline: number },
+    options: { readonly assertVersion?: AssertVersion | undefined; readonly deadline: number },
   ): Promise<ItemWithEvents> => {
     let read = await queryItem(organization.id, id);
     const key = itemKey(organization.id, id);
@@ -122,7 +124,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       key,
       plan: (stored: StoredRecord | undefined) => {
         const current = assertVisible(stored);
-        assertMatches(options.ifMatch, current.version);
+        options.assertVersion?.(current.version);
         const plan = planApply(workItemFrom(stored), current.external_id, changes, now());
         if (plan.outcome === "error") throw new InvalidInputError(`work_item.${plan.error}`);
         return {
@@ -144,7 +146,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
   const remove = async (
     organization: Organization,
     id: string,
-    options: { readonly ifMatch?: IfMatch | undefined; readonly deadline: number },
+    options: { readonly assertVersion?: AssertVersion | undefined; readonly deadline: number },
   ): Promise<void> => {
     const key = itemKey(organization.id, id);
     const store: RecordStore = { ...records, read: () => readOne(key) };
@@ -154,7 +156,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
         const item = workItemFrom(stored);
         if (item === null || stored === undefined) throw new NotFoundError(NO_SUCH_ITEM);
         if (item.deleted_at !== null) return { set: null, result: null };
-        assertMatches(options.ifMatch, stored.version);
+        options.assertVersion?.(stored.version);
         const at = now();
         return { set: attributesOf(organization, id, { ...item, deleted_at: at, updated_at: at }), result: null };
       },
@@ -183,7 +185,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       key,
       plan: (stored: StoredRecord | undefined) => {
         assertVisible(owner);
-        const plan = planEvent(workItemEventFrom(stored), input, now());
+        const plan = planEvent(workItemEventFrom(stored), [input], now());
         return { set: plan.outcome === "unchanged" ? null : { ...plan.next }, result: plan };
       },
     };
@@ -210,7 +212,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
     const byKey = new Map<string, { readonly sk: string; readonly event: WorkItemEvent }>();
     for (const event of input.events ?? []) {
       const { sk } = eventKeyOf(organization.id, id, event.external_id);
-      byKey.set(sk, { sk, event: planEvent(byKey.get(sk)?.event ?? null, event, at).next });
+      byKey.set(sk, { sk, event: planEvent(byKey.get(sk)?.event ?? null, [event], at).next });
     }
     const attempt = attemptOn(undefined);
     const versioned = versionedBy(undefined, attempt);
@@ -237,7 +239,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
           new TransactWriteCommand({
             TransactItems: [
               { Put: { TableName: table, Item: item, ConditionExpression: "attribute_not_exists(pk)" } },
-              ...events.map((event) => ({ Put: { TableName: table, Item: event } })),
+              ...events.map((Item) => ({ Put: { TableName: table, Item } })),
             ],
           }),
         )
