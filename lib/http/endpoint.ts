@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import middyChain from "@middy/core";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import type * as z from "zod";
 import type { Route } from "../../functions/routes.ts";
 import type { Runtime } from "../aws/runtime.ts";
@@ -10,13 +9,15 @@ import { createAccessStore } from "../organizations/access-store.ts";
 import { createAuthenticate } from "../organizations/authenticate.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { createRateLimiter } from "../organizations/rate-limit.ts";
-import { type ParsedBody, readBody } from "./body.ts";
-import { answerTo } from "./error-table.ts";
+import { readBody } from "./body.ts";
+import { type ApiHandler, jsonResult, type Step } from "./chain.ts";
+import { errorTable } from "./error-table.ts";
 import type { UploadedFile } from "./multipart.ts";
-import { readHeaders, readParams, readQuery } from "./request.ts";
-import { logRequest } from "./request-log.ts";
+import { readParams, readQuery } from "./request.ts";
+import { requestIdAndLog } from "./request-log.ts";
 import { refuseProblems, validate } from "./validation.ts";
 
+export type { ApiHandler } from "./chain.ts";
 export type { UploadedFile } from "./multipart.ts";
 
 /** A request that passed the chain: who calls, and what, as the route's schemas gave it. */
@@ -42,59 +43,10 @@ export interface Reply<R extends Route> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
-
-/** What the steps of the chain learn of a request, one after the other. */
-interface Progress {
-  readonly requestId: string;
-  readonly startedAt: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  organization?: Organization;
-  parsed?: ParsedBody;
-}
-
-type Step = middyChain.MiddlewareObj<
-  APIGatewayProxyEvent,
-  APIGatewayProxyResult,
-  Error,
-  Context,
-  { progress: Progress }
->;
-
 /** Where the invocation does not say, as in tests: API Gateway's own limit. */
 const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
 /** Kept from the function's time for the answer that says that time ran out. */
 const TIMEOUT_MARGIN_MILLISECONDS = 500;
-
-const JSON_TYPE = { "content-type": "application/json" };
-
-/** First on the way in, last on the way out: every answer has `x-request-id`, every request one line in the log. */
-const requestIdAndLog = (route: Route, { clock, log }: Runtime): Step => {
-  const finish: Step["after"] = ({ response, error, internal }) => {
-    if (!response) return;
-    const { requestId, startedAt, organization } = internal.progress;
-    response.headers = { ...response.headers, "x-request-id": requestId };
-    const summary = {
-      requestId,
-      route: route.name,
-      organization: organization?.id,
-      status: response.statusCode,
-      startedAt,
-    };
-    logRequest(log, clock, summary, error);
-  };
-  return {
-    before: ({ event, context, internal }) => {
-      internal.progress = {
-        requestId: event.requestContext?.requestId || context.awsRequestId || randomUUID(),
-        startedAt: clock(),
-        headers: readHeaders(event),
-      };
-    },
-    after: finish,
-    onError: finish,
-  };
-};
 
 /** Who calls, and whether that organization has requests left. */
 const authenticationAndRateLimit = (runtime: Runtime): Step => {
@@ -151,24 +103,9 @@ const validation = (route: Route, clock: Runtime["clock"]): Step => ({
 const answer = (route: Route): Step => ({
   after: (request) => {
     const { status = route.status, body, headers } = request.response as unknown as Reply<Route>;
-    request.response = {
-      statusCode: status,
-      headers: { ...JSON_TYPE, ...headers },
-      body: JSON.stringify(route.response.parse(body)),
-    };
+    request.response = jsonResult(status, headers, route.response.parse(body));
   },
 });
-
-const errorTable: Step = {
-  onError: (request) => {
-    const { status, message, headers } = answerTo(request.error) ?? { status: 500, message: "internal error" };
-    request.response = {
-      statusCode: status,
-      headers: { ...JSON_TYPE, ...headers },
-      body: JSON.stringify({ error: message }),
-    };
-  },
-};
 
 const outOfTime = (): never => {
   throw new StoreBusyError("the service ran out of time; retry later");
@@ -185,18 +122,15 @@ export const endpoint = <const R extends Route>(
 ): ApiHandler => {
   // A route without `public` touches access and limits, which is all that the chain itself reaches for.
   const edge = runtime as unknown as Runtime;
-  return (
-    middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>({
-      timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
-      timeoutEarlyResponse: outOfTime,
-    })
-      .use(requestIdAndLog(route, edge))
-      .use(route.public ? [] : [authenticationAndRateLimit(edge)])
-      .use(bodyParser(route))
-      .use(validation(route, runtime.clock))
-      .use(answer(route))
-      // middy runs onError steps from the last attached to the first.
-      .use(errorTable)
-      .handler(handle as never) as ApiHandler
-  );
+  return middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>({
+    timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
+    timeoutEarlyResponse: outOfTime,
+  })
+    .use(requestIdAndLog(route.name, edge))
+    .use(route.public ? [] : [authenticationAndRateLimit(edge)])
+    .use(bodyParser(route))
+    .use(validation(route, runtime.clock))
+    .use(answer(route))
+    .use(errorTable)
+    .handler(handle as never) as ApiHandler;
 };

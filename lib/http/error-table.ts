@@ -5,13 +5,24 @@ import {
   PreconditionFailedError,
   StateConflictError,
   StoreBusyError,
-  type WorkItemsError,
+  WorkItemsError,
 } from "../errors.ts";
 import { UnauthenticatedError } from "../organizations/authenticate.ts";
 import { RateLimitExceededError } from "../organizations/rate-limit.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./body.ts";
+import { jsonResult, type Step } from "./chain.ts";
 
-export interface ErrorAnswer {
+/** The request's path exists, its method does not. */
+export class MethodNotAllowedError extends WorkItemsError {
+  readonly allowed: readonly string[];
+
+  constructor(allowed: readonly string[]) {
+    super(`method not allowed; allowed here: ${allowed.join(", ")}`);
+    this.allowed = allowed;
+  }
+}
+
+interface ErrorAnswer {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,6 +47,7 @@ const table = [
   row(MalformedBodyError, 400),
   row(UnauthenticatedError, 401, () => ({ "www-authenticate": "Bearer" })),
   row(NotFoundError, 404),
+  row(MethodNotAllowedError, 405, (error) => ({ allow: error.allowed.join(", ") })),
   row(ExternalIdTakenError, 409),
   row(StateConflictError, 409),
   row(PreconditionFailedError, 412),
@@ -80,11 +92,20 @@ const isBusy = (error: unknown): boolean => {
   );
 };
 
-/** The answer to an error; undefined where the error is unknown, of which nothing may be told. */
-export const answerTo = (error: unknown): ErrorAnswer | undefined => {
+const answerTo = (error: unknown): ErrorAnswer => {
   for (const { answer } of table) {
     const found = answer(error);
     if (found) return found;
   }
-  return isBusy(error) ? { status: 503, message: "the service is busy; retry later", headers: busyHeaders } : undefined;
+  return isBusy(error)
+    ? { status: 503, message: "the service is busy; retry later", headers: busyHeaders }
+    : { status: 500, message: "internal error" };
+};
+
+/** Last to be attached, first to see an error: every one becomes `{ "error": string }`, an unknown one with nothing in it. */
+export const errorTable: Step = {
+  onError: (request) => {
+    const { status, message, headers } = answerTo(request.error);
+    request.response = jsonResult(status, headers, { error: message });
+  },
 };

@@ -1,24 +1,40 @@
-import type { Logger } from "@aws-lambda-powertools/logger";
-import type { Clock } from "../clock.ts";
-
-/** What one line says of one request: never a body, never a key. */
-export interface RequestSummary {
-  readonly requestId: string;
-  readonly route: string;
-  readonly organization: string | undefined;
-  readonly status: number;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-}
+import { randomUUID } from "node:crypto";
+import type { Runtime } from "../aws/runtime.ts";
+import type { Step } from "./chain.ts";
+import { readHeaders } from "./request.ts";
 
 /** Name, message and stack alone: what else an error carries (a `cause`, a request) may hold what a customer sent. */
 const withoutAttachments = (error: unknown) =>
   error instanceof Error ? { name: error.name, message: error.message, stack: error.stack } : { name: typeof error };
 
-/** One structured line a request; an error line where the answer is 5xx. */
-export const logRequest = (log: Logger, clock: Clock, summary: RequestSummary, error: unknown): void => {
-  const { requestId, route, organization, status, startedAt } = summary;
-  const line = { request_id: requestId, route, organization, status, duration_ms: clock() - startedAt };
-  if (status < 500) log.info("request", line);
-  else log.error("request", { ...line, error: withoutAttachments(error) });
+/**
+ * First on the way in, last on the way out: every answer has `x-request-id`, every request one line in the log. The line
+ * holds neither bodies nor keys; an answer of 5xx tells its error.
+ */
+export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime, "clock" | "log">): Step => {
+  const finish: Step["after"] = ({ response, error, internal }) => {
+    if (!response) return;
+    const { requestId, startedAt, organization } = internal.progress;
+    response.headers = { ...response.headers, "x-request-id": requestId };
+    const line = {
+      request_id: requestId,
+      route,
+      organization: organization?.id,
+      status: response.statusCode,
+      duration_ms: clock() - startedAt,
+    };
+    if (response.statusCode < 500) log.info("request", line);
+    else log.error("request", { ...line, error: withoutAttachments(error) });
+  };
+  return {
+    before: ({ event, context, internal }) => {
+      internal.progress = {
+        requestId: event.requestContext?.requestId || context.awsRequestId || randomUUID(),
+        startedAt: clock(),
+        headers: readHeaders(event),
+      };
+    },
+    after: finish,
+    onError: finish,
+  };
 };
