@@ -1,0 +1,57 @@
+import type { Context } from "aws-lambda";
+import { create as applyBatch } from "../../functions/apply-work-item-batch.ts";
+import { create as createItem } from "../../functions/create-work-item.ts";
+import { create as deleteItem } from "../../functions/delete-work-item.ts";
+import { create as getConversation } from "../../functions/get-conversation-upload.ts";
+import { create as getItem } from "../../functions/get-work-item.ts";
+import { create as listConversations } from "../../functions/list-conversation-uploads.ts";
+import { create as listEvents } from "../../functions/list-work-item-events.ts";
+import { create as listItems } from "../../functions/list-work-items.ts";
+import { type Route, routes } from "../../functions/routes.ts";
+import { create as updateItem } from "../../functions/update-work-item.ts";
+import { create as upsertEvent } from "../../functions/upsert-work-item-event.ts";
+import { parseJson } from "../../lib/json.ts";
+import { apiEvent, type ApiRequest, createTestOrganization } from "./organization.ts";
+import { createTestRuntime } from "./runtime.ts";
+
+/** An answer with its body parsed; what a test expects of it is asserted, so its type is left open. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json;
+  readonly text: string;
+}
+export interface Json {
+  readonly [key: string]: Json;
+  readonly [index: number]: Json;
+}
+
+/** The functions of the JSON endpoints on tables of their own, with one organization that calls them. */
+export const createTestService = async (options: Parameters<typeof createTestRuntime>[0] = {}) => {
+  const runtime = await createTestRuntime(options);
+  const { organization, key } = await createTestOrganization(runtime);
+  const handlers = {
+    applyWorkItemBatch: applyBatch(runtime),
+    createWorkItem: createItem(runtime),
+    listWorkItems: listItems(runtime),
+    getWorkItem: getItem(runtime),
+    updateWorkItem: updateItem(runtime),
+    deleteWorkItem: deleteItem(runtime),
+    upsertWorkItemEvent: upsertEvent(runtime),
+    listWorkItemEvents: listEvents(runtime),
+    listConversationUploads: listConversations(runtime),
+    getConversationUpload: getConversation(runtime),
+  };
+  const call = async (name: keyof typeof handlers, request: ApiRequest = {}): Promise<Answer> => {
+    const route: Route = routes[name];
+    const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
+    const answer = await handlers[name](event, {} as Context);
+    return {
+      status: answer.statusCode,
+      headers: (answer.headers ?? {}) as Record<string, string>,
+      body: parseJson(answer.body) as unknown as Json,
+      text: answer.body,
+    };
+  };
+  return { runtime, organization, key, call };
+};

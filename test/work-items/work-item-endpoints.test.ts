@@ -1,0 +1,429 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { create as createQaScoreRecorder } from "../../functions/record-qa-score.ts";
+import { createTestService } from "../support/service.ts";
+
+let service: Awaited<ReturnType<typeof createTestService>>;
+beforeAll(async () => {
+  service = await createTestService();
+});
+const call: typeof service.call = (name, request) => service.call(name, request);
+
+let counter = 0;
+const fresh = (): string => `item-${counter++}`;
+const create = async (fields: object = {}) => {
+  const answer = await call("createWorkItem", { body: { work_item: { external_id: fresh(), ...fields } } });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body["data"]!;
+};
+const idOf = (data: unknown): string => (data as { id: string }).id;
+const UNKNOWN_ID = "00000000-0000-8000-8000-000000000000";
+
+describe("create a work item", () => {
+  it("answers 201 with every key of the item, its events and an ETag", async () => {
+    const external_id = fresh();
+    const work_item = {
+      external_id,
+      agent_email: "ann@example.com",
+      agent_name: "Ann",
+      completed_at: "2026-03-01T01:30:00.123456+02:00",
+      custom_attributes: { short_description: "short", description: 7 },
+      events: [{ external_id: "E1", actor_name: "Bob", content: "opened" }],
+    };
+    const { status, body, headers } = await call("createWorkItem", { body: { work_item } });
+    expect(status).toBe(201);
+    expect(headers["etag"]).toBe('"1"');
+    const agent = { id: null, name: "Ann", email: "ann@example.com", external_id: null, avatar_url: null };
+    expect(body).toEqual({
+      data: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        external_id,
+        agent,
+        agents: [agent],
+        type: "work_item",
+        status: "completed",
+        short_description: "short",
+        description: null,
+        completed_at: "2026-02-28T23:30:00.123Z",
+        custom_attributes: { short_description: "short", description: 7 },
+        created_at: expect.stringMatching(/Z$/) as string,
+        updated_at: expect.stringMatching(/Z$/) as string,
+        qa_score: null,
+        events: [
+          {
+            id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+            external_id: "E1",
+            actor: { id: null, name: "Bob", email: null, external_id: null, avatar_url: null },
+            content: "opened",
+            created_at: expect.stringMatching(/Z$/) as string,
+          },
+        ],
+      },
+    });
+  });
+
+  it("refuses an external_id that exists with 409, also when it is deleted", async () => {
+    const item = await create();
+    const body = { work_item: { external_id: item["external_id"] } };
+    expect((await call("createWorkItem", { body })).status).toBe(409);
+    await call("deleteWorkItem", { params: { id: idOf(item) } });
+    const answer = await call("createWorkItem", { body });
+    expect(answer.status).toBe(409);
+    expect(answer.text).toContain("batch");
+  });
+
+  it("leaves nothing of a create that loses, its events included", async () => {
+    const item = await create();
+    await call("createWorkItem", {
+      body: { work_item: { external_id: item["external_id"], events: [{ external_id: "X" }] } },
+    });
+    expect((await call("getWorkItem", { params: { id: idOf(item) } })).body["data"]!["events"]).toEqual([]);
+  });
+
+  it("answers the current item to the same Idempotency-Key and body, 422 to another body, 409 to another key", async () => {
+    const work_item = { external_id: fresh(), type: "call" };
+    const headers = { "Idempotency-Key": "key-1" };
+    const first = await call("createWorkItem", { body: { work_item }, headers });
+    const again = await call("createWorkItem", { body: { work_item }, headers });
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.body).toEqual(first.body);
+    const other = { ...work_item, type: "chat" };
+    expect((await call("createWorkItem", { body: { work_item: other }, headers })).status).toBe(422);
+    expect(
+      (await call("createWorkItem", { body: { work_item }, headers: { "Idempotency-Key": "key-2" } })).status,
+    ).toBe(409);
+  });
+
+  it("takes 99 events in one transaction and refuses the hundredth", async () => {
+    const events = Array.from({ length: 99 }, (_, index) => ({ external_id: `E${index}` }));
+    const item = await create({ events });
+    expect(item["events"]).toHaveLength(99);
+    const answer = await call("createWorkItem", {
+      body: { work_item: { external_id: fresh(), events: [...events, { external_id: "one more" }] } },
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain("work_item.events");
+  });
+});
+
+describe("get a work item", () => {
+  it("answers 404 alike for a random UUID, something that is no UUID, and another organization's id", async () => {
+    const stranger = await createTestService();
+    const { body } = await stranger.call("createWorkItem", { body: { work_item: { external_id: "theirs" } } });
+    const answers = await Promise.all(
+      [UNKNOWN_ID, "not-a-uuid", idOf(body["data"])].map((id) => call("getWorkItem", { params: { id } })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it("sorts events by occurred_at, then created_at, those without a time last", async () => {
+    const events = [
+      { external_id: "none" },
+      { external_id: "late", occurred_at: "2026-01-02T00:00:00Z" },
+      { external_id: "early", occurred_at: "2026-01-01T00:00:00Z" },
+    ];
+    const item = await create({ events });
+    const { body } = await call("getWorkItem", { params: { id: idOf(item) } });
+    expect((body["data"]!["events"] as unknown as { external_id: string }[]).map((event) => event.external_id)).toEqual(
+      ["early", "late", "none"],
+    );
+  });
+
+  it("shows the qa_score that the evaluation recorded", async () => {
+    const item = await create();
+    const record = createQaScoreRecorder(service.runtime);
+    await record({ organization: service.organization.id, external_id: item["external_id"], qa_score: 0.85 });
+    expect((await call("getWorkItem", { params: { id: idOf(item) } })).body["data"]!["qa_score"]).toBe(0.85);
+    await expect(record({ organization: service.organization.id, external_id: "nobody", qa_score: 1 })).rejects.toThrow(
+      "not found",
+    );
+    await expect(record({ organization: service.organization.id, external_id: "x", qa_score: 1.1 })).rejects.toThrow(
+      "qa_score",
+    );
+  });
+
+  it("answers at most 5 MB of events and names the cursor for the rest, which walks each event once", async () => {
+    const item = await create();
+    const content = "x".repeat(60_000);
+    for (let batch = 0; batch < 3; batch++) {
+      const events = Array.from({ length: 50 }, (_, index) => ({ external_id: `E${batch}-${index}`, content }));
+      const { status } = await call("applyWorkItemBatch", {
+        body: { work_items: [{ external_id: item["external_id"], events }] },
+      });
+      expect(status).toBe(200);
+    }
+    const { text, body } = await call("getWorkItem", { params: { id: idOf(item) } });
+    expect(Buffer.byteLength(text)).toBeLessThan(5.1 * 1024 * 1024);
+    const seen = (body["data"]!["events"] as unknown as { id: string }[]).map(({ id }) => id);
+    let cursor = (body["meta"]!["events"] as unknown as { next: string }).next as string | undefined;
+    while (cursor !== undefined) {
+      const page = await call("listWorkItemEvents", { params: { id: idOf(item) }, query: { cursor, limit: 20 } });
+      seen.push(...(page.body["data"] as unknown as { id: string }[]).map(({ id }) => id));
+      cursor = (page.body["meta"]!["page"] as unknown as { next?: string }).next;
+    }
+    expect(seen).toHaveLength(150);
+    expect(new Set(seen).size).toBe(150);
+  });
+});
+
+describe("update a work item", () => {
+  it("keeps omitted fields, merges attributes, follows completed_at, and answers the item with its events", async () => {
+    const item = await create({ agent_name: "Ann", custom_attributes: { a: 1 }, events: [{ external_id: "E" }] });
+    const changed = { type: "call", completed_at: "2026-01-01T00:00:00Z", custom_attributes: { b: null } };
+    const { status, body, headers } = await call("updateWorkItem", {
+      params: { id: idOf(item) },
+      body: { work_item: changed },
+    });
+    expect(status).toBe(200);
+    expect(headers["etag"]).toBe('"2"');
+    expect(body["data"]).toEqual({
+      ...(item as object),
+      type: "call",
+      status: "completed",
+      completed_at: "2026-01-01T00:00:00.000Z",
+      custom_attributes: { a: 1, b: null },
+      updated_at: body["data"]!["updated_at"],
+    });
+  });
+  it("moves neither updated_at nor the ETag where nothing differs", async () => {
+    const item = await create({ type: "call" });
+    const { body, headers } = await call("updateWorkItem", {
+      params: { id: idOf(item) },
+      body: { work_item: { type: "call" } },
+    });
+    expect(body["data"]).toEqual(item);
+    expect(headers["etag"]).toBe('"1"');
+  });
+  it("refuses another external_id and events with 422, and takes its own external_id", async () => {
+    const item = await create();
+    const params = { id: idOf(item) };
+    const patch = (work_item: object) => call("updateWorkItem", { params, body: { work_item } });
+    expect((await patch({ external_id: "other" })).status).toBe(422);
+    expect((await patch({ events: [] })).text).toContain("work_item.events");
+    expect((await patch({ external_id: item["external_id"] })).status).toBe(200);
+  });
+  it("honours If-Match: 412 for another version, 200 for the stored one and for *", async () => {
+    const params = { id: idOf(await create()) };
+    const patch = (tag: string, type: string) =>
+      call("updateWorkItem", { params, headers: { "If-Match": tag }, body: { work_item: { type } } });
+    expect((await patch('"7"', "a")).status).toBe(412);
+    expect((await patch('"1"', "b")).status).toBe(200);
+    expect((await patch('"1"', "c")).status).toBe(412);
+    expect((await patch("*", "d")).status).toBe(200);
+  });
+  it("refuses what is too large only after the merge with 422 and changes nothing", async () => {
+    const item = await create({ custom_attributes: { a: "x".repeat(200_000) } });
+    const params = { id: idOf(item) };
+    const { status, text } = await call("updateWorkItem", {
+      params,
+      body: { work_item: { custom_attributes: { b: "x".repeat(200_000) } } },
+    });
+    expect([status, text.includes("after the merge")]).toEqual([422, true]);
+    expect((await call("getWorkItem", { params })).body["data"]).toEqual(item);
+  });
+});
+
+describe("delete a work item", () => {
+  it("is idempotent, hides the item everywhere, and a batch brings it back under the same id with its attributes", async () => {
+    const item = await create({ custom_attributes: { a: 1 }, events: [{ external_id: "E" }] });
+    const params = { id: idOf(item) };
+    const deleted = { data: { id: params.id, deleted: true } };
+    expect((await call("deleteWorkItem", { params })).body).toEqual(deleted);
+    expect((await call("deleteWorkItem", { params, headers: { "If-Match": '"1"' } })).body).toEqual(deleted);
+    expect((await call("getWorkItem", { params })).status).toBe(404);
+    expect((await call("listWorkItemEvents", { params })).status).toBe(404);
+    expect((await call("updateWorkItem", { params, body: { work_item: {} } })).status).toBe(404);
+    expect((await call("upsertWorkItemEvent", { params, body: { event: { external_id: "E2" } } })).status).toBe(404);
+    const { body } = await call("applyWorkItemBatch", { body: { work_items: [{ external_id: item["external_id"] }] } });
+    expect(body["data"]!["results"]![0]).toMatchObject({
+      status: "restored",
+      data: { id: params.id, custom_attributes: { a: 1 } },
+    });
+    expect((await call("getWorkItem", { params })).body["data"]!["events"]).toHaveLength(1);
+  });
+  it("answers 404 for an id that never existed and 412 for another version", async () => {
+    expect((await call("deleteWorkItem", { params: { id: UNKNOWN_ID } })).status).toBe(404);
+    const params = { id: idOf(await create()) };
+    expect((await call("deleteWorkItem", { params, headers: { "If-Match": '"9"' } })).status).toBe(412);
+  });
+});
+
+describe("create or update an event", () => {
+  it("answers 201 when created and 200 when updated or unchanged, and keeps what is omitted", async () => {
+    const item = await create();
+    const params = { id: idOf(item) };
+    const external_id = "é".repeat(512);
+    const send = (event: object) => call("upsertWorkItemEvent", { params, body: { event: { external_id, ...event } } });
+    const created = await send({ content: "opened", actor_name: "Ann" });
+    const updated = await send({ content: null });
+    const unchanged = await send({});
+    expect([created.status, updated.status, unchanged.status]).toEqual([201, 200, 200]);
+    expect(created.body["data"]).toMatchObject({ external_id, content: "opened", actor: { name: "Ann" } });
+    expect(updated.body["data"]).not.toHaveProperty("content");
+    expect(unchanged.body).toEqual(updated.body);
+    expect((await call("getWorkItem", { params })).headers["etag"]).toBe('"1"');
+  });
+});
+
+describe("odd input comes back as it was", () => {
+  it.each([
+    [
+      "keys that name built-in things",
+      '{"constructor":1,"toString":{"a":[]},"#a":null,"a.b":true,"a[0]":"x","":"empty"}',
+    ],
+    [
+      "numbers digit for digit",
+      '{"big":9007199254740993,"long":0.1000000000000000055511151231257827,"one":1.0,"exp":1E+2,"neg":-0}',
+    ],
+    ["emoji and control characters", JSON.stringify({ "👩‍🚀": "\u0001\u001f\u007f\u2028 \ud83d\ude00", lone: "\ud800" })],
+    ["thirty levels", `{"a":${"[".repeat(30)}${"]".repeat(30)}}`],
+  ])("%s", async (_, attributes) => {
+    const external_id = fresh();
+    const body = `{"work_item":{"external_id":"${external_id}","custom_attributes":${attributes}}}`;
+    const created = await call("createWorkItem", { body });
+    expect(created.status, created.text).toBe(201);
+    const { text } = await call("getWorkItem", { params: { id: idOf(created.body["data"]) } });
+    expect(text).toContain(`"custom_attributes":${attributes}`);
+    const batch = await call("applyWorkItemBatch", {
+      body: `{"work_items":[{"external_id":"${external_id}","custom_attributes":${attributes}}]}`,
+    });
+    expect(batch.body["data"]!["results"]![0]!["status"]).toBe("unchanged");
+  });
+  it.each([["a/b#c%d e"], ["漢".repeat(512)], ["👍".repeat(512)], [" "]])("the external_id %s", async (external_id) => {
+    const item = await create({ external_id });
+    expect(item["external_id"]).toBe(external_id);
+    const { body } = await call("listWorkItems", { query: { external_id } });
+    expect(body["data"]).toHaveLength(1);
+  });
+});
+
+describe("a batch", () => {
+  it("answers a result for each item in order with the five keys, and a summary", async () => {
+    const [a, b] = [fresh(), fresh()];
+    const { status, body } = await call("applyWorkItemBatch", {
+      body: { work_items: [{ external_id: a }, { external_id: b }, { external_id: a, type: "call" }] },
+    });
+    expect(status).toBe(200);
+    expect(body["data"]!["dry_run"]).toBe(false);
+    expect(body["data"]!["summary"]).toEqual({ total: 3, created: 2, updated: 1, unchanged: 0, restored: 0, error: 0 });
+    const results = body["data"]!["results"] as unknown as Record<string, unknown>[];
+    expect(
+      results.map((result) => [result["index"], result["external_id"], result["status"], result["error"]]),
+    ).toEqual([
+      [0, a, "created", null],
+      [1, b, "created", null],
+      [2, a, "updated", null],
+    ]);
+    expect(results.every((result) => !Object.hasOwn(result["data"] as object, "events"))).toBe(true);
+  });
+  it("applies the other items where one fails, and names why", async () => {
+    const big = fresh();
+    const half = "x".repeat(200_000);
+    await create({ external_id: big, custom_attributes: { a: half } });
+    const { body } = await call("applyWorkItemBatch", {
+      body: { work_items: [{ external_id: big, custom_attributes: { b: half } }, { external_id: fresh() }] },
+    });
+    expect(body["data"]!["summary"]).toMatchObject({ created: 1, error: 1 });
+    expect(body["data"]!["results"]![0]).toMatchObject({
+      status: "error",
+      data: null,
+      error: expect.stringContaining("after the merge") as string,
+    });
+  });
+  it("answers within 6 MB: data is null from the item on that would not fit, its outcome is still given", async () => {
+    const ids = Array.from({ length: 40 }, fresh);
+    const attributes = { custom_attributes: { a: "x".repeat(90_000) } };
+    await call("applyWorkItemBatch", {
+      body: { work_items: ids.map((external_id) => ({ external_id, ...attributes })) },
+    });
+    const { status, text, body } = await call("applyWorkItemBatch", {
+      body: { work_items: ids.concat(ids).map((external_id) => ({ external_id })) },
+    });
+    expect(status).toBe(200);
+    expect(Buffer.byteLength(text)).toBeLessThan(6_000_000);
+    const results = body["data"]!["results"] as unknown as { status: string; data: unknown }[];
+    expect(results.map((result) => result.status)).toEqual(Array(80).fill("unchanged"));
+    expect([results[0]?.data === null, results[79]?.data === null]).toEqual([false, true]);
+  });
+  it.each([
+    ["no items", { work_items: [] }, "work_items"],
+    [
+      "101 items",
+      { work_items: Array.from({ length: 101 }, (_, index) => ({ external_id: `x${index}` })) },
+      "work_items",
+    ],
+    ["an unknown key", { work_items: [{ external_id: "x", color: 1 }] }, "work_items[0].color"],
+    [
+      "every offender",
+      {
+        work_items: [
+          { external_id: "" },
+          { external_id: "x", agent_email: "no", completed_at: "2026-02-30T00:00:00Z" },
+        ],
+      },
+      "work_items[1].completed_at",
+    ],
+    [
+      "a date without offset",
+      { work_items: [{ external_id: "x", completed_at: "2026-02-01T00:00:00" }] },
+      "work_items[0].completed_at",
+    ],
+    ["a status of its own", { work_items: [{ external_id: "x", status: "done" }] }, "work_items[0].status"],
+    [
+      "an external_id of 513 characters",
+      { work_items: [{ external_id: "漢".repeat(513) }] },
+      "work_items[0].external_id",
+    ],
+    [
+      "an event without external_id",
+      { work_items: [{ external_id: "x", events: [{}] }] },
+      "work_items[0].events[0].external_id",
+    ],
+    [
+      "more than 2,000 events",
+      {
+        work_items: Array.from({ length: 21 }, (_, item) => ({
+          external_id: `x${item}`,
+          events: Array.from({ length: 99 }, (__, index) => ({ external_id: `${index}` })),
+        })),
+      },
+      "2000 events",
+    ],
+    ["a dry_run that is no boolean", { work_items: [{ external_id: "x" }], dry_run: "yes" }, "dry_run"],
+    [
+      "attributes of 257 KiB",
+      { work_items: [{ external_id: "x", custom_attributes: { a: "x".repeat(257 * 1024) } }] },
+      "work_items[0].custom_attributes",
+    ],
+    [
+      "content of 65 KiB",
+      { work_items: [{ external_id: "x", events: [{ external_id: "e", content: "x".repeat(65 * 1024) }] }] },
+      "work_items[0].events[0].content",
+    ],
+  ])("refuses %s with 422 that names the place, and writes nothing", async (_, body, named) => {
+    const answer = await call("applyWorkItemBatch", { body });
+    expect(answer.status, answer.text).toBe(422);
+    expect(Object.keys(answer.body)).toEqual(["error"]);
+    expect(answer.text).toContain(named);
+    expect((await call("listWorkItems", { query: { external_id: "x" } })).body["data"]).toEqual([]);
+  });
+  it.each([
+    ["__proto__", '{"__proto__":1}'],
+    ["an escaped __proto__ deep down", '{"a":[{"\\u005f_proto__":1}]}'],
+    ["a number beyond a double", '{"a":1e400}'],
+    ["40 levels", `{"a":${"[".repeat(40)}${"]".repeat(40)}}`],
+    ["5,000 levels", `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`],
+    ["a million levels", `{"a":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`],
+  ])("refuses custom attributes with %s", async (_, attributes) => {
+    const { status, text } = await call("applyWorkItemBatch", {
+      body: `{"work_items":[{"external_id":"x","custom_attributes":${attributes}}]}`,
+    });
+    expect([status, text.length < 500], text.slice(0, 300)).toEqual([422, true]);
+  });
+  it("refuses a lone surrogate in an external_id", async () => {
+    const { status, text } = await call("applyWorkItemBatch", {
+      body: String.raw`{"work_items":[{"external_id":"a\ud800"}]}`,
+    });
+    expect([status, text.includes("work_items[0].external_id")]).toEqual([422, true]);
+  });
+});
