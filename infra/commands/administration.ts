@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { WorkItemsError } from "../../lib/errors.ts";
+import type { Administration } from "../../lib/organizations/administration.ts";
+import { organizationIdSchema } from "../../lib/organizations/organization.ts";
+import { REGIONS } from "../settings.ts";
+
+/** The command line asks for what cannot be; the message says in one line what to do. */
+export class UsageError extends Error {}
+
+/** Options that every command takes. */
+export const commonOptions = {
+  table: { type: "string" },
+  region: { type: "string" },
+  json: { type: "boolean", default: false },
+} as const;
+
+/** Which Access table, and where it is: options first, then the environment, then the local stack's own file. */
+export interface Target {
+  readonly table?: string | undefined;
+  readonly region?: string | undefined;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const localVariables = (variables: Variables): Variables => {
+  const file = join(variables["DATA_DIR"] ?? ".local", "env");
+  try {
+    return parseEnv(readFileSync(file, "utf8"));
+  } catch {
+    throw new UsageError(
+      `which service? Start the local one with npm start (it writes ${file}), or name one: --table <Access table> --region us|eu`,
+    );
+  }
+};
+
+const regionCode = (value: string | undefined): keyof typeof REGIONS => {
+  if (value === "us" || value === "eu") return value;
+  throw new UsageError("name the region: --region us or --region eu (or REGION_CODE)");
+};
+
+/**
+ * The Access table that a command works on.
+ * @throws UsageError where neither options, environment nor a local stack name one.
+ */
+export const openAdministration = (target: Target, variables: Variables): Administration => {
+  const named = target.table ?? variables["ACCESS_TABLE"];
+  const all: Variables = named === undefined ? { ...localVariables(variables), ...variables } : variables;
+  const table = named ?? all["ACCESS_TABLE"];
+  if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
+  const region = regionCode(target.region ?? all["REGION_CODE"]);
+  const endpoint = all["AWS_ENDPOINT_URL_DYNAMODB"];
+  const accessKeyId = all["AWS_ACCESS_KEY_ID"];
+  const secretAccessKey = all["AWS_SECRET_ACCESS_KEY"];
+  const sessionToken = all["AWS_SESSION_TOKEN"];
+  const client = new DynamoDBClient({
+    region: target.region === undefined ? (all["AWS_REGION"] ?? REGIONS[region]) : REGIONS[region],
+    maxAttempts: 3,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && {
+        credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+      }),
+  });
+  return {
+    dynamodb: DynamoDBDocumentClient.from(client),
+    environment: { ACCESS_TABLE: table },
+    clock: Date.now,
+    region,
+  };
+};
+
+/** @throws UsageError */
+export const organizationId = (value: string | undefined): string => {
+  const parsed = organizationIdSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
+};
+
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const isOurs = error instanceof UsageError || error instanceof WorkItemsError;
+  const isParseArgs = "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+  if (isOurs || isParseArgs) return error.message;
+  if ("code" in error && error.code === "ECONNREFUSED")
+    return "no DynamoDB answers there: is the local service running?";
+  return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
+};
+
+/** Runs a command; whatever goes wrong becomes one line and exit status 1. */
+export const runCommand = async (command: () => Promise<string>): Promise<void> => {
+  try {
+    console.log(await command());
+  } catch (error) {
+    console.error(describe(error));
+    process.exitCode = 1;
+  }
+};

@@ -1,0 +1,103 @@
+import { parseArgs } from "node:util";
+import { type Clock, isoTime } from "../../lib/clock.ts";
+import { type ApiKeyRecord, apiKeyRecordSchema } from "../../lib/organizations/access-store.ts";
+import {
+  type Administration,
+  type CreatedKey,
+  createKey,
+  isLive,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from "../../lib/organizations/administration.ts";
+import { apiKeyId, hashApiKey } from "../../lib/organizations/api-key.ts";
+import { commonOptions, openAdministration, organizationId, runCommand, UsageError } from "./administration.ts";
+
+const USAGE = `usage: npm run keys -- create --organization acme [--name ci] [--expires 90d]
+       npm run keys -- list   --organization acme
+       npm run keys -- rotate --organization acme [--name ci] [--expires 90d]
+       npm run keys -- revoke --organization acme --key <key id, or the key itself>
+options: --json   --table <Access table> --region us|eu (default: the local service)`;
+
+const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
+
+/** `90d` or `12h` from now. */
+const expiry = (text: string | undefined, clock: Clock): string | undefined => {
+  if (text === undefined) return undefined;
+  const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
+  if (count === undefined) throw new UsageError("--expires: must be hours or days, such as 12h or 90d");
+  return isoTime(clock() + Number(count) * DURATION_MILLISECONDS[unit as "h" | "d"]);
+};
+
+const keyId = (text: string | undefined): string => {
+  if (text === undefined) throw new UsageError("--key: name the key to revoke; npm run keys -- list shows them");
+  return text.startsWith("wi_") ? apiKeyId(hashApiKey(text)) : text;
+};
+
+const stateOf = (key: ApiKeyRecord, now: number): string => {
+  if (key.revoked_at !== undefined) return `revoked ${key.revoked_at}`;
+  if (!isLive(key, now)) return `expired ${key.valid_until}`;
+  return key.valid_until === undefined ? "live" : `live until ${key.valid_until}`;
+};
+
+/** What may be shown of a key at any time. */
+const shown = (key: ApiKeyRecord) => apiKeyRecordSchema.omit({ hash: true }).parse(key);
+
+const describeCreated = ({ key, record }: CreatedKey): string =>
+  `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
+
+const run = async (administration: Administration, command: string | undefined, values: Values): Promise<string> => {
+  const organization = organizationId(values.organization);
+  const { clock } = administration;
+  const options = { name: values.name, validUntil: expiry(values.expires, clock) };
+  const print = (result: unknown, text: string): string => (values.json ? JSON.stringify(result) : text);
+  switch (command) {
+    case "create": {
+      const created = await createKey(administration, organization, options);
+      return print({ key: created.key, ...shown(created.record) }, describeCreated(created));
+    }
+    case "list": {
+      const keys = await listKeys(administration, organization);
+      const lines = keys.map(
+        (key) => `${key.key_id}  ${key.name}  created ${key.created_at}  ${stateOf(key, clock())}`,
+      );
+      return print(keys.map(shown), lines.join("\n") || `${organization} has no keys`);
+    }
+    case "rotate": {
+      const rotated = await rotateKey(administration, organization, options);
+      const { previous, revoked } = rotated;
+      return print(
+        { key: rotated.key, ...shown(rotated.record), previous: shown(previous), revoked: revoked.map(shown) },
+        `${describeCreated(rotated)}\nkey ${previous.key_id} stays live until it is revoked or rotated out` +
+          revoked.map((key) => `\nkey ${key.key_id} is revoked`).join(""),
+      );
+    }
+    case "revoke": {
+      const revoked = await revokeKey(administration, organization, keyId(values.key));
+      return print(shown(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`);
+    }
+    default:
+      throw new UsageError(USAGE);
+  }
+};
+
+const read = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      ...commonOptions,
+      organization: { type: "string" },
+      name: { type: "string" },
+      expires: { type: "string" },
+      key: { type: "string" },
+    },
+  });
+type Values = ReturnType<typeof read>["values"];
+
+await runCommand(async () => {
+  const { values, positionals } = read();
+  const [command, stray] = positionals;
+  if (stray !== undefined || !["create", "list", "rotate", "revoke"].includes(command ?? ""))
+    throw new UsageError(USAGE);
+  return run(openAdministration(values, process.env), command, values);
+});
