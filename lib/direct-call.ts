@@ -1,4 +1,5 @@
-import * as z from "zod";
+import type * as z from "zod";
+import { toDotPath } from "zod/v4/core";
 import { InvalidInputError } from "./errors.ts";
 
 /**
@@ -9,8 +10,6 @@ export const parsePayload = <T extends z.ZodType>(schema: T, payload: unknown): 
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data;
   throw new InvalidInputError(
-    parsed.error.issues
-      .map(({ path, message }) => [z.core.toDotPath(path), message].filter(Boolean).join(": "))
-      .join("; "),
+    parsed.error.issues.map(({ path, message }) => [toDotPath(path), message].filter(Boolean).join(": ")).join("; "),
   );
 };

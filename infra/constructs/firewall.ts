@@ -30,7 +30,7 @@ export class Firewall extends Construct {
       customResponseBodies: {
         [TOO_MANY]: {
           contentType: "APPLICATION_JSON",
-          content: JSON.stringify({ error: "Rate limit exceeded" }),
+          content: JSON.stringify({ error: `rate limit exceeded; retry after ${WINDOW_SECONDS} s` }),
         },
       },
       rules: [

@@ -8,12 +8,15 @@ interface Answer {
   readonly retryAfter?: number;
 }
 
-const notFound: Answer = { statusCode: "404", error: "Not found" };
-const unauthorized: Answer = { statusCode: "401", error: "Missing or invalid API key" };
-const forbidden: Answer = { statusCode: "403", error: "Forbidden" };
-const internal: Answer = { statusCode: "500", error: "Internal error" };
-const busy: Answer = { statusCode: "503", error: "The service is busy, try again", retryAfter: 1 };
-const tooMany: Answer = { statusCode: "429", error: "Rate limit exceeded", retryAfter: 1 };
+const notFound: Answer = { statusCode: "404", error: "no such path" };
+const unauthorized: Answer = {
+  statusCode: "401",
+  error: "a valid API key is required: Authorization: Bearer <API_KEY>",
+};
+const forbidden: Answer = { statusCode: "403", error: "forbidden" };
+const internal: Answer = { statusCode: "500", error: "internal error" };
+const busy: Answer = { statusCode: "503", error: "the service is busy; retry later", retryAfter: 1 };
+const tooMany: Answer = { statusCode: "429", error: "rate limit exceeded; retry after 1 s", retryAfter: 1 };
 
 /** What the gateway says by itself, in the words and the shape of our own errors. */
 const ANSWERS: readonly (readonly [ResponseType, Answer])[] = [
@@ -26,10 +29,10 @@ const ANSWERS: readonly (readonly [ResponseType, Answer])[] = [
   [ResponseType.EXPIRED_TOKEN, unauthorized],
   [ResponseType.ACCESS_DENIED, forbidden],
   [ResponseType.WAF_FILTERED, forbidden],
-  [ResponseType.BAD_REQUEST_PARAMETERS, { statusCode: "400", error: "Malformed request" }],
-  [ResponseType.BAD_REQUEST_BODY, { statusCode: "400", error: "Malformed request body" }],
-  [ResponseType.REQUEST_TOO_LARGE, { statusCode: "413", error: "Request body too large" }],
-  [ResponseType.UNSUPPORTED_MEDIA_TYPE, { statusCode: "415", error: "Unsupported content type" }],
+  [ResponseType.BAD_REQUEST_PARAMETERS, { statusCode: "400", error: "malformed request" }],
+  [ResponseType.BAD_REQUEST_BODY, { statusCode: "400", error: "malformed request body" }],
+  [ResponseType.REQUEST_TOO_LARGE, { statusCode: "413", error: "the request body is too large" }],
+  [ResponseType.UNSUPPORTED_MEDIA_TYPE, { statusCode: "415", error: "unsupported Content-Type" }],
   [ResponseType.THROTTLED, tooMany],
   [ResponseType.QUOTA_EXCEEDED, tooMany],
   [ResponseType.INTEGRATION_FAILURE, busy],
@@ -37,7 +40,7 @@ const ANSWERS: readonly (readonly [ResponseType, Answer])[] = [
   [ResponseType.API_CONFIGURATION_ERROR, internal],
   [ResponseType.AUTHORIZER_FAILURE, internal],
   [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, internal],
-  [ResponseType.DEFAULT_4XX, { error: "Bad request" }],
+  [ResponseType.DEFAULT_4XX, { error: "bad request" }],
   [ResponseType.DEFAULT_5XX, internal],
 ];
 

@@ -1,6 +1,9 @@
 import { ResponseType } from "aws-cdk-lib/aws-apigateway";
+import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { describe, expect, test } from "vitest";
+import { create } from "../../functions/reject-unknown-route.ts";
 import { allRoutes } from "../../functions/routes.ts";
+import { createTestRuntime } from "../support/runtime.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
@@ -107,6 +110,15 @@ describe("gateway responses", () => {
     [ResponseType.INTEGRATION_TIMEOUT, "503"],
   ])("$responseType has the status that our own function would give", (type, status) => {
     expect(responseOf(type)?.StatusCode).toBe(status);
+  });
+
+  test("an unknown path gets the same bytes from the gateway as from our function", async () => {
+    const rejectUnknownRoute = create(await createTestRuntime());
+    const event = { resource: "/{proxy+}", headers: {}, requestContext: {} };
+    const { body } = await rejectUnknownRoute(event as unknown as APIGatewayProxyEvent, {} as Context);
+    expect(responseOf(ResponseType.MISSING_AUTHENTICATION_TOKEN)?.ResponseTemplates).toEqual({
+      "application/json": body,
+    });
   });
 
   test("say when to try again, wherever trying again helps", () => {
