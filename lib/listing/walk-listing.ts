@@ -23,6 +23,8 @@ export interface ListingQuery {
   /** Entries at or above this place were read before. */
   readonly after: string | undefined;
   readonly limit: number;
+  /** Read units after which the call asks no further. @default those of 16 MB, eventually consistent */
+  readonly workUnits?: number;
 }
 
 export interface ListingPage {
@@ -32,7 +34,7 @@ export interface ListingPage {
 }
 
 /** Read units of an eventually consistent read of 16 MB (half a unit per 4 KB): what one call may spend on the index. */
-const WORK_UNITS_MAX = 2048;
+const WORK_UNITS_DEFAULT = 2048;
 /** Entries that a shard is asked for at most at a time. */
 const ENTRIES_PER_QUERY_MAX = 1000;
 
@@ -111,7 +113,7 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
       (shard) => !shard.exhausted && shard.buffer.length === 0 && (shard.stoppedAt as string) > place,
     );
     if (blocking.length > 0) {
-      if (spent >= WORK_UNITS_MAX) {
+      if (spent >= (query.workUnits ?? WORK_UNITS_DEFAULT)) {
         const frontier = blocking.map((shard) => shard.stoppedAt as string).reduce((a, b) => (a > b ? a : b));
         return { entries, next: frontier };
       }

@@ -1,0 +1,81 @@
+import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { chunksOf } from "../../lib/aws/record-store.ts";
+import { walkListing } from "../../lib/listing/walk-listing.ts";
+import { createTestRuntime } from "../support/runtime.ts";
+
+const organization = { id: "acme", listingShards: 4 };
+
+describe("walking a sharded listing", () => {
+  let runtime: Awaited<ReturnType<typeof createTestRuntime>>;
+  beforeAll(async () => {
+    runtime = await createTestRuntime();
+  });
+
+  /** Puts entries of the given places, each with its shard, under a kind of its own; every tenth is of type `rare`. */
+  const put = async (kind: string, shards: readonly number[]): Promise<string[]> => {
+    const records = shards.map((shard, index) => ({
+      pk: `${kind}#${index}`,
+      sk: "#",
+      type: index % 10 === 0 ? "rare" : "common",
+      listing_pk: `LIST_${kind}#acme#${shard}`,
+      listing_sk: String(index).padStart(5, "0"),
+    }));
+    for (const chunk of chunksOf(records, 25)) {
+      const requests = chunk.map((Item) => ({ PutRequest: { Item } }));
+      await runtime.dynamodb.send(
+        new BatchWriteCommand({ RequestItems: { [runtime.environment.WORK_ITEMS_TABLE]: requests } }),
+      );
+    }
+    return records.map((record) => record.listing_sk).toReversed();
+  };
+
+  const walk = async (kind: string, limit: number, more: { type?: string; workUnits?: number } = {}) => {
+    const { type, ...bounds } = more;
+    const pages: string[][] = [];
+    let after: string | undefined;
+    do {
+      const page = await walkListing({
+        dynamodb: runtime.dynamodb,
+        table: runtime.environment.WORK_ITEMS_TABLE,
+        kind: `LIST_${kind}`,
+        organization,
+        filters: { type },
+        range: { low: "0", high: "~" },
+        after,
+        limit,
+        ...bounds,
+      });
+      pages.push(page.entries.map((entry) => entry.listing_sk));
+      after = page.next;
+    } while (after !== undefined && pages.length < 1000);
+    return pages;
+  };
+
+  it("gives every entry once and in order however unevenly the shards are filled", async () => {
+    let run = 0;
+    const skewed = fc.array(fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 3), { maxLength: 120 });
+    await fc.assert(
+      fc.asyncProperty(skewed, fc.integer({ min: 1, max: 60 }), async (shards, limit) => {
+        const kind = `SKEWED${run++}`;
+        const expected = await put(kind, shards);
+        const pages = await walk(kind, limit);
+        expect(pages.flat()).toEqual(expected);
+        expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+      }),
+      { numRuns: 15, examples: [[Array<number>(120).fill(0), 50]] },
+    );
+  });
+
+  it("stops early, even with an empty page, when its work is spent, and loses nothing by it", async () => {
+    const expected = await put(
+      "BOUNDED",
+      Array.from({ length: 400 }, (_, index) => (index * 7) % 3),
+    );
+    const rare = expected.filter((place) => Number(place) % 10 === 0);
+    const pages = await walk("BOUNDED", 40, { type: "rare", workUnits: 1 });
+    expect(pages.flat()).toEqual(rare);
+    expect(pages.slice(0, -1).some((page) => page.length < 40)).toBe(true);
+  });
+});
