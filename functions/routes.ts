@@ -6,6 +6,7 @@ import {
 } from "../lib/conversation-uploads/conversation-upload.ts";
 import { email, externalId, text, timestamp, uuid } from "../lib/fields.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
+import { uploadFormRequestSchema, uploadFormSchema } from "../lib/uploads/upload-form.ts";
 import { uploadJobSchema } from "../lib/uploads/upload-job.ts";
 import {
   batchResultSchema,
@@ -224,12 +225,18 @@ export const routes = {
     summary: "Upload a CSV file of work items",
     bodyKind: "multipart-or-json",
     query: noQuery,
-    body: noBody,
-    response: z.strictObject({ data: uploadJobSchema }),
+    body: uploadFormRequestSchema,
+    response: z.strictObject({
+      data: uploadJobSchema,
+      meta: z
+        .strictObject({ upload: uploadFormSchema })
+        .optional()
+        .meta({ description: "Present where a form was asked for (extension): post the file with it." }),
+    }),
     status: 202,
     touches: {
       ...edge,
-      workItems: { actions: ["GetItem", "PutItem", "UpdateItem"], keys: ["UPLOAD#*", "OPEN_UPLOADS#*"] },
+      workItems: { actions: ["GetItem", "Query", "PutItem"], keys: ["UPLOAD#*", "OPEN_UPLOADS#*"] },
       uploads: { actions: ["PutObject"] },
     },
   }),

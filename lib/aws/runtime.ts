@@ -31,7 +31,8 @@ export const createClients = (options: { readonly s3ForcePathStyle: boolean }) =
     requestHandler: { ...timeouts, requestTimeout: 30_000 },
     forcePathStyle: options.s3ForcePathStyle,
   }),
-  sqs: new SQSClient({ ...retries, requestHandler: timeouts }),
+  // A queue's URL names its host as the queue's own engine knows it, which embedded engines cannot be reached by.
+  sqs: new SQSClient({ ...retries, requestHandler: timeouts, useQueueUrlAsEndpoint: false }),
 });
 
 /** @throws Error naming every missing variable. */

@@ -12,6 +12,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     AWS_ENDPOINT_URL_S3: fauxqs.address,
     AWS_ENDPOINT_URL_SQS: fauxqs.address,
     POWERTOOLS_LOG_LEVEL: "SILENT",
+    POWERTOOLS_METRICS_DISABLED: "true",
   });
   return async () => {
     await Promise.all([dynamodb.stop(), fauxqs.stop()]);

@@ -1,0 +1,54 @@
+import { createHash, randomUUID } from "node:crypto";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { InvalidInputError } from "../lib/errors.ts";
+import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
+import { idempotentUploadJobId } from "../lib/identity.ts";
+import { assertReadable } from "../lib/uploads/split-upload.ts";
+import { createUploadForm } from "../lib/uploads/upload-form.ts";
+import { createUploadObjects, objectKeys } from "../lib/uploads/upload-objects.ts";
+import { toUploadJobResponse } from "../lib/uploads/upload-record.ts";
+import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import { routes } from "./routes.ts";
+
+const route = routes.uploadWorkItems;
+
+/** When the sweep looks after a new job: a file that came with the call is there by then. */
+const FIRST_CHECK_MS = { request: 2 * 60_000, form: 5 * 60_000 } as const;
+
+const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+
+export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
+  const { environment, dynamodb, s3, clock } = runtime;
+  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
+  const objects = createUploadObjects(s3, environment.UPLOADS_BUCKET);
+
+  return endpoint(route, runtime, async ({ organization, body, file, headers }) => {
+    const key = parseIdempotencyKey(headers);
+    if (file) await assertReadable(file.content);
+    const origin = file ? "request" : "form";
+    const made = {
+      id: key === undefined ? randomUUID() : idempotentUploadJobId(organization.id, key),
+      origin,
+      ...(key !== undefined && { content_hash: hash(file?.content ?? JSON.stringify(body.upload)) }),
+      ...(!file && { expected_size: body.upload.size }),
+    } as const;
+    const { job, created } = await store.create(organization, made, clock() + FIRST_CHECK_MS[origin]);
+    if (!created && job.content_hash !== made.content_hash) {
+      throw new InvalidInputError("Idempotency-Key: was used for another upload");
+    }
+    // Again where an earlier call with this key was cut off before it wrote the file.
+    if (file && job.status === "pending") await objects.writeOnce(objectKeys.source(job), file.content, "text/csv");
+
+    const form = file ? null : await createUploadForm(s3, environment.UPLOADS_BUCKET, job, clock);
+    const snapshot = created ? undefined : await store.read(job);
+    return {
+      body: {
+        data: toUploadJobResponse(snapshot ?? { job, parts: [] }),
+        ...(form && { meta: { upload: form } }),
+      },
+    };
+  });
+};
+
+export const handler = lambda(route.touches, create);

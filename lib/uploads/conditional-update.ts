@@ -1,0 +1,41 @@
+/** One record's change. In `condition`, `#name` is the attribute `name`, and `:name` a value of `given`. */
+export interface ConditionalUpdate {
+  readonly key: { readonly pk: string; readonly sk: string };
+  /** Attributes that get a value; undefined ones are left out. */
+  readonly set: Readonly<Record<string, unknown>>;
+  /** Attributes that grow; an absent one counts as 0. */
+  readonly add?: Readonly<Record<string, number>>;
+  readonly remove?: readonly string[];
+  readonly condition: string;
+  readonly given?: Readonly<Record<string, unknown>>;
+}
+
+const ATTRIBUTE = /#(\w+)/g;
+
+/** The change as UpdateItem and TransactWriteItems take it. */
+export const toUpdate = (
+  table: string,
+  { key, set, add = {}, remove = [], condition, given = {} }: ConditionalUpdate,
+) => {
+  const sets = Object.entries(set).filter(([, value]) => value !== undefined);
+  const adds = Object.entries(add);
+  const clauses = [
+    ["SET", sets.map(([name]) => `#${name} = :set_${name}`)],
+    ["ADD", adds.map(([name]) => `#${name} :add_${name}`)],
+    ["REMOVE", remove.map((name) => `#${name}`)],
+  ] as const;
+  const update = clauses.flatMap(([verb, parts]) => (parts.length > 0 ? [`${verb} ${parts.join(", ")}`] : [])).join(" ");
+  const names = [...`${update} ${condition}`.matchAll(ATTRIBUTE)].map(([alias, name]) => [alias, name!] as const);
+  return {
+    TableName: table,
+    Key: key,
+    UpdateExpression: update,
+    ConditionExpression: condition,
+    ExpressionAttributeNames: Object.fromEntries(names),
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(sets.map(([name, value]) => [`:set_${name}`, value])),
+      ...Object.fromEntries(adds.map(([name, value]) => [`:add_${name}`, value])),
+      ...Object.fromEntries(Object.entries(given).map(([name, value]) => [`:${name}`, value])),
+    },
+  };
+};

@@ -1,0 +1,31 @@
+/**
+ * The cells of one row that the reader accepted, as they are written: quotes and all.
+ * @param row with or without its line end
+ */
+export const rawCells = (row: string): string[] => {
+  const text = row.endsWith("\r\n") ? row.slice(0, -2) : row.endsWith("\n") ? row.slice(0, -1) : row;
+  if (!text.includes('"')) return text.split(",");
+  const cells: string[] = [];
+  let start = 0;
+  while (start <= text.length) {
+    let from = start;
+    if (text[start] === '"') {
+      from = text.indexOf('"', start + 1) + 1;
+      while (text[from] === '"') from = text.indexOf('"', from + 1) + 1;
+    }
+    const comma = text.indexOf(",", from);
+    const end = comma === -1 ? text.length : comma;
+    cells.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return cells;
+};
+
+/** What a cell says. */
+export const cellValue = (cell: string): string =>
+  cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+
+/** A cell that says `value`, quoted where it must be. */
+export const toCell = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+export const lineEnd = (row: string): "\r\n" | "\n" => (row.endsWith("\r\n") ? "\r\n" : "\n");

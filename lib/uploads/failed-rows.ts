@@ -1,0 +1,106 @@
+import { Readable } from "node:stream";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { Upload } from "@aws-sdk/lib-storage";
+import { ERROR_COLUMN, ROW_COLUMN } from "./csv-columns.ts";
+import { cellValue, lineEnd, rawCells, toCell } from "./csv-row.ts";
+import { type Frame, readFrames } from "./segment.ts";
+import { objectKeys, type UploadObjects } from "./upload-objects.ts";
+import { countOf, epochOf, type UploadJob, type UploadPart } from "./upload-record.ts";
+
+/** S3's smallest part of a multipart upload. */
+const PIECE_BYTES = 5 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Writes the lines of a report of failed rows: the file's own columns in their order and bytes, then `_row` and `_error`.
+ * Where the file is such a report itself, its own two give way to the new ones.
+ * @param header row 1 as it is in the file
+ */
+export const createReportWriter = (header: string) => {
+  const names = rawCells(header);
+  const kept = names.flatMap((name, index) => {
+    const value = cellValue(name);
+    return value === ROW_COLUMN || value === ERROR_COLUMN ? [] : [index];
+  });
+  return {
+    header: (): string =>
+      [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
+    /** A row with too few cells is filled up; what a row has too many stands behind its error. */
+    line: (row: number, raw: string, error: string): string => {
+      const cells = rawCells(raw);
+      const own = kept.map((index) => cells[index] ?? "");
+      return [...own, String(row), toCell(error), ...cells.slice(names.length)].join(",") + lineEnd(raw);
+    },
+  };
+};
+
+/** The failed rows of one part, in file order. */
+const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart) => {
+  const count = countOf(part.failures);
+  let index = 0;
+  let frames: readonly Frame[] = [];
+  let at = 0;
+  return {
+    /** The next row, which `take` goes past; undefined after the last. */
+    peek: async (): Promise<Frame | undefined> => {
+      while (at >= frames.length && index < count) {
+        const key = objectKeys.failedRows(job, part.number, epochOf(part.failures, index), index);
+        frames = (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+        at = 0;
+        index++;
+      }
+      return frames[at];
+    },
+    take: (): void => {
+      at++;
+    },
+  };
+};
+
+/** The report, row after row. */
+async function* reportOf(objects: UploadObjects, job: UploadJob, parts: readonly UploadPart[]): AsyncGenerator<Buffer> {
+  const readers = parts.map((part) => createReader(objects, job, part));
+  const heads = await Promise.all(readers.map((reader) => reader.peek()));
+  let chunk: Buffer[] = [Buffer.from(createReportWriter(job.header).header())];
+  let size = 0;
+  for (;;) {
+    let next = -1;
+    for (const [index, head] of heads.entries()) {
+      if (head && (next === -1 || head.row < heads[next]!.row)) next = index;
+    }
+    const head = heads[next];
+    if (head) {
+      chunk.push(head.raw);
+      size += head.raw.length;
+      readers[next]!.take();
+      heads[next] = await readers[next]!.peek();
+    }
+    if (size >= CHUNK_BYTES || !head) {
+      yield Buffer.concat(chunk);
+      chunk = [];
+      size = 0;
+    }
+    if (!head) return;
+  }
+}
+
+/** Merges the failed rows of all parts into the job's report. The same parts always give the same report. */
+export const createWriteReport =
+  (s3: S3Client, bucket: string, objects: UploadObjects) =>
+  async (job: UploadJob, parts: readonly UploadPart[]): Promise<void> => {
+    await new Upload({
+      client: s3,
+      params: {
+        Bucket: bucket,
+        Key: objectKeys.report(job),
+        Body: Readable.from(reportOf(objects, job, parts)),
+        ContentType: "text/csv; charset=utf-8",
+      },
+      partSize: PIECE_BYTES,
+      queueSize: 1,
+      // The bucket's lifecycle clears what a killed worker leaves; this function may not.
+      leavePartsOnError: true,
+    }).done();
+  };
+
+export type WriteReport = ReturnType<typeof createWriteReport>;

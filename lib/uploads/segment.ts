@@ -1,0 +1,119 @@
+/**
+ * A segment is one immutable object that holds the rows of a stretch of the file, sorted into parts:
+ * a table of `parts + 1` offsets (uint32, little-endian), then one block of frames for each part.
+ * A frame is a row number, a length (uint32 each) and the row's bytes; a place between two frames is a place to resume.
+ */
+const WORD = 4;
+const FRAME_HEAD = 2 * WORD;
+const BLOCK_START_BYTES = 64 * 1024;
+
+/** Where in a segment the offsets of a part's block stand: `[from, to)`. */
+export const tableEntry = (part: number): { readonly from: number; readonly to: number } => ({
+  from: WORD * part,
+  to: WORD * (part + 2),
+});
+
+/** Where a part's block stands in the segment, from the bytes at `tableEntry`. */
+export const readTableEntry = (bytes: Buffer): { readonly from: number; readonly to: number } => ({
+  from: bytes.readUInt32LE(0),
+  to: bytes.readUInt32LE(WORD),
+});
+
+/** One row in a block. */
+export interface Frame {
+  readonly row: number;
+  readonly raw: Buffer;
+}
+
+export const frameBytes = ({ raw }: Frame): number => FRAME_HEAD + raw.length;
+
+/** Appends frames to a buffer that grows and is used again. */
+export const createFrameWriter = () => {
+  let buffer = Buffer.allocUnsafe(BLOCK_START_BYTES);
+  let length = 0;
+  return {
+    add: (frame: Frame): void => {
+      const needed = length + frameBytes(frame);
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafe(Math.max(needed, 2 * buffer.length));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
+      }
+      buffer.writeUInt32LE(frame.row, length);
+      buffer.writeUInt32LE(frame.raw.length, length + WORD);
+      frame.raw.copy(buffer, length + FRAME_HEAD);
+      length = needed;
+    },
+    /** A view until the next `add`. */
+    bytes: (): Buffer => buffer.subarray(0, length),
+    clear: (): void => {
+      length = 0;
+    },
+  };
+};
+
+/** Collects the rows of one segment after the other. */
+export const createSegmentWriter = (parts: number) => {
+  const blocks = Array.from({ length: parts }, createFrameWriter);
+  let size = 0;
+  return {
+    add: (part: number, frame: Frame): void => {
+      blocks[part]?.add(frame);
+      size += frameBytes(frame);
+    },
+    /** Bytes of all blocks. */
+    size: (): number => size,
+    /** The segment; the next one starts empty. */
+    take: (): Buffer => {
+      const table = Buffer.allocUnsafe(WORD * (parts + 1));
+      let offset = table.length;
+      for (const [part, block] of blocks.entries()) {
+        table.writeUInt32LE(offset, WORD * part);
+        offset += block.bytes().length;
+      }
+      table.writeUInt32LE(offset, WORD * parts);
+      const segment = Buffer.concat([table, ...blocks.map((block) => block.bytes())], offset);
+      for (const block of blocks) block.clear();
+      size = 0;
+      return segment;
+    },
+  };
+};
+
+/** Frames as they come, each chunk of the source giving those that it completes. */
+export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame[]> {
+  let unread: Buffer = Buffer.alloc(0);
+  for await (const chunk of source) {
+    unread = Buffer.concat([unread, chunk]);
+    const frames: Frame[] = [];
+    let at = 0;
+    while (unread.length - at >= FRAME_HEAD) {
+      const end = at + FRAME_HEAD + unread.readUInt32LE(at + WORD);
+      if (end > unread.length) break;
+      frames.push({ row: unread.readUInt32LE(at), raw: unread.subarray(at + FRAME_HEAD, end) });
+      at = end;
+    }
+    unread = unread.subarray(at);
+    if (frames.length > 0) yield frames;
+  }
+}
+
+/** Frames in groups of at most `rows` rows and about `bytes` bytes, at least one each. */
+export async function* windowsOf(
+  source: AsyncIterable<Frame[]>,
+  limits: { readonly rows: number; readonly bytes: number },
+): AsyncGenerator<Frame[]> {
+  let window: Frame[] = [];
+  let size = 0;
+  for await (const frames of source) {
+    for (const frame of frames) {
+      window.push(frame);
+      size += frameBytes(frame);
+      if (window.length < limits.rows && size < limits.bytes) continue;
+      yield window;
+      window = [];
+      size = 0;
+    }
+  }
+  if (window.length > 0) yield window;
+}

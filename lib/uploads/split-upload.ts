@@ -1,0 +1,174 @@
+import { Readable } from "node:stream";
+import type { Runtime } from "../aws/runtime.ts";
+import { externalIdIndex, HEADER_MAX_BYTES, parseHeader, type Columns } from "./csv-columns.ts";
+import { type CsvRecord, InvalidFileError, readCsv } from "./csv-reader.ts";
+import { cellValue, rawCells } from "./csv-row.ts";
+import { createSegmentWriter } from "./segment.ts";
+import type { SettleUpload } from "./settle-upload.ts";
+import type { SendParts, SendSplit } from "./upload-messages.ts";
+import { type JobKey, ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "./upload-objects.ts";
+import {
+  countOf,
+  isEnded,
+  LEASE_MS,
+  partCountFor,
+  partOf,
+  type SplitProgress,
+  STALLED_CLAIMS_MAX,
+  type UploadJob,
+  withNext,
+} from "./upload-record.ts";
+import { type Claimed, LeaseLostError, type UploadStore } from "./upload-store.ts";
+
+/** Somebody else is at work on it: the message is to come again. */
+export class HeldError extends Error {}
+
+/** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
+const SEGMENT_BYTES = 8 * 1024 * 1024;
+/** A checkpoint at least this often keeps the lease. */
+const CHECKPOINT_MS = LEASE_MS / 3;
+/** Parts of one job that are under way at once; each end sends the next but three. */
+export const PARTS_IN_FLIGHT = 4;
+
+const PARTS_START = { segment: 0, offset: 0 };
+
+/** Row 1 as it was read, and as it is kept in the job's record. */
+export const columnsOfHeader = (header: string): Columns =>
+  parseHeader(rawCells(header.replace(/^\uFEFF/, "")).map(cellValue));
+
+/** @throws InvalidFileError */
+const readHeader = ({ raw, cells }: CsvRecord): { readonly header: string; readonly columns: Columns } => {
+  if (raw.length > HEADER_MAX_BYTES) throw new InvalidFileError(`row 1: must be at most ${HEADER_MAX_BYTES} bytes`);
+  return { header: raw.toString(), columns: parseHeader(cells) };
+};
+
+/**
+ * Reads a whole file as the splitter will.
+ * @throws InvalidFileError where the job would fail
+ */
+export const assertReadable = async (file: Buffer): Promise<void> => {
+  let isEmpty = true;
+  for await (const { records } of readCsv(Readable.from([file]))) {
+    for (const record of records) if (record.row === 1) readHeader(record);
+    isEmpty = false;
+  }
+  if (isEmpty) throw new InvalidFileError("the file is empty");
+};
+
+/** What ended the splitting for good, as the job tells it; undefined where it may be tried again. */
+const verdictOn = (error: unknown): string | undefined => {
+  if (error instanceof InvalidFileError) return error.message;
+  if (error instanceof ObjectGoneError) return "the file was deleted before it was read";
+  if (error instanceof ObjectReplacedError) return "the file was replaced while it was read";
+  return undefined;
+};
+
+const toProgress = ({ offset, row, rows, segments, header }: SplitProgress): SplitProgress => ({
+  offset,
+  row,
+  rows,
+  segments,
+  header,
+});
+
+export interface SplitDependencies extends Pick<Runtime, "clock" | "log"> {
+  readonly store: UploadStore;
+  readonly objects: UploadObjects;
+  readonly sendSplit: SendSplit;
+  readonly sendParts: SendParts;
+  readonly settle: SettleUpload;
+}
+
+/**
+ * Cuts a job's file into parts: streams it once, writes segments, then publishes all of it in one write and sends the
+ * first parts on their way. Until then nothing of the file is applied.
+ * @param handOverAt milliseconds since the epoch after which the rest is left to another worker
+ * @throws HeldError where another worker is at it
+ */
+export const createSplitUpload = ({ clock, log, store, objects, sendSplit, sendParts, settle }: SplitDependencies) => {
+  /** Null where the work was handed over. */
+  const split = async (claimed: Claimed<UploadJob>, handOverAt: number): Promise<Claimed<UploadJob> | null> => {
+    let job = claimed;
+    const parts = job.part_count ?? 1;
+    const segment = createSegmentWriter(parts);
+    let columns = job.header === "" ? undefined : columnsOfHeader(job.header);
+    let progress: SplitProgress = job;
+    let savedAt = clock();
+
+    const writeSegment = async (): Promise<void> => {
+      if (segment.size() === 0) return;
+      await objects.write(objectKeys.segment(job, job.epoch, countOf(progress.segments)), segment.take());
+      progress = { ...progress, segments: withNext(progress.segments, job.epoch) };
+    };
+
+    const { source_etag: etag = "", source_size: size = 0 } = job;
+    const source = objects.read(objectKeys.source(job), { from: job.offset, to: size, etag });
+    for await (const { records, position } of readCsv(source, job)) {
+      let { rows, header } = progress;
+      for (const record of records) {
+        if (record.row === 1) {
+          ({ header, columns } = readHeader(record));
+          continue;
+        }
+        const externalId = record.cells[externalIdIndex(columns!)] ?? "";
+        segment.add(partOf(externalId, parts), record);
+        rows++;
+      }
+      progress = { ...progress, ...position, rows, header };
+      const isLate = clock() >= handOverAt;
+      if (segment.size() < SEGMENT_BYTES && clock() < savedAt + CHECKPOINT_MS && !isLate) continue;
+      await writeSegment();
+      job = await store.saveSplit(job, toProgress(progress));
+      savedAt = clock();
+      if (!isLate) continue;
+      await store.releaseSplit(job);
+      await sendSplit(job, job.offset);
+      return null;
+    }
+    if (progress.row === 0) throw new InvalidFileError("the file is empty");
+    await writeSegment();
+    return store.publish(job, toProgress(progress));
+  };
+
+  const fail = async (job: JobKey, error: string): Promise<void> => {
+    await store.requestStop(job, "failed", { error, unlessPublished: true });
+    await settle(job);
+  };
+
+  return async (key: JobKey, handOverAt: number): Promise<void> => {
+    const job = await store.readJob(key);
+    if (!job || isEnded(job)) return;
+    if (job.stopping || job.published) {
+      await settle(job);
+      return;
+    }
+    const source = await objects.head(objectKeys.source(job));
+    if (!source) return fail(job, "the file was deleted before it was read");
+    if (source.size === 0) return fail(job, "the file is empty");
+    if (job.source_etag !== undefined && job.source_etag !== source.etag) {
+      return fail(job, "the file was replaced while it was read");
+    }
+
+    const claim = await store.claimSplit(job, { ...source, parts: job.part_count ?? partCountFor(source.size) });
+    if (claim.state === "refused") {
+      if (isEnded(claim.record) || claim.record.published || claim.record.stopping) return;
+      throw new HeldError("the file is being split");
+    }
+    const { record } = claim;
+    if (record.stalls > STALLED_CLAIMS_MAX) return fail(record, "reading the file makes no progress");
+    try {
+      const published = await split(record, handOverAt);
+      if (!published) return;
+      const first = Array.from({ length: Math.min(PARTS_IN_FLIGHT, published.part_count ?? 0) }, (_, number) => number);
+      await sendParts(published, first.map((number) => ({ number, ...PARTS_START })));
+      if (first.length === 0) await settle(published);
+    } catch (error) {
+      const verdict = verdictOn(error);
+      if (verdict !== undefined) return fail(record, verdict);
+      if (!(error instanceof LeaseLostError)) {
+        await store.releaseSplit(record).catch(() => log.warn("could not release a split", { job: record.id }));
+      }
+      throw error;
+    }
+  };
+};
