@@ -75,6 +75,7 @@ export const openAdministration = (target: Target, variables: Variables): Admini
 
 /** @throws UsageError */
 export const organizationId = (value: string | undefined): string => {
+  if (value === undefined) throw new UsageError("name the organization: --organization acme");
   const parsed = organizationIdSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);

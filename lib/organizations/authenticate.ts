@@ -37,8 +37,10 @@ export const createAuthenticate = (options: {
   readonly clock: Clock;
 }): Authenticate => {
   const { region, store, clock } = options;
-  const known = createExpiringCache<Promise<Access | undefined>>(CACHED_KEYS_MAX, clock);
+  const known = createExpiringCache<Access>(CACHED_KEYS_MAX, clock);
   const unknown = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
+  /** Reads under way: requests that come together with the same key wait for one. */
+  const reading = new Map<string, Promise<Access | undefined>>();
 
   const read = async (hash: string): Promise<Access | undefined> => {
     const key = await store.findKey(hash);
@@ -48,23 +50,23 @@ export const createAuthenticate = (options: {
     return { organization, validUntil: key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) };
   };
 
-  const find = async (hash: string): Promise<Access | undefined> => {
-    const cached = known.get(hash);
-    if (cached !== undefined) return cached;
-    if (unknown.get(hash)) return undefined;
-    const reading = read(hash);
-    known.set(hash, reading, KEY_CACHE_SECONDS * 1000);
+  const readOnce = async (hash: string): Promise<Access | undefined> => {
     try {
-      const access = await reading;
-      if (access === undefined) {
-        known.delete(hash);
-        unknown.set(hash, true, UNKNOWN_KEY_CACHE_SECONDS * 1000);
-      }
+      const access = await read(hash);
+      if (access === undefined) unknown.set(hash, true, UNKNOWN_KEY_CACHE_SECONDS * 1000);
+      else known.set(hash, access, KEY_CACHE_SECONDS * 1000);
       return access;
-    } catch (error) {
-      known.delete(hash);
-      throw error;
+    } finally {
+      reading.delete(hash);
     }
+  };
+
+  const find = (hash: string): Promise<Access | undefined> | Access | undefined => {
+    const access = known.get(hash);
+    if (access !== undefined || unknown.get(hash)) return access;
+    const underWay = reading.get(hash) ?? readOnce(hash);
+    reading.set(hash, underWay);
+    return underWay;
   };
 
   return async (authorization) => {

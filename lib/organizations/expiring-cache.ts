@@ -4,7 +4,6 @@ export interface ExpiringCache<V> {
   get(key: string): V | undefined;
   /** @param lifetime milliseconds */
   set(key: string, value: V, lifetime: number): void;
-  delete(key: string): void;
 }
 
 /** Holds at most `capacity` values, each for its own time; the oldest entry makes room. */
@@ -22,9 +21,6 @@ export const createExpiringCache = <V>(capacity: number, clock: Clock): Expiring
       const oldest = entries.size < capacity ? undefined : entries.keys().next();
       if (oldest?.done === false) entries.delete(oldest.value);
       entries.set(key, { value, until: clock() + lifetime });
-    },
-    delete(key) {
-      entries.delete(key);
     },
   };
 };

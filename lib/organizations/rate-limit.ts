@@ -82,10 +82,19 @@ export const createRateLimiter = (
 ): Admit => {
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
 
+  /** @throws TimeoutError after 100 ms, whether the client is waiting for an answer or between two attempts. */
+  const send = async (command: UpdateCommand) => {
+    const abortSignal = AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS);
+    const timeout = new Promise<never>((_, reject) => {
+      abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
+    });
+    return Promise.race([dynamodb.send(command, { abortSignal }), timeout]);
+  };
+
   /** Adds `cost` to the arrival time, or starts it anew from now; gives the new one, or the one that stood in the way. */
   const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
     const anew = from === "now";
-    const { Attributes: attributes } = await dynamodb.send(
+    const { Attributes: attributes } = await send(
       new UpdateCommand({
         TableName: environment.LIMITS_TABLE,
         Key: { [PARTITION_KEY]: `ORGANIZATION#${organization}`, [SORT_KEY]: "#LIMIT" },
@@ -101,7 +110,6 @@ export const createRateLimiter = (
         ReturnValues: "UPDATED_NEW",
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
-      { abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS) },
     );
     return Number(attributes?.["arrival"]);
   };
