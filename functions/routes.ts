@@ -7,7 +7,7 @@ import {
 import { email, externalId, text, timestamp, uuid } from "../lib/fields.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { uploadFormRequestSchema, uploadFormSchema } from "../lib/uploads/upload-form.ts";
-import { uploadJobSchema } from "../lib/uploads/upload-job.ts";
+import { failedRowsSchema, uploadJobSchema, uploadStatusSchema } from "../lib/uploads/upload-job.ts";
 import {
   batchResultSchema,
   EVENTS_PER_BATCH_MAX,
@@ -251,6 +251,63 @@ export const routes = {
     response: z.strictObject({ data: uploadJobSchema }),
     status: 200,
     touches: { ...edge, workItems: { actions: ["Query"], keys: ["UPLOAD#*"] } },
+  }),
+  listWorkItemUploads: route({
+    name: "list-work-item-uploads",
+    method: "GET",
+    path: "/v1/work_items/upload",
+    summary: "List work item uploads, newest first",
+    bodyKind: "none",
+    query: z.strictObject({
+      limit: limitParameter,
+      cursor: cursorParameter.optional(),
+      status: uploadStatusSchema.optional(),
+    }),
+    body: noBody,
+    response: pageOf(uploadJobSchema),
+    status: 200,
+    extension: true,
+    touches: {
+      ...edge,
+      workItems: { actions: ["Query", "BatchGetItem"], keys: ["UPLOAD#*", "LIST_UPLOAD#*"], listing: true },
+    },
+  }),
+  cancelWorkItemUpload: route({
+    name: "cancel-work-item-upload",
+    method: "DELETE",
+    path: "/v1/work_items/upload/{id}",
+    summary: "Cancel a work item upload; rows that were applied stay",
+    bodyKind: "none",
+    query: noQuery,
+    body: noBody,
+    response: z.strictObject({ data: uploadJobSchema }),
+    status: 200,
+    extension: true,
+    touches: {
+      ...edge,
+      workItems: {
+        actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"],
+        keys: ["UPLOAD#*", "OPEN_UPLOADS#*"],
+      },
+      uploads: { actions: ["GetObject", "PutObject"] },
+    },
+  }),
+  getWorkItemUploadFailedRows: route({
+    name: "get-work-item-upload-failed-rows",
+    method: "GET",
+    path: "/v1/work_items/upload/{id}/failed_rows",
+    summary: "Get the failed rows of a work item upload as a CSV file that can be mended and uploaded",
+    bodyKind: "none",
+    query: noQuery,
+    body: noBody,
+    response: z.strictObject({ data: failedRowsSchema }),
+    status: 200,
+    extension: true,
+    touches: {
+      ...edge,
+      workItems: { actions: ["Query"], keys: ["UPLOAD#*"] },
+      uploads: { actions: ["GetObject"] },
+    },
   }),
   listConversationUploads: route({
     name: "list-conversation-uploads",

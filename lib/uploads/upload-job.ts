@@ -20,3 +20,8 @@ export const uploadJobSchema = z
   })
   .meta({ id: "WorkItemUpload" });
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
+
+/** Where the report of failed rows can be fetched. `url` and `expires_at` are null until the job has ended, and where no row failed. */
+export const failedRowsSchema = z
+  .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: z.int() })
+  .meta({ id: "WorkItemUploadFailedRows" });

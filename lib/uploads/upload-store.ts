@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import {
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
@@ -43,6 +44,7 @@ const DAY_SECONDS = 86_400;
 /** Transactions on a job that its other writers may be changing at the moment. */
 const ATTEMPTS_MAX = 8;
 
+const OPEN = "OPEN_UPLOADS";
 const JOB_SORT_KEY = "#JOB";
 const PART_PREFIX = "PART#";
 
@@ -67,14 +69,19 @@ const partKey = (job: JobKey, number: number) => ({
   [SORT_KEY]: `${PART_PREFIX}${String(number).padStart(2, "0")}`,
 });
 const openKey = ({ organization, id }: JobKey, due: string) => ({
-  [PARTITION_KEY]: `OPEN_UPLOADS#${crc32(id) % OPEN_SHARDS}`,
+  [PARTITION_KEY]: `${OPEN}#${crc32(id) % OPEN_SHARDS}`,
   [SORT_KEY]: `${due}#${organization}#${id}`,
 });
+const openItem = ({ organization, id }: JobKey, at: number) => ({
+  ...openKey({ organization, id }, isoTime(at)),
+  organization,
+  id,
+});
 
-/** The places of jobs in the list of an organization, newest first when read backwards. */
-export const listingPartition = (organization: string, shard: number): string => `LIST_UPLOAD#${organization}#${shard}`;
+/** First part of the listing index's partitions that hold jobs. */
+export const LISTING = "LIST_UPLOAD";
 
-const jobFrom = (item: Item): UploadJob => ({ ...UNSPLIT, ...item }) as unknown as UploadJob;
+export const jobFrom = (item: Item): UploadJob => ({ ...UNSPLIT, ...item }) as unknown as UploadJob;
 const partFrom = (item: Item): UploadPart => ({ ...UNTOUCHED, ...item }) as unknown as UploadPart;
 
 const isConditionFailure = (error: unknown): boolean =>
@@ -190,7 +197,7 @@ export const createUploadStore = (dynamodb: DynamoDBDocumentClient, table: strin
         failed_rows: 0,
       };
       const listing = {
-        [LISTING_PARTITION_KEY]: listingPartition(organization.id, crc32(job.id) % organization.listingShards),
+        [LISTING_PARTITION_KEY]: `${LISTING}#${organization.id}#${crc32(job.id) % organization.listingShards}`,
         [LISTING_SORT_KEY]: `${now}#${job.id}`,
       };
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -202,7 +209,7 @@ export const createUploadStore = (dynamodb: DynamoDBDocumentClient, table: strin
               ConditionExpression: "attribute_not_exists(pk)",
             },
           },
-          { Put: { TableName: table, Item: { ...openKey(job, isoTime(nextCheck)), organization: organization.id, id: job.id } } },
+          { Put: { TableName: table, Item: openItem(job, nextCheck) } },
         ]);
         if (created) return { job: jobFrom(job), created };
         const existing = await readJob(job);
@@ -387,6 +394,50 @@ export const createUploadStore = (dynamodb: DynamoDBDocumentClient, table: strin
         await backOff(attempt);
       }
       throw new StoreBusyError("the upload could not be ended");
+    },
+
+    /** The open jobs that are due for a look. */
+    openUploads: async function* (now: number): AsyncGenerator<OpenUpload> {
+      for (let shard = 0; shard < OPEN_SHARDS; shard++) {
+        let from: Item | undefined;
+        do {
+          const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+            new QueryCommand({
+              TableName: table,
+              KeyConditionExpression: "pk = :pk AND sk < :now",
+              ExpressionAttributeValues: { ":pk": `${OPEN}#${shard}`, ":now": isoTime(now) },
+              ...(from && { ExclusiveStartKey: from }),
+            }),
+          );
+          for (const item of Items) {
+            const { organization, id } = item as unknown as JobKey;
+            yield { organization, id, due: String(item[SORT_KEY]).split("#")[0]! };
+          }
+          from = LastEvaluatedKey;
+        } while (from);
+      }
+    },
+
+    /** Puts off the next look at an open job. One that has ended, or that somebody else put off, stays as it is. */
+    checkAgain: async (job: UploadJob, at: number): Promise<void> => {
+      if (job.next_check === undefined) return;
+      await transact([
+        {
+          Update: toUpdate(table, {
+            key: jobKey(job),
+            set: { next_check: isoTime(at) },
+            condition: "#next_check = :check",
+            given: { check: job.next_check },
+          }),
+        },
+        { Delete: { TableName: table, Key: openKey(job, job.next_check) } },
+        { Put: { TableName: table, Item: openItem(job, at) } },
+      ]);
+    },
+
+    /** Removes the mark of an open job where there is none. */
+    forgetOpen: async (open: OpenUpload): Promise<void> => {
+      await dynamodb.send(new DeleteCommand({ TableName: table, Key: openKey(open, open.due) }));
     },
   };
 };
