@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,13 +23,13 @@ export const BUNDLES = join(PROJECT_ROOT, "dist");
 /**
  * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once.
  * CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third smaller than its `main` ones.
+ * @throws Error that names every file that is missing or does not bundle
  */
 export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> => {
-  const present = functionNames.filter((name) => existsSync(join(PROJECT_ROOT, "functions", `${name}.ts`)));
   await rm(outdir, { recursive: true, force: true });
   await build({
     absWorkingDir: PROJECT_ROOT,
-    entryPoints: present.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
+    entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
     bundle: true,
     minify: true,
@@ -40,11 +39,6 @@ export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> =>
     mainFields: ["module", "main"],
     logLevel: "silent",
   });
-  const { mkdir, writeFile } = await import("node:fs/promises");
-  for (const name of functionNames.filter((one) => !present.includes(one))) {
-    await mkdir(join(outdir, name), { recursive: true });
-    await writeFile(join(outdir, name, "index.js"), `exports.handler=async()=>{throw Error("${name}")};`);
-  }
 };
 
 if (import.meta.main) await buildFunctions();
