@@ -23,7 +23,7 @@ export type { UploadedFile } from "./multipart.ts";
 /** A request that passed the chain: who calls, and what, as the route's schemas gave it. */
 export interface Call<R extends Route> {
   readonly organization: Organization;
-  /** Path parameters, percent-decoded; not checked to be UUIDs: what is none is simply not found. */
+  /** Ids in the path: UUIDs in lower case. What is none comes as the empty string, which names nothing: it is not found. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;

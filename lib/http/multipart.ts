@@ -26,6 +26,16 @@ const BOUNDARY_MAX_CHARACTERS = 200;
 const CRLF = "\r\n";
 const HEADERS_END = Buffer.from(CRLF + CRLF);
 
+/** `filename*=utf-8''gr%C3%B6%C3%9Fe.csv` (RFC 5987), which some clients send in place of `filename`, some beside it. */
+const decodeExtended = (value: string | undefined): string | undefined => {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? "")?.[1];
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+};
+
 const parsePart = (bytes: Buffer): Part => {
   const headersEnd = bytes.indexOf(HEADERS_END);
   if (headersEnd === -1) throw new MalformedMultipartError("a part has no end of headers");
@@ -47,7 +57,7 @@ const parsePart = (bytes: Buffer): Part => {
   if (!["7bit", "8bit", "binary"].includes(encoding)) {
     throw new MalformedMultipartError(`a part has the Content-Transfer-Encoding ${encoding}; send it as binary`);
   }
-  const filename = disposition.parameters.get("filename") ?? disposition.parameters.get("filename*");
+  const filename = decodeExtended(disposition.parameters.get("filename*")) ?? disposition.parameters.get("filename");
   return { name, filename, content: bytes.subarray(headersEnd + HEADERS_END.length) };
 };
 

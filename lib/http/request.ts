@@ -26,15 +26,14 @@ export const readQuery = ({
   };
 };
 
-const decode = (value: string): string => {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    // No id has a bad escape in it: as it stands it will not be found.
-    return value;
-  }
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A path parameter as an id: in lower case (RFC 9562 §4), or the empty string, which names nothing, where it is no UUID. */
+const readId = (parameter: string | undefined): string => {
+  const id = (parameter ?? "").toLowerCase();
+  return UUID.test(id) ? id : "";
 };
 
-/** Path parameters, percent-decoded. */
+/** Path parameters: all of them are ids. */
 export const readParams = ({ pathParameters }: Pick<APIGatewayProxyEvent, "pathParameters">): Record<string, string> =>
-  Object.fromEntries(Object.entries(pathParameters ?? {}).map(([name, value]) => [name, decode(value ?? "")]));
+  Object.fromEntries(Object.entries(pathParameters ?? {}).map(([name, value]) => [name, readId(value)]));
