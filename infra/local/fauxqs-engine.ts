@@ -30,10 +30,14 @@ const STOP_WITHIN_MS = 5000;
  */
 export const startFauxqsEngine = async ({ queues, objects }: FauxqsStorage): Promise<FauxqsEngine> => {
   // A process group of its own: Ctrl-C ends the requests in flight first, and then we end the engine.
-  const child = fork(PROCESS, [queues, objects], { detached: true, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  const child = fork(PROCESS, [queues, objects], {
+    detached: true,
+    execArgv: [],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
   let printed = "";
   child.stderr?.on("data", (chunk) => (printed = `${printed}${chunk}`.slice(-2000)));
-  const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("close", () => resolve()));
+  const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("exit", () => resolve()));
   const message = await Promise.race([
     new Promise<FauxqsMessage>((resolve) => child.once("message", (sent) => resolve(sent as FauxqsMessage))),
     ended.then(() => ({ failure: printed.trim() })),

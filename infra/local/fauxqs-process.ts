@@ -7,7 +7,11 @@ import { reasonOf } from "./local-stack-error.ts";
 
 /** fauxqs listens on every interface; what is kept here is for this machine alone. */
 const listenOnLoopback = (): void => {
-  const listen = Reflect.get(Server.prototype, "listen") as (this: Server, options: ListenOptions, ...rest: unknown[]) => Server;
+  const listen = Reflect.get(Server.prototype, "listen") as (
+    this: Server,
+    options: ListenOptions,
+    ...rest: unknown[]
+  ) => Server;
   Server.prototype.listen = function listenLocally(this: Server, options: ListenOptions, ...rest: unknown[]) {
     return listen.call(this, { ...options, host: "127.0.0.1" }, ...rest);
   } as typeof Server.prototype.listen;

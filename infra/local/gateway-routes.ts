@@ -77,7 +77,8 @@ const find = (node: Node, segments: readonly string[]): Found | undefined => {
   for (const [part, child] of node.children) {
     const name = /^\{([^+}]+)\}$/.exec(part)?.[1];
     const below = name !== undefined && segment !== "" ? find(child, rest) : undefined;
-    if (name !== undefined && below !== undefined) return { ...below, parameters: [[name, segment], ...below.parameters] };
+    if (name !== undefined && below !== undefined)
+      return { ...below, parameters: [[name, segment], ...below.parameters] };
   }
   for (const [part, child] of node.children) {
     const name = /^\{(.+)\+\}$/.exec(part)?.[1];

@@ -97,7 +97,8 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     const running = functions.get(integration.functionName)?.invoke(JSON.stringify(event), requestId);
     const invocation = await Promise.race([running, timeout()]);
     if (invocation === "timeout") return respond("INTEGRATION_TIMEOUT", requestId);
-    const answered = invocation?.ok === true && toHttpAnswer(invocation.payload, message.headers.accept, binaryMediaTypes);
+    const answered =
+      invocation?.ok === true && toHttpAnswer(invocation.payload, message.headers.accept, binaryMediaTypes);
     return answered || respond("API_CONFIGURATION_ERROR", requestId);
   };
 
@@ -111,12 +112,17 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     }
   };
 
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => void serve(message, response));
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS },
+    (message, response) => void serve(message, response),
+  );
   server.on("clientError", refuse);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
-      reject(new LocalStackError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message));
+      reject(
+        new LocalStackError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message),
+      );
     });
     server.listen(port, "127.0.0.1", resolve);
   });

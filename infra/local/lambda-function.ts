@@ -180,7 +180,9 @@ export const createLambdaFunction = (definition: FunctionDefinition, log: Writab
     else if (instance.isAlive()) idle.push(instance);
   };
   const report = ({ errorType, errorMessage, trace }: FunctionError, requestId: string): void => {
-    log.write(`${JSON.stringify({ level: "ERROR", function: definition.name, requestId, errorType, errorMessage, trace })}\n`);
+    log.write(
+      `${JSON.stringify({ level: "ERROR", function: definition.name, requestId, errorType, errorMessage, trace })}\n`,
+    );
   };
 
   return {

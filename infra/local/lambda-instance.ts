@@ -63,7 +63,7 @@ const run = (data: InstanceData): void => {
     reply({ kind: "init-error", error: toFunctionError(error) });
     return;
   }
-  parentPort?.on("message", async ({ requestId, payload, deadline }: InstanceRequest) => {
+  const answer = async ({ requestId, payload, deadline }: InstanceRequest): Promise<void> => {
     const context = {
       ...data.context,
       awsRequestId: requestId,
@@ -76,7 +76,8 @@ const run = (data: InstanceData): void => {
     } catch (error) {
       reply({ kind: "error", error: toFunctionError(error) });
     }
-  });
+  };
+  parentPort?.on("message", (request: InstanceRequest) => void answer(request));
   reply({ kind: "ready" });
 };
 

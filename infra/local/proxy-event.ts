@@ -139,10 +139,15 @@ export const toHttpAnswer = (
   const parsed = proxyResultSchema.safeParse(JSON.parse(payload));
   if (!parsed.success) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
-  const named = new Map<string, readonly [string, string][]>([["content-type", [["Content-Type", "application/json"]]]]);
+  const named = new Map<string, readonly [string, string][]>([
+    ["content-type", [["Content-Type", "application/json"]]],
+  ]);
   for (const [name, value] of Object.entries(headers ?? {})) named.set(name.toLowerCase(), [[name, String(value)]]);
   for (const [name, values] of Object.entries(multiValueHeaders ?? {})) {
-    named.set(name.toLowerCase(), values.map((value) => [name, String(value)]));
+    named.set(
+      name.toLowerCase(),
+      values.map((value) => [name, String(value)]),
+    );
   }
   for (const ours of ["content-length", "transfer-encoding", "connection"]) named.delete(ours);
   const decodes = isBase64Encoded === true && isBinary(accept, binaryMediaTypes);

@@ -10,6 +10,7 @@ export const REST_API_ID = "local";
 export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** The part of a CloudFormation template that runs here. */
@@ -21,7 +22,11 @@ export interface Template {
 const templateSchema = z.object({
   Resources: z.record(
     z.string(),
-    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).optional() }),
+    z.object({
+      Type: z.string(),
+      Properties: z.record(z.string(), z.unknown()).optional(),
+      Metadata: z.record(z.string(), z.unknown()).optional(),
+    }),
   ),
   Outputs: z.record(z.string(), z.object({ Value: z.unknown() })).optional(),
 }) as z.ZodType<Template>;
@@ -46,6 +51,8 @@ export interface ResolvedTemplate {
   /** The name of a table, bucket, queue or function: the template's own, or made of stack and logical id, so it stays. */
   physicalName(logicalId: string): string;
   arn(logicalId: string): string;
+  /** Directory of a function's code in the cloud assembly. */
+  assetPath(logicalId: string): string;
   output(name: string): string;
 }
 
@@ -150,6 +157,11 @@ export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: De
     stackName,
     physicalName,
     arn,
+    assetPath: (logicalId) => {
+      const path = resource(logicalId).Metadata?.["aws:asset:path"];
+      if (typeof path !== "string") throw new LocalStackError(`the template does not say where ${logicalId}'s code is`);
+      return path;
+    },
     resourcesOf: (type, properties) =>
       new Map(
         Object.entries(template.Resources)

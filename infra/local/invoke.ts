@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { environmentFileOf } from "./data-directory.ts";
+import { readEnvironmentFile } from "./environment-file.ts";
+import { createLambdaFunction } from "./lambda-function.ts";
+import { LocalStackError } from "./local-stack-error.ts";
+import { surroundingsOf } from "./local-stack.ts";
+import { synthesize } from "./synthesis.ts";
+import { resolveTemplate } from "./template.ts";
+import { functionsOf } from "./template-functions.ts";
+
+/** `npm run invoke -- <function> <event file>`: one function of the template on the engines of a running local stack. */
+const USAGE = "usage: npm run invoke -- <function> <event.json>, for example get-work-item events/get-work-item.json";
+
+const readEvent = (file: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(readFileSync(file, "utf8")));
+  } catch (error) {
+    throw new LocalStackError(`${file} is no event: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
+
+const invoke = async (name: string | undefined, eventFile: string | undefined): Promise<void> => {
+  if (name === undefined || eventFile === undefined) throw new LocalStackError(USAGE);
+  const payload = readEvent(eventFile);
+  const dataDirectory = process.env["DATA_DIR"] ?? ".local";
+  const variables = readEnvironmentFile(environmentFileOf(dataDirectory));
+  const endpoint = (service: string): string => variables[`AWS_ENDPOINT_URL_${service}`] ?? "";
+  const endpoints = { dynamodb: endpoint("DYNAMODB"), s3: endpoint("S3"), sqs: endpoint("SQS") };
+  if (!(await fetch(`${endpoints.sqs}/health`).catch(() => undefined))?.ok) {
+    throw new LocalStackError(`no local stack runs on ${join(dataDirectory)}: start one with npm start`);
+  }
+  const { template: raw, stackName, region, directory } = await synthesize();
+  const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });
+  const definitions = functionsOf(template, directory, surroundingsOf(region, endpoints));
+  const definition = definitions.find((one) => one.name === name || one.name === `${stackName}-${name}`);
+  if (definition === undefined) {
+    const names = definitions.map((one) => one.name.slice(stackName.length + 1));
+    throw new LocalStackError(`the template has no function ${name}; it has ${names.join(", ")}`);
+  }
+  const target = createLambdaFunction(definition, process.stderr);
+  try {
+    const invocation = await target.invoke(payload);
+    const result: unknown = invocation.ok ? JSON.parse(invocation.payload) : invocation.error;
+    console.log(JSON.stringify(result, undefined, 2));
+    process.exitCode = invocation.ok ? 0 : 1;
+  } finally {
+    await target.stop();
+  }
+};
+
+try {
+  await invoke(process.argv[2], process.argv[3]);
+} catch (error) {
+  if (!(error instanceof LocalStackError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

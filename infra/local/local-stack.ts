@@ -1,0 +1,197 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { openDataDirectory } from "./data-directory.ts";
+import { prepareDemoOrganization } from "./demo-organization.ts";
+import { type DynamoDbEngine, startDynamoDbEngine } from "./dynamodb-engine.ts";
+import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "./environment-file.ts";
+import { pollEventSource } from "./event-source.ts";
+import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
+import { startGateway } from "./gateway.ts";
+import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts";
+import { LocalStackError } from "./local-stack-error.ts";
+import { provision } from "./provision.ts";
+import { s3Cors } from "./s3-cors.ts";
+import { startS3Door } from "./s3-door.ts";
+import { s3Notifications } from "./s3-notification.ts";
+import { startSchedule } from "./schedule.ts";
+import { synthesize } from "./synthesis.ts";
+import { ACCOUNT, type ResolvedTemplate, resolveTemplate } from "./template.ts";
+import { functionsOf, mappingsOf, schedulesOf } from "./template-functions.ts";
+
+/** Nothing here checks them but the S3 door. */
+const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" } as const;
+/** Work of queues that is not done by then is cut off: it comes back after the next start. */
+const WORKERS_STOP_WITHIN_MS = 5000;
+
+export interface LocalStackOptions {
+  /** 0 takes any free one. @default 3000 */
+  readonly port?: number;
+  /** @default ".local" */
+  readonly dataDirectory?: string;
+  /** Of a DynamoDB that runs already. @default an engine of our own */
+  readonly dynamodbEndpoint?: string | undefined;
+  /** Prints what the functions print. @default only into the data directory's functions.log */
+  readonly verbose?: boolean;
+}
+
+/** The whole service on this machine. */
+export interface LocalStack {
+  readonly baseUrl: string;
+  /** Of the organization `demo`. */
+  readonly apiKey: string;
+  /** What the command lines need to reach the same tables, bucket and queues; also kept in the data directory's `env`. */
+  readonly environment: Variables;
+  readonly dataDirectory: string;
+  /** Settles with the reason when an engine ends by itself. */
+  readonly failed: Promise<LocalStackError>;
+  /** Finishes the requests in flight, then ends everything. */
+  stop(): Promise<void>;
+}
+
+/** What Lambda and this machine give to every function beside its own variables. */
+export const surroundingsOf = (region: string, endpoints: Record<"dynamodb" | "s3" | "sqs", string>): Variables => ({
+  AWS_REGION: region,
+  AWS_DEFAULT_REGION: region,
+  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+  AWS_ENDPOINT_URL_S3: endpoints.s3,
+  AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+  S3_FORCE_PATH_STYLE: "true",
+});
+
+const clientsOf = (region: string, dynamodbEndpoint: string, fauxqsEndpoint: string) => {
+  const options = { region, credentials: CREDENTIALS } as const;
+  return {
+    dynamodb: new DynamoDBClient({ ...options, endpoint: dynamodbEndpoint }),
+    s3: new S3Client({
+      ...options,
+      endpoint: fauxqsEndpoint,
+      forcePathStyle: true,
+      requestChecksumCalculation: "WHEN_REQUIRED",
+    }),
+    sqs: new SQSClient({ ...options, endpoint: fauxqsEndpoint }),
+  };
+};
+
+const failureOf = (engines: Readonly<Record<string, Pick<DynamoDbEngine | FauxqsEngine, "ended">>>) =>
+  Promise.race(
+    Object.entries(engines).map(async ([name, { ended }]) => {
+      await ended;
+      return new LocalStackError(`the ${name} engine has ended by itself`);
+    }),
+  );
+
+/** Starts what queues and the clock start. */
+const startWorkers = (
+  template: ResolvedTemplate,
+  functions: ReadonlyMap<string, LambdaFunction>,
+  sqs: SQSClient,
+  sqsEndpoint: string,
+): (() => Promise<void>) => {
+  const functionNamed = (name: string): LambdaFunction => {
+    const found = functions.get(name);
+    if (found === undefined) throw new LocalStackError(`the template starts a function ${name} that it does not have`);
+    return found;
+  };
+  const pollers = mappingsOf(template).map((mapping) => {
+    const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
+    const source = { ...mapping, queueUrl, region: template.region };
+    return pollEventSource(source, functionNamed(mapping.functionName), sqs);
+  });
+  const endSchedules = schedulesOf(template).map(({ functionName, rule }) =>
+    startSchedule(rule, functionNamed(functionName)),
+  );
+  return async () => {
+    for (const end of endSchedules) end();
+    const finished = Promise.all(pollers.map((poller) => poller.stop()));
+    await Promise.race([finished, sleep(WORKERS_STOP_WITHIN_MS, undefined, { ref: false })]);
+  };
+};
+
+/**
+ * Runs the synthesized stack on this machine: the same template that deploys, over embedded engines.
+ * @throws LocalStackError with what is in the way: the port, the data directory, an engine, the stack itself
+ */
+export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
+  const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, verbose = false } = options;
+  await using started = new AsyncDisposableStack();
+  const data = await openDataDirectory(dataDirectory);
+  started.defer(() => data.close());
+
+  const startDynamoDb = async () => {
+    if (dynamodbEndpoint !== undefined) return { endpoint: dynamodbEndpoint, ended: new Promise<void>(() => {}) };
+    const engine = await startDynamoDbEngine({ file: data.dynamodbFile });
+    started.defer(() => engine.stop());
+    return engine;
+  };
+  const startFauxqs = async () => {
+    const engine = await startFauxqsEngine({ queues: data.queues, objects: data.objects });
+    started.defer(() => engine.stop());
+    return engine;
+  };
+  const beginning = [synthesize(), startDynamoDb(), startFauxqs()] as const;
+  // Where one fails, the others are waited for, so that none is left behind.
+  await Promise.allSettled(beginning);
+  const [{ template: raw, stackName, region, directory }, dynamodbEngine, fauxqs] = await Promise.all(beginning);
+
+  const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: fauxqs.endpoint });
+  const clients = clientsOf(region, dynamodbEngine.endpoint, fauxqs.endpoint);
+  started.defer(() => {
+    for (const client of Object.values(clients)) client.destroy();
+  });
+  await provision(template, clients);
+
+  let localOrigins: readonly string[] = [];
+  const door = await startS3Door({
+    engineEndpoint: fauxqs.endpoint,
+    s3: clients.s3,
+    signer: CREDENTIALS,
+    clock: Date.now,
+    allowOrigin: s3Cors(template, () => localOrigins),
+    notify: s3Notifications(template, { ...clients, sqsEndpoint: fauxqs.endpoint }),
+  });
+  started.defer(() => door.stop());
+
+  const surroundings = surroundingsOf(region, {
+    dynamodb: dynamodbEngine.endpoint,
+    s3: door.endpoint,
+    sqs: fauxqs.endpoint,
+  });
+  const definitions = functionsOf(template, directory, surroundings);
+  if (verbose) data.log.pipe(process.stderr);
+  const functions = new Map(
+    definitions.map((definition) => [definition.name, createLambdaFunction(definition, data.log)]),
+  );
+  started.defer(async () => {
+    await Promise.all([...functions.values()].map((one) => one.stop()));
+  });
+
+  const shared: Variables = Object.assign({}, ...definitions.map(({ environment }) => environment));
+  const apiKey = await prepareDemoOrganization(
+    DynamoDBDocumentClient.from(clients.dynamodb),
+    shared["ACCESS_TABLE"] ?? "",
+    readEnvironmentFile(data.environmentFile)["API_KEY"],
+  );
+  started.defer(startWorkers(template, functions, clients.sqs, fauxqs.endpoint));
+  const gateway = await startGateway({ template, functions, port });
+  started.defer(() => gateway.stop());
+
+  const baseUrl = `http://localhost:${gateway.port}`;
+  localOrigins = [baseUrl, `http://127.0.0.1:${gateway.port}`];
+  const environment = { BASE_URL: baseUrl, API_KEY: apiKey, ...shared };
+  writeEnvironmentFile(data.environmentFile, environment);
+
+  const running = started.move();
+  return {
+    baseUrl,
+    apiKey,
+    environment,
+    dataDirectory: data.path,
+    failed: failureOf({ DynamoDB: dynamodbEngine, "S3 and SQS": fauxqs }),
+    stop: () => running.disposeAsync(),
+  };
+};

@@ -1,0 +1,125 @@
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  ResourceNotFoundException,
+  type TableDescription,
+  UpdateTimeToLiveCommand,
+} from "@aws-sdk/client-dynamodb";
+import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
+import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import { LocalStackError } from "./local-stack-error.ts";
+import type { ResolvedTemplate } from "./template.ts";
+
+/** Clients of the engines themselves. */
+export interface EngineClients {
+  readonly dynamodb: DynamoDBClient;
+  readonly s3: S3Client;
+  readonly sqs: SQSClient;
+}
+
+const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
+const tableSchema = z.object({
+  KeySchema: keySchema,
+  AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(["S", "N", "B"]) })),
+  GlobalSecondaryIndexes: z
+    .array(
+      z.object({
+        IndexName: z.string(),
+        KeySchema: keySchema,
+        Projection: z.object({
+          ProjectionType: z.enum(["ALL", "INCLUDE", "KEYS_ONLY"]),
+          NonKeyAttributes: z.array(z.string()).optional(),
+        }),
+      }),
+    )
+    .default([]),
+  TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
+});
+type Table = z.output<typeof tableSchema>;
+
+const keyNames = (keys: TableDescription["KeySchema"] = []): string =>
+  keys.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join();
+
+/** What of a table cannot be changed under its data. */
+const shapeOf = ({
+  KeySchema,
+  GlobalSecondaryIndexes = [],
+}: Pick<TableDescription, "KeySchema" | "GlobalSecondaryIndexes">): string => {
+  const indexes = GlobalSecondaryIndexes.map(({ IndexName, KeySchema: keys, Projection }) => {
+    return `${IndexName}(${keyNames(keys)})[${Projection?.NonKeyAttributes?.toSorted().join() ?? ""}]`;
+  });
+  return [keyNames(KeySchema), ...indexes].join(" ");
+};
+
+const provisionTable = async (dynamodb: DynamoDBClient, name: string, table: Table): Promise<void> => {
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = table;
+  try {
+    const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
+    if (shapeOf(existing) !== shapeOf(table)) {
+      throw new LocalStackError(
+        `the kept table ${name} has other keys or indexes than the template: use another DATA_DIR`,
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof ResourceNotFoundException)) throw error;
+    await dynamodb.send(
+      new CreateTableCommand({
+        TableName: name,
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema,
+        AttributeDefinitions,
+        ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes }),
+      }),
+    );
+    if (TimeToLiveSpecification !== undefined) {
+      await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+    }
+  }
+};
+
+const attribute = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const queueSchema = z.object({
+  VisibilityTimeout: attribute.optional(),
+  MessageRetentionPeriod: attribute.optional(),
+  DelaySeconds: attribute.optional(),
+  MaximumMessageSize: attribute.optional(),
+  ReceiveMessageWaitTimeSeconds: attribute.optional(),
+  ContentBasedDeduplication: attribute.optional(),
+  FifoQueue: attribute.optional(),
+  RedrivePolicy: z
+    .object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() })
+    .transform((policy) => JSON.stringify(policy))
+    .optional(),
+});
+
+const provisionQueue = async (sqs: SQSClient, name: string, queue: z.output<typeof queueSchema>): Promise<void> => {
+  const { FifoQueue, ...settings } = queue;
+  const { QueueUrl } = await sqs.send(
+    new CreateQueueCommand({ QueueName: name, ...(FifoQueue === "true" && { Attributes: { FifoQueue } }) }),
+  );
+  const given = Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (given.length === 0) return;
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(given) }));
+};
+
+/**
+ * Makes the template's tables, bucket and queues in the engines, where they are not there yet.
+ * @throws LocalStackError where a kept table has another shape than the template's
+ */
+export const provision = async (template: ResolvedTemplate, { dynamodb, s3, sqs }: EngineClients): Promise<void> => {
+  const each = async <T>(
+    type: string,
+    schema: z.ZodType<T>,
+    make: (name: string, properties: T) => Promise<unknown>,
+  ) => {
+    const found = [...template.resourcesOf(type, schema)];
+    await Promise.all(found.map(([logicalId, properties]) => make(template.physicalName(logicalId), properties)));
+  };
+  await Promise.all([
+    each("AWS::DynamoDB::Table", tableSchema, (name, table) => provisionTable(dynamodb, name, table)),
+    each("AWS::SQS::Queue", queueSchema, (name, queue) => provisionQueue(sqs, name, queue)),
+    each("AWS::S3::Bucket", z.object({}), (name) => s3.send(new CreateBucketCommand({ Bucket: name }))),
+  ]);
+};

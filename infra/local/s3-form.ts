@@ -1,0 +1,129 @@
+import type { IncomingMessage } from "node:http";
+import { type Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { Upload } from "@aws-sdk/lib-storage";
+import { Busboy } from "@fastify/busboy";
+import { type FormFields, type Signer, type SizeRange, verifyPostPolicy } from "./post-policy.ts";
+import { type S3Answer, S3Refusal, XML_TYPE, xml } from "./s3-answer.ts";
+import type { Notify } from "./s3-notification.ts";
+
+/** The embedded S3 takes 11 MiB a request at most. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** What S3 allows all fields before the file to have together. */
+const FIELDS_MAX_BYTES = 20 * 1024;
+
+export interface FormDestination {
+  /** Client of the engine itself. */
+  readonly s3: S3Client;
+  readonly signer: Signer;
+  readonly notify: Notify;
+  readonly clock: () => number;
+}
+
+/** Passes a file on and refuses one that is larger or smaller than allowed. */
+const sized = ({ min, max }: SizeRange): Transform => {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size <= max) done(null, chunk);
+      else done(new S3Refusal(400, "EntityTooLarge", "Your proposed upload exceeds the maximum allowed size"));
+    },
+    flush(done) {
+      if (size >= min) done();
+      else done(new S3Refusal(400, "EntityTooSmall", "Your proposed upload is smaller than the minimum allowed size"));
+    },
+  });
+};
+
+const keyOf = (fields: FormFields, filename: string): string => {
+  const key = fields.get("key");
+  if (key === undefined || key === "") {
+    throw new S3Refusal(400, "InvalidArgument", "Bucket POST must contain a field named 'key'.");
+  }
+  return key.replaceAll("${filename}", filename);
+};
+
+const answerTo = (
+  fields: FormFields,
+  location: string,
+  stored: Record<"Bucket" | "Key" | "ETag", string>,
+): S3Answer => {
+  const headers = { etag: stored.ETag, location };
+  const redirect = fields.get("success_action_redirect") ?? "";
+  if (URL.canParse(redirect)) {
+    const url = new URL(redirect);
+    for (const [name, value] of Object.entries(stored)) url.searchParams.set(name.toLowerCase(), value);
+    return { status: 303, headers: { ...headers, location: url.href } };
+  }
+  const status = fields.get("success_action_status");
+  if (status !== "201") return { status: status === "200" ? 200 : 204, headers };
+  return {
+    status: 201,
+    headers: { ...headers, ...XML_TYPE },
+    body: xml("PostResponse", { Location: location, ...stored }),
+  };
+};
+
+/**
+ * Takes a browser's form (`POST /<bucket>`, https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html) as S3
+ * does: the policy is checked before the first byte of the file is kept, and the file streams on in parts, so that its
+ * size does not matter to memory.
+ * @throws S3Refusal
+ */
+export const receiveForm = async (
+  request: IncomingMessage,
+  bucket: string,
+  { s3, signer, notify, clock }: FormDestination,
+): Promise<S3Answer> => {
+  const fields = new Map<string, string>([["bucket", bucket]]);
+  const store = async (file: Readable, filename: string): Promise<S3Answer> => {
+    const Key = keyOf(fields, filename);
+    fields.set("key", Key);
+    const range = verifyPostPolicy(fields, signer, clock());
+    const Body = file.pipe(sized(range));
+    file.once("error", (error) => Body.destroy(error));
+    const ContentType = fields.get("content-type") ?? "binary/octet-stream";
+    const params = { Bucket: bucket, Key, Body, ContentType };
+    const { ETag = "" } = await new Upload({ client: s3, params, partSize: PART_BYTES, queueSize: 1 }).done();
+    await notify(bucket, Key, "Post");
+    const location = `http://${request.headers.host}/${bucket}/${encodeURIComponent(Key)}`;
+    return answerTo(fields, location, { Bucket: bucket, Key, ETag });
+  };
+
+  let file: Readable | undefined;
+  let answer: Promise<S3Answer> | undefined;
+  try {
+    const { "content-type": contentType = "", ...headers } = request.headers;
+    const parser = new Busboy({
+      headers: { ...headers, "content-type": contentType },
+      limits: { fieldSize: FIELDS_MAX_BYTES, fields: 100 },
+    });
+    // S3 ignores what comes after the file.
+    parser.on("field", (name, value) => void (file === undefined && fields.set(name.toLowerCase(), value)));
+    parser.on("file", (name, stream, filename) => {
+      if (file !== undefined || name !== "file") {
+        stream.resume();
+        return;
+      }
+      file = stream;
+      answer = store(stream, filename);
+      // What is refused is still read to its end, so that the client hears why.
+      answer.catch(() => stream.unpipe().resume());
+    });
+    await pipeline(request, parser);
+  } catch (error) {
+    file?.destroy(error instanceof Error ? error : undefined);
+    await answer?.catch(() => {});
+    throw new S3Refusal(
+      400,
+      "MalformedPOSTRequest",
+      "The body of your POST request is not well-formed multipart/form-data.",
+    );
+  }
+  if (answer === undefined) {
+    throw new S3Refusal(400, "InvalidArgument", "POST requires exactly one file upload per request.");
+  }
+  return answer;
+};
