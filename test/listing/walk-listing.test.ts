@@ -1,5 +1,5 @@
 import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { chunksOf } from "../../lib/aws/record-store.ts";
 import { walkListing } from "../../lib/listing/walk-listing.ts";

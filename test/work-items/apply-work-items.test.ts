@@ -1,5 +1,5 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Organization } from "../../lib/organizations/organization.ts";
 import { type ApplyInput, createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";
@@ -12,6 +12,12 @@ const soon = () => ({ deadline: Date.now() + 20_000 });
 
 const inputs = (count: number, fields: object = {}): ApplyInput[] =>
   Array.from({ length: count }, (_, index) => ({ input: { external_id: `INC${index}`, ...fields } }));
+
+const row = (number: number, type: string): ApplyInput => ({ input: { external_id: "A", type }, row: number });
+
+const guard = () => {
+  throw new Error("lease lost");
+};
 
 describe.each(["partiql", "native"] as const)("applying work items by the %s path", (path) => {
   const setUp = async () => {
@@ -136,7 +142,6 @@ describe.each(["partiql", "native"] as const)("applying work items by the %s pat
 
   it("skips the rows of a job that an item has already seen, also after others changed it", async () => {
     const { apply, store } = await setUp();
-    const row = (number: number, type: string): ApplyInput => ({ input: { external_id: "A", type }, row: number });
     const job = { ...soon(), uploadJob: "job-1" };
     await apply(organization, [row(2, "one"), row(3, "two")], job);
     const [seen] = await apply(organization, [row(3, "two")], job);
@@ -152,9 +157,6 @@ describe.each(["partiql", "native"] as const)("applying work items by the %s pat
 
   it("writes nothing once the guard has thrown", async () => {
     const { apply, scan } = await setUp();
-    const guard = () => {
-      throw new Error("lease lost");
-    };
     await expect(apply(organization, inputs(3), { ...soon(), guard })).rejects.toThrow("lease lost");
     expect(await scan()).toEqual([]);
   });

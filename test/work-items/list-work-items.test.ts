@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../functions/record-conversation-upload.ts";
 import { createTestService, type Json } from "../support/service.ts";
