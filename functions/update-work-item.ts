@@ -19,7 +19,10 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
     }
     const ifMatch = parseIfMatch(headers["if-match"]);
     const assertVersion = (version: number) => assertMatches(ifMatch, version);
-    return itemWithEventsAnswer(organization, await store.update(organization, id, changes, { assertVersion, deadline }));
+    return itemWithEventsAnswer(
+      organization,
+      await store.update(organization, id, changes, { assertVersion, deadline }),
+    );
   });
 };
 
