@@ -99,8 +99,9 @@ const startWorkers = (
   };
   const pollers = mappingsOf(template).map((mapping) => {
     const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
-    const source = { ...mapping, queueUrl, region: template.region };
-    return pollEventSource(source, functionNamed(mapping.functionName), sqs);
+    const target = functionNamed(mapping.functionName);
+    target.warm();
+    return pollEventSource({ ...mapping, queueUrl, region: template.region }, target, sqs);
   });
   const endSchedules = schedulesOf(template).map(({ functionName, rule }) =>
     startSchedule(rule, functionNamed(functionName)),
