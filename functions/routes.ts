@@ -50,7 +50,7 @@ const route = <const R extends Route>(row: R): R => row;
 /** Every endpoint that needs a key: who calls, and how often. */
 const edge = {
   access: { actions: ["GetItem"] },
-  limits: { actions: ["UpdateItem", "GetItem"] },
+  limits: { actions: ["UpdateItem"] },
 } as const satisfies Touches;
 
 const noQuery = z.strictObject({});
@@ -151,7 +151,7 @@ export const routes = {
     status: 200,
     touches: {
       ...edge,
-      workItems: { actions: ["Query", "GetItem", "BatchGetItem"], keys: ["ITEM#*", "LIST_ITEM#*"], listing: true },
+      workItems: { actions: ["Query", "BatchGetItem"], keys: ["ITEM#*", "LIST_ITEM#*"], listing: true },
     },
   }),
   getWorkItem: route({
@@ -326,7 +326,7 @@ export const routes = {
     touches: {
       ...edge,
       workItems: {
-        actions: ["Query", "GetItem", "BatchGetItem"],
+        actions: ["Query", "BatchGetItem"],
         keys: ["CONVERSATION#*", "LIST_CONVERSATION#*"],
         listing: true,
       },

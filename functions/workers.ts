@@ -25,7 +25,7 @@ export const workers = {
     summary: "Reads an uploaded CSV file once and cuts it into parts",
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
     touches: {
-      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
@@ -70,8 +70,8 @@ export const workers = {
     summary: "Ends the job of a message that exhausted its receives",
     trigger: { kind: "dead-letters" },
     touches: {
-      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
-      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
+      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+      uploads: { actions: ["GetObject", "PutObject"] },
     },
   },
   recordQaScore: {
@@ -86,7 +86,7 @@ export const workers = {
     trigger: { kind: "direct" },
     touches: {
       access: { actions: ["GetItem"] },
-      workItems: { actions: ["GetItem", "PutItem", "UpdateItem"], keys: ["CONVERSATION#*"] },
+      workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], keys: ["CONVERSATION#*"] },
     },
   },
 } as const satisfies Record<string, Worker>;

@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
 import { makeApp } from "./synthesized.ts";
+
+const require = createRequire(import.meta.url);
 
 interface Outcome {
   readonly code: number;
@@ -93,7 +96,7 @@ describe("the build", () => {
     expect((await readdir(outdir)).toSorted()).toEqual(functionNames.toSorted());
     for (const name of functionNames) {
       expect(await readdir(join(outdir, name))).toEqual(["index.js"]);
-      const bundle = (await import(join(outdir, name, "index.js"))) as { readonly handler?: unknown };
+      const bundle = require(join(outdir, name, "index.js")) as { readonly handler?: unknown };
       expect([name, typeof bundle.handler]).toEqual([name, "function"]);
     }
   });

@@ -1,0 +1,259 @@
+import { randomUUID } from "node:crypto";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import type { APIGatewayProxyResult, Context, SQSBatchResponse } from "aws-lambda";
+import { beforeAll, expect, test } from "vitest";
+import { allRoutes, type Route, routes } from "../../functions/routes.ts";
+import { allWorkers, workers } from "../../functions/workers.ts";
+import type { BucketTouch, QueueTouch, TableTouch, Touches } from "../../lib/aws/touches.ts";
+import { createUploadObjects, objectKeys } from "../../lib/uploads/upload-objects.ts";
+import { createUploadStore } from "../../lib/uploads/upload-store.ts";
+import { createTestClock } from "../support/clock.ts";
+import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
+import { type Asked, policedRuntime } from "../support/policed-runtime.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { s3Event, sqsEvent } from "../uploads/upload-harness.ts";
+
+type Handler = (event: unknown, context: Context) => Promise<unknown>;
+
+/** Every function, each confined to what it says that it touches. */
+const functions = new Map<string, Handler>();
+const used = new Map<string, Set<string>>();
+const refused: unknown[] = [];
+let runtime: TestRuntime;
+let key: string;
+let organization: string;
+const clock = createTestClock();
+/** A worker hands over 30 s before its end, in a second by a clock that stands still unless something is slow. */
+const SLOW_MS = 1000;
+const WORKER_MS = 30_000 + SLOW_MS;
+let slow: string | undefined;
+
+/** `ListBucket` is nothing that a function calls: S3 asks for it before it says that an object is not there. */
+const granted = (name: string): readonly string[] => {
+  const row = [...allRoutes, ...allWorkers].find((each) => each.name === name);
+  const touches = Object.entries<TableTouch | BucketTouch | QueueTouch>({ ...row?.touches });
+  return touches.flatMap(([part, { actions }]) =>
+    actions.filter((action) => action !== "ListBucket").map((action) => `${part} ${action}`),
+  );
+};
+
+const confine = async (name: string, touches: Touches, from: TestRuntime = runtime): Promise<Handler> => {
+  const calls = used.get(name) ?? new Set();
+  used.set(name, calls);
+  const hear = (asked: Asked, allowed: boolean): void => {
+    if (asked.action === slow) clock.advance(SLOW_MS);
+    calls.add(`${asked.part} ${asked.action}`);
+    if (!allowed) refused.push([name, asked]);
+  };
+  const module = (await import(`../../functions/${name}.ts`)) as { create: (runtime: TestRuntime) => Handler };
+  return module.create(policedRuntime(from, touches, hear));
+};
+
+const invoke = async (name: string, event: unknown): Promise<unknown> => {
+  const handler = functions.get(name);
+  if (handler === undefined) throw new Error(`${name} is not deployed`);
+  return handler(event, lambdaContext(WORKER_MS));
+};
+/** Time passes where such a call is made: a worker that runs out of it saves what it has and hands over. */
+const whileSlow = async (action: string, work: () => Promise<unknown>): Promise<void> => {
+  slow = action;
+  await work();
+  slow = undefined;
+};
+
+/** @returns status and body of an answer, which must not be one that hides a refusal */
+const request = async (route: Route, rest: ApiRequest = {}): Promise<{ status: number; data: { id: string } }> => {
+  const event = apiEvent({ method: route.method, resource: route.path, key, ...rest });
+  const { statusCode: status, body } = (await invoke(route.name, event)) as APIGatewayProxyResult;
+  expect([route.name, status, body]).toEqual([route.name, expect.toSatisfy((code: number) => code < 500), body]);
+  return { status, ...(JSON.parse(body) as { data: { id: string } }) };
+};
+
+/** Takes the messages that a queue holds. */
+const take = async (queueUrl: string): Promise<readonly unknown[]> => {
+  const { Messages = [] } = await runtime.sqs.send(
+    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+  );
+  for (const { ReceiptHandle } of Messages) {
+    await runtime.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+  }
+  return Messages.map(({ Body }) => Body);
+};
+const deliver = async (queueUrl: string, name: string): Promise<number> => {
+  const bodies = await take(queueUrl);
+  for (const body of bodies) {
+    expect(((await invoke(name, sqsEvent(body))) as SQSBatchResponse).batchItemFailures).toEqual([]);
+  }
+  return bodies.length;
+};
+const drain = async (): Promise<void> => {
+  const { SPLIT_QUEUE_URL: splits, PARTS_QUEUE_URL: parts } = runtime.environment;
+  while ((await deliver(splits, "split-upload")) + (await deliver(parts, "apply-upload-part")) > 0);
+};
+
+const csv = (rows: readonly string[]): Buffer => Buffer.from(["external_id,status", ...rows].join("\n"));
+const upload = async (file: Buffer, idempotencyKey: string = randomUUID()): Promise<string> => {
+  const form = new FormData();
+  form.append("upload[file]", new Blob([new Uint8Array(file)], { type: "text/csv" }), "items.csv");
+  const encoded = new Response(form);
+  const { data } = await request(routes.uploadWorkItems, {
+    body: Buffer.from(await encoded.arrayBuffer()),
+    headers: { "Content-Type": encoded.headers.get("content-type") ?? "", "Idempotency-Key": idempotencyKey },
+  });
+  return data.id;
+};
+
+beforeAll(async () => {
+  runtime = await createTestRuntime({ clock });
+  const made = await createTestOrganization(runtime);
+  key = made.key;
+  organization = made.organization.id;
+  for (const { name, touches } of [...allRoutes, ...allWorkers]) functions.set(name, await confine(name, touches));
+});
+
+test("work items are made, read, changed, listed and deleted with no more than each function's policy", async () => {
+  const { createWorkItem, applyWorkItemBatch, getWorkItem, updateWorkItem, deleteWorkItem } = routes;
+  const work_item = { external_id: "first", events: [{ external_id: "opened" }] };
+  const headers = { "Idempotency-Key": "once" };
+  const { data: item } = await request(createWorkItem, { body: { work_item }, headers });
+  await request(createWorkItem, { body: { work_item }, headers });
+  const work_items = Array.from({ length: 30 }, (_, index) => ({
+    ...work_item,
+    external_id: index ? `item-${index}` : "first",
+  }));
+  for (const type of ["incident", "incident", "problem"]) {
+    await request(applyWorkItemBatch, { body: { work_items: work_items.map((each) => ({ ...each, type })) } });
+  }
+  const params = { id: item.id };
+  await invoke("record-qa-score", { organization, external_id: "first", qa_score: 0.5 });
+  await request(updateWorkItem, { params, body: { work_item: { status: "completed" } } });
+  await request(routes.upsertWorkItemEvent, { params, body: { event: { external_id: "opened", content: "again" } } });
+  await request(routes.upsertWorkItemEvent, { params, body: { event: { external_id: "closed" } } });
+  await request(routes.listWorkItemEvents, { params });
+  await request(getWorkItem, { params });
+  for (const query of [{ limit: 5 }, { external_id: "first" }, { status: "completed" }]) {
+    await request(routes.listWorkItems, { query });
+  }
+  for (const expected of [200, 200]) expect((await request(deleteWorkItem, { params })).status).toBe(expected);
+  for (const route of [getWorkItem, deleteWorkItem]) await request(route, { params: { id: randomUUID() } });
+  await request(applyWorkItemBatch, { body: { work_items } });
+  expect(refused).toEqual([]);
+});
+
+test("conversation uploads are recorded and read with no more than each function's policy", async () => {
+  const payload = { organization, external_id: "call", source: "phone" };
+  const recorded = (await invoke("record-conversation-upload", { ...payload, status: "pending" })) as { id: string };
+  await invoke("record-conversation-upload", { ...payload, status: "completed" });
+  for (const query of [{}, { external_id: "call" }]) await request(routes.listConversationUploads, { query });
+  await request(routes.getConversationUpload, { params: { id: recorded.id } });
+  expect(refused).toEqual([]);
+});
+
+const HOUR_MS = 60 * 60 * 1000;
+const job = (id: string) => ({ organization, id });
+const statusOf = async (id: string): Promise<string> => {
+  const { data } = await request(routes.getWorkItemUpload, { params: { id } });
+  return (data as { id: string; status: string }).status;
+};
+/** Every tenth row fails. */
+const rows = (count: number, status = "pending"): Buffer =>
+  csv(Array.from({ length: count }, (_, index) => `row-${index},${index % 10 === 0 ? "lost" : status}`));
+const split = (id: string) => invoke("split-upload", sqsEvent(s3Event(job(id))));
+
+const formOf = async (): Promise<string> => {
+  const form = { upload: { filename: "items.csv", size: 100 } };
+  return (await request(routes.uploadWorkItems, { body: form })).data.id;
+};
+
+test("uploads are split and applied with no more than each function's policy", async () => {
+  const applied = await upload(rows(40), "once");
+  expect(await upload(rows(40), "once")).toBe(applied);
+  await split(applied);
+  await drain();
+  expect(await statusOf(applied)).toBe("completed");
+  await request(routes.getWorkItemUploadFailedRows, { params: { id: applied } });
+  await request(routes.listWorkItemUploads);
+
+  await split(await upload(rows(40, "completed")));
+  await drain();
+  expect(refused).toEqual([]);
+});
+
+test("a part that is handed over can be cancelled, buried or swept with no more than each function's policy", async () => {
+  const { PARTS_QUEUE_URL: parts } = runtime.environment;
+  const handOver = async (): Promise<string> => {
+    const id = await upload(rows(500));
+    await whileSlow("GetObject", () => split(id));
+    await deliver(runtime.environment.SPLIT_QUEUE_URL, "split-upload");
+    await whileSlow("PutObject", () => deliver(parts, "apply-upload-part"));
+    expect(await statusOf(id)).toBe("processing");
+    return id;
+  };
+
+  const cancelled = await handOver();
+  await request(routes.cancelWorkItemUpload, { params: { id: cancelled } });
+  expect(await statusOf(cancelled)).toBe("cancelled");
+  await drain();
+
+  const dead = await handOver();
+  await invoke("fail-dead-upload", sqsEvent(...(await take(parts))));
+  expect(await statusOf(dead)).toBe("failed");
+
+  const held = await handOver();
+  const store = createUploadStore(runtime.dynamodb, runtime.environment.WORK_ITEMS_TABLE, clock);
+  await store.claimPart((await store.readJob(job(held)))!, 0);
+  // It waits a while for the worker to stop.
+  await whileSlow("Query", () => request(routes.cancelWorkItemUpload, { params: { id: held } }));
+  clock.advance(HOUR_MS);
+  await invoke("sweep-uploads", {});
+  expect(await statusOf(held)).toBe("cancelled");
+  expect(refused).toEqual([]);
+});
+
+test("what is lost is swept with no more than the policy of the sweep", async () => {
+  const objects = createUploadObjects(runtime.s3, runtime.environment.UPLOADS_BUCKET);
+  const broken = await formOf();
+  await objects.write(objectKeys.source(job(broken)), Buffer.from("external_id;status"));
+  await split(broken);
+  expect(await statusOf(broken)).toBe("failed");
+
+  const unsplit = await upload(rows(40));
+  const unapplied = await upload(rows(40));
+  await split(unapplied);
+  await take(runtime.environment.PARTS_QUEUE_URL);
+  const neverCame = await formOf();
+  for (let hour = 0; hour < 3; hour++) {
+    clock.advance(HOUR_MS);
+    await invoke("sweep-uploads", {});
+    await drain();
+  }
+  expect(await Promise.all([unsplit, unapplied, neverCame].map(statusOf))).toEqual([
+    "completed",
+    "completed",
+    "failed",
+  ]);
+  expect(refused).toEqual([]);
+});
+
+test("the native write path needs nothing that the policies do not have", async () => {
+  const environment = { ...runtime.environment, WRITE_PATH: "native" as const };
+  for (const { name, touches } of [routes.applyWorkItemBatch, workers.applyUploadPart]) {
+    functions.set(name, await confine(name, touches, { ...runtime, environment }));
+  }
+  for (const type of ["one", "two"]) {
+    const work_items = [{ external_id: "native", type, events: [{ external_id: "event", content: type }] }];
+    await request(routes.applyWorkItemBatch, { body: { work_items } });
+  }
+  await split(await upload(csv(["native-row,pending"])));
+  await drain();
+  expect(refused).toEqual([]);
+});
+
+test("no function has a permission that none of this needed", () => {
+  const unused = [...used].flatMap(([name, calls]) =>
+    granted(name)
+      .filter((permission) => !calls.has(permission))
+      .map((permission) => `${name}: ${permission}`),
+  );
+  expect(unused).toEqual([]);
+});
