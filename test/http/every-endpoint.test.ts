@@ -162,6 +162,36 @@ describe.each(keyed.filter(({ query }) => query.safeParse({ limit: "1" }).succes
   });
 });
 
+describe.each(keyed.filter(({ bodyKind }) => bodyKind !== "none"))("$method $path", (route) => {
+  it.each([
+    ["malformed JSON", "{", {}, 400, /not valid JSON/],
+    ["empty JSON", "", {}, 400, /is empty/],
+    ["no body", undefined, { "content-type": "application/json" }, 400, /is empty/],
+    ["another type", "a=b", { "content-type": "application/x-www-form-urlencoded" }, 415, /^Content-Type must be/],
+    ["a body without a type", "{}", { "content-type": "" }, 415, /^Content-Type must be/],
+    ["a body of 5 MiB", "x".repeat(5 * 1024 * 1024), {}, 413, /at most 4194304 bytes/],
+    ["an array", [], {}, 422, /^body: /],
+    ["an unknown key", { ...(bodies[route.name] as object), colour: "red" }, {}, 422, /^colour: is not known$/],
+  ] as const)("refuses %s", async (_, body, headers, status, error) => {
+    const handler = (await functionOf(route))(runtime);
+    const answer = await call(handler, requestTo(route, { key: owner.key, body, headers }));
+    expectError(answer, status);
+    expect(answer.body.error).toMatch(error);
+  });
+});
+
+describe.each(keyed.filter(({ bodyKind }) => bodyKind === "none"))("$method $path", (route) => {
+  it("ignores a body", async () => {
+    const handler = (await functionOf(route))(runtime);
+    const plain = await call(handler, requestTo(route, { key: owner.key }));
+    const answer = await call(
+      handler,
+      requestTo(route, { key: owner.key, body: "{", headers: { "content-type": "x" } }),
+    );
+    expect(answer).toMatchObject({ status: plain.status, text: plain.text });
+  });
+});
+
 describe.each(keyed.filter(({ path }) => path.includes("{id}")))("$method $path", (route) => {
   it("answers the ids of others byte for byte as ids that nobody has", async () => {
     const handler = (await functionOf(route))(runtime);
