@@ -46,10 +46,12 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
 const timeout = (): Promise<"timeout"> =>
   new Promise((resolve) => setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout").unref());
 
-const send = (response: ServerResponse, { status, headers, body }: HttpAnswer, requestId: string): void => {
+type Header = readonly [string, string];
+
+const send = (response: ServerResponse, { status, headers, body }: HttpAnswer, ours: readonly Header[]): void => {
   if (response.destroyed) return;
-  const raw = [...headers, ["x-amzn-RequestId", requestId] as const];
-  response.writeHead(status, [...raw, ["Content-Length", String(body.length)] as const].flat());
+  const length: Header = ["Content-Length", String(body.length)];
+  response.writeHead(status, [...headers, ...ours, length].flat());
   response.end(body);
 };
 
@@ -102,13 +104,20 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     return answered || respond("API_CONFIGURATION_ERROR", requestId);
   };
 
+  let stopping = false;
   const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
+    const answerWith = (answered: HttpAnswer): void => {
+      const ours: Header[] = [["x-amzn-RequestId", requestId]];
+      // A connection that stayed open would hold up the stop.
+      if (stopping) ours.push(["Connection", "close"]);
+      send(response, answered, ours);
+    };
     try {
-      send(response, await answer(message, requestId), requestId);
+      answerWith(await answer(message, requestId));
     } catch (error) {
       const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
-      if (!response.headersSent) send(response, respond(type, requestId), requestId);
+      if (!response.headersSent) answerWith(respond(type, requestId));
     }
   };
 
@@ -130,8 +139,8 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     port: (server.address() as AddressInfo).port,
     stop: () =>
       new Promise((resolve) => {
+        stopping = true;
         server.close(() => resolve());
-        server.closeIdleConnections();
       }),
   };
 };
