@@ -75,16 +75,18 @@ export type Admit = (organization: Organization) => Promise<void>;
  * Limits the requests of an organization over all instances: GCRA, one record an organization, debited in leases.
  * Admits at most burst + rate × (window + 1 s). A store that fails or takes longer than 100 ms lets requests pass.
  * @param failedOpen hears of each such failure.
+ * @param storeTimeout milliseconds; longer only where many instances share one machine
  */
 export const createRateLimiter = (
   { dynamodb, environment, clock }: LimitsRuntime,
   failedOpen: (error: unknown) => void,
+  storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
 ): Admit => {
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
 
   /** @throws TimeoutError after 100 ms, whether the client is waiting for an answer or between two attempts. */
   const send = async (command: UpdateCommand) => {
-    const abortSignal = AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS);
+    const abortSignal = AbortSignal.timeout(storeTimeout);
     const timeout = new Promise<never>((_, reject) => {
       abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
     });
