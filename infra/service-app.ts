@@ -5,6 +5,9 @@ import { type Context, projectContext } from "./context.ts";
 import { parseSettings } from "./settings.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";
 
+/** As the CDK's command line has it by itself: local tools find the code of functions by the asset paths in the template. */
+const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true };
+
 export interface ServiceAppProps {
   /** As `-c name=value` gives it. @default none */
   readonly context?: Context;
@@ -20,7 +23,7 @@ export interface ServiceAppProps {
  */
 export const createServiceApp = ({ context = {}, outdir, bundles = BUNDLES }: ServiceAppProps = {}): App => {
   const app = new App({
-    context: { ...projectContext(), ...context },
+    context: { ...COMMAND_LINE_CONTEXT, ...projectContext(), ...context },
     ...(outdir !== undefined && { outdir }),
   });
   const settings = parseSettings((name) => app.node.tryGetContext(name));
