@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseMediaType } from "../../lib/http/media-type.ts";
-import { MalformedMultipartError, PARTS_MAX, parseMultipart } from "../../lib/http/multipart.ts";
+import { MalformedMultipartError, PARTS_MAX, scanMultipart } from "../../lib/http/multipart.ts";
 
 const CONTENT = "external_id,type\r\na,b\r\n\r\n--not-a-boundary\r\n";
 
@@ -153,9 +153,9 @@ const clients: readonly Client[] = [
 ];
 
 const parse = (contentType: string, body: Buffer) =>
-  parseMultipart(body, parseMediaType(contentType)?.parameters.get("boundary"));
+  scanMultipart(body, parseMediaType(contentType)?.parameters.get("boundary"));
 
-describe("parseMultipart", () => {
+describe("scanMultipart", () => {
   it.each(clients)("reads what $client sends", ({ contentType, body, filename = "file.csv" }) => {
     expect(parse(contentType, Buffer.from(body.replace("<content>", CONTENT)))).toEqual([
       { name: "upload[file]", filename, content: Buffer.from(CONTENT) },
@@ -186,7 +186,7 @@ describe("parseMultipart", () => {
           part.content,
           Buffer.from("\r\n"),
         ]);
-        const read = parseMultipart(Buffer.concat([...written, Buffer.from("--xyz--\r\n")]), "xyz");
+        const read = scanMultipart(Buffer.concat([...written, Buffer.from("--xyz--\r\n")]), "xyz");
         expect(read.map(({ name, content: bytes }) => ({ name, content: [...bytes] }))).toEqual(
           sent.map(({ name, content: bytes }) => ({ name, content: [...bytes] })),
         );
@@ -198,9 +198,9 @@ describe("parseMultipart", () => {
   it("refuses a body cut off anywhere", () => {
     const whole = Buffer.from(lines("--xyz", 'Content-Disposition: form-data; name="a"', "", CONTENT, "--xyz--"));
     for (let length = 0; length < whole.length; length++) {
-      expect(() => parseMultipart(whole.subarray(0, length), "xyz")).toThrow(MalformedMultipartError);
+      expect(() => scanMultipart(whole.subarray(0, length), "xyz")).toThrow(MalformedMultipartError);
     }
-    expect(parseMultipart(whole, "xyz")).toHaveLength(1);
+    expect(scanMultipart(whole, "xyz")).toHaveLength(1);
   });
 
   it.each([
@@ -225,20 +225,20 @@ describe("parseMultipart", () => {
       ),
     ],
   ])("refuses %s", (_, boundary, body) => {
-    expect(() => parseMultipart(Buffer.from(body), boundary)).toThrow(MalformedMultipartError);
+    expect(() => scanMultipart(Buffer.from(body), boundary)).toThrow(MalformedMultipartError);
   });
 
   it("refuses 70,000 parts at once", () => {
     const part = '--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
     const started = performance.now();
-    expect(() => parseMultipart(Buffer.from(`${part.repeat(70_000)}--xyz--`), "xyz")).toThrow(`${PARTS_MAX} parts`);
+    expect(() => scanMultipart(Buffer.from(`${part.repeat(70_000)}--xyz--`), "xyz")).toThrow(`${PARTS_MAX} parts`);
     expect(performance.now() - started).toBeLessThan(500);
-    expect(parseMultipart(Buffer.from(`${part.repeat(PARTS_MAX)}--xyz--`), "xyz")).toHaveLength(PARTS_MAX);
+    expect(scanMultipart(Buffer.from(`${part.repeat(PARTS_MAX)}--xyz--`), "xyz")).toHaveLength(PARTS_MAX);
   });
 
   it("reads 4 MiB that is nothing but almost delimiters in moderate time", () => {
     const started = performance.now();
-    expect(() => parseMultipart(Buffer.from("\r\n--xyz-".repeat(520_000)), "xyz")).toThrow(MalformedMultipartError);
+    expect(() => scanMultipart(Buffer.from("\r\n--xyz-".repeat(520_000)), "xyz")).toThrow(MalformedMultipartError);
     expect(performance.now() - started).toBeLessThan(3000);
   });
 });
