@@ -26,11 +26,12 @@ const STOP_WITHIN_MS = 5000;
 
 /**
  * Starts S3 and SQS in a process of their own, since they hold whole bodies in memory. It ends with this one.
+ * @param storage in memory where omitted
  * @throws LocalStackError where it cannot read what it kept
  */
-export const startFauxqsEngine = async ({ queues, objects }: FauxqsStorage): Promise<FauxqsEngine> => {
+export const startFauxqsEngine = async (storage?: FauxqsStorage): Promise<FauxqsEngine> => {
   // A process group of its own: Ctrl-C ends the requests in flight first, and then we end the engine.
-  const child = fork(PROCESS, [queues, objects], {
+  const child = fork(PROCESS, storage === undefined ? [] : [storage.queues, storage.objects], {
     detached: true,
     execArgv: [],
     stdio: ["ignore", "ignore", "pipe", "ipc"],

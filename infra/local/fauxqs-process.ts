@@ -33,11 +33,12 @@ const say = (message: FauxqsMessage): void => {
   process.send?.(message);
 };
 
-const [, , queues = "", objects = ""] = process.argv;
+const [, , queues, objects] = process.argv;
 try {
-  mend(objects);
+  if (objects !== undefined) mend(objects);
   listenOnLoopback();
-  const server = await startFauxqs({ port: 0, logger: false, dataDir: queues, s3StorageDir: objects });
+  const storage = queues !== undefined && objects !== undefined && { dataDir: queues, s3StorageDir: objects };
+  const server = await startFauxqs({ port: 0, logger: false, ...storage });
   // The parent has stopped or was killed: either way nobody is left to serve.
   process.once("disconnect", () => void server.stop().finally(() => process.exit()));
   say({ port: server.port });
