@@ -11,22 +11,29 @@ const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/
 
 /** Passes on what the CDK prints; a missing bootstrap becomes one line in place of a page. */
 const relay = (stack: string, output: NodeJS.ReadableStream): void => {
-  const held: string[] = [];
-  let bootstrapped = true;
-  const lines = createInterface({ input: output });
-  lines.on("line", (line) => {
-    if (line.includes(ROLE_NOT_ASSUMED)) held.push(line);
-    else if (bootstrapped) {
-      const environment = NOT_BOOTSTRAPPED.exec(line)?.[1];
-      bootstrapped = environment === undefined;
-      console.error(
-        bootstrapped ? line : `${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`,
-      );
+  let held: string[] = [];
+  let isTold = false;
+  const release = (): void => {
+    for (const line of held) console.error(line);
+    held = [];
+  };
+  const tell = (line: string): void => {
+    if (line.includes(ROLE_NOT_ASSUMED)) {
+      held.push(line);
+      return;
     }
-  });
-  lines.once("close", () => {
-    if (bootstrapped) for (const line of held) console.error(line);
-  });
+    const environment = NOT_BOOTSTRAPPED.exec(line)?.[1];
+    if (environment === undefined) {
+      release();
+      console.error(line);
+      return;
+    }
+    console.error(`${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`);
+    isTold = true;
+  };
+  createInterface({ input: output })
+    .on("line", (line) => isTold || tell(line))
+    .once("close", () => isTold || release());
 };
 
 /**

@@ -42,7 +42,7 @@ describe("a refusal is one line and exit 1", () => {
   });
 });
 
-describe("an account that is not bootstrapped", () => {
+describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
   let aws: Server;
   beforeAll(() => {
     /** An account without anything in it: it knows who calls, has no parameter, and lets no role be taken. */
