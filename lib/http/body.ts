@@ -1,9 +1,11 @@
+import httpJsonBodyParser from "@middy/http-json-body-parser";
+import httpMultipartBodyParser from "@middy/http-multipart-body-parser";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { BodyKind } from "../../functions/routes.ts";
 import { InvalidInputError, WorkItemsError } from "../errors.ts";
 import { type JsonValue, parseJson } from "../json.ts";
 import { type MediaType, parseMediaType } from "./media-type.ts";
-import { MalformedMultipartError, type Part, parseMultipart, type UploadedFile } from "./multipart.ts";
+import { MalformedMultipartError, type Part, scanMultipart, type UploadedFile } from "./multipart.ts";
 
 /** Lambda takes 6 MB of request, which is 4.5 MB before base64. */
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
@@ -16,6 +18,23 @@ export class BodyTooLargeError extends WorkItemsError {}
 export class UnsupportedMediaTypeError extends WorkItemsError {}
 /** The request body is not what its content type says. */
 export class MalformedBodyError extends WorkItemsError {}
+
+/** Content types are checked here already: middy's checks refuse quoted boundaries and `Application/JSON`. */
+const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
+const multipartParser = httpMultipartBodyParser({
+  disableContentTypeCheck: true,
+  busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },
+});
+
+/** Hands one body to a middy parser, which reads an event and puts what it read in the place of the body. */
+const parseWith = async (parser: { before?: unknown }, contentType: string, raw: RawBody): Promise<unknown> => {
+  const event: { headers: Record<string, string>; body: unknown; isBase64Encoded: boolean } = {
+    ...raw,
+    headers: { "content-type": contentType },
+  };
+  await (parser.before as (request: { event: typeof event }) => unknown)({ event });
+  return event.body;
+};
 
 type RawBody = Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">;
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -56,9 +75,19 @@ const readText = ({ body, isBase64Encoded }: RawBody): string => {
   }
 };
 
-const readJson = (raw: RawBody): JsonValue => {
+/** Text in which a number may stand that a double does not give back as it was written: long, with exponent, ending in 0, minus 0. */
+const MAY_LOSE_DIGITS = /\d[\d.]{14}|\d[eE]|\.\d*0(?!\d)|-0/;
+
+const readJson = async (raw: RawBody): Promise<JsonValue> => {
   const text = readText(raw);
   if (text.trim() === "") throw new MalformedBodyError("the request body is empty; it must be JSON");
+  if (!MAY_LOSE_DIGITS.test(text)) {
+    try {
+      return (await parseWith(jsonParser, "application/json", { body: text, isBase64Encoded: false })) as JsonValue;
+    } catch {
+      // It also refuses keys that we take, and its errors hold the body: what is wrong is told below.
+    }
+  }
   try {
     return parseJson(text);
   } catch (error) {
@@ -69,20 +98,24 @@ const readJson = (raw: RawBody): JsonValue => {
   }
 };
 
-const onlyFile = (parts: readonly Part[]): UploadedFile => {
+const onlyFile = (parts: readonly Part[]): { readonly filename: string } => {
   const stray = parts.find((part) => part.name !== FILE_PART);
   if (stray) throw new InvalidInputError(`${stray.name}: unknown part; send one file part named ${FILE_PART}`);
   const [part, second] = parts;
   if (part === undefined) throw new InvalidInputError(`${FILE_PART}: is required`);
   if (second) throw new InvalidInputError(`${FILE_PART}: must be one file`);
   if (part.filename === undefined) throw new InvalidInputError(`${FILE_PART}: must be a file, a part with a filename`);
-  return { filename: part.filename.replace(/^.*[/\\]/s, ""), content: part.content };
+  return { filename: part.filename.replace(/^.*[/\\]/s, "") };
 };
 
-const readFile = ({ body, isBase64Encoded }: RawBody, mediaType: MediaType): UploadedFile => {
+/** The framing is checked first: on a body that breaks off, middy's parser raises an error that nobody can catch. */
+const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFile> => {
+  const boundary = mediaType.parameters.get("boundary");
   try {
-    const bytes = Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8");
-    return onlyFile(parseMultipart(bytes, mediaType.parameters.get("boundary")));
+    const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
+    const { filename } = onlyFile(scanMultipart(bytes, boundary));
+    const parts = await parseWith(multipartParser, `multipart/form-data; boundary="${boundary}"`, raw);
+    return { filename, content: (parts as Record<string, UploadedFile>)[FILE_PART]!.content };
   } catch (error) {
     if (!(error instanceof MalformedMultipartError)) throw error;
     throw new MalformedBodyError(`the request body is not valid multipart/form-data: ${error.message}`);
@@ -93,7 +126,7 @@ const readFile = ({ body, isBase64Encoded }: RawBody, mediaType: MediaType): Upl
  * Reads the body as the route takes it; on routes that take none, whatever was sent is ignored.
  * @throws BodyTooLargeError, UnsupportedMediaTypeError, MalformedBodyError, InvalidInputError, in this order.
  */
-export const readBody = (kind: BodyKind, raw: RawBody, headers: Headers): ParsedBody => {
+export const readBody = async (kind: BodyKind, raw: RawBody, headers: Headers): Promise<ParsedBody> => {
   if (kind === "none") return { body: undefined, file: undefined };
   if (byteLength(raw) > BODY_MAX_BYTES) {
     const way = kind === "json" ? "" : '; for larger files send { "upload": { "filename", "size" } } as JSON';
@@ -101,6 +134,6 @@ export const readBody = (kind: BodyKind, raw: RawBody, headers: Headers): Parsed
   }
   const mediaType = acceptedType(kind, headers);
   return mediaType.type === "application/json"
-    ? { body: readJson(raw), file: undefined }
-    : { body: undefined, file: readFile(raw, mediaType) };
+    ? { body: await readJson(raw), file: undefined }
+    : { body: undefined, file: await readFile(raw, mediaType) };
 };

@@ -70,8 +70,8 @@ const authenticationAndRateLimit = (runtime: Runtime): Step => {
 };
 
 const bodyParser = (route: Route): Step => ({
-  before: ({ event, internal: { progress } }) => {
-    progress.parsed = readBody(route.bodyKind, event, progress.headers);
+  before: async ({ event, internal: { progress } }) => {
+    progress.parsed = await readBody(route.bodyKind, event, progress.headers);
   },
 });
 

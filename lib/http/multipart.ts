@@ -62,10 +62,10 @@ const parsePart = (bytes: Buffer): Part => {
 };
 
 /**
- * Reads a whole `multipart/form-data` body (RFC 7578) with any boundary: quoted or not, underscores, whatever a client makes up.
+ * Finds the parts of a whole `multipart/form-data` body (RFC 7578) with any boundary: quoted or not, underscores, whatever a client makes up.
  * @throws MalformedMultipartError where the body breaks off, holds more than 100 parts, or a part has no name.
  */
-export const parseMultipart = (body: Buffer, boundary: string | undefined): Part[] => {
+export const scanMultipart = (body: Buffer, boundary: string | undefined): Part[] => {
   if (!boundary) throw new MalformedMultipartError("the Content-Type names no boundary");
   if (boundary.length > BOUNDARY_MAX_CHARACTERS) throw new MalformedMultipartError("the boundary is too long");
   const delimiter = Buffer.from(`${CRLF}--${boundary}`);

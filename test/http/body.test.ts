@@ -26,7 +26,7 @@ const form = (...parts: readonly { name: string; filename?: string; content?: st
   ].join("");
 const FORM = 'multipart/form-data; boundary="x_y"';
 
-describe("a JSON body", async () => {
+describe("a JSON body", () => {
   it.each([
     ["application/json", "plain"],
     ["Application/JSON; charset=UTF-8", "with charset"],
@@ -71,9 +71,10 @@ describe("a JSON body", async () => {
 
   it.each(["{", '{"a":1,}', "{'a':1}", "undefined", "{} {}", '"\n"', "NaN", "[1", '{"secret":x}'])(
     "is refused malformed, without a quotation: %j",
-    (body) => {
-      await expect(read("json", body, "application/json")).rejects.toThrow(MalformedBodyError);
-      expect(() => read("json", body, "application/json")).not.toThrow("secret");
+    async (body) => {
+      const refusal = await read("json", body, "application/json").catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(MalformedBodyError);
+      expect(String(refusal)).not.toContain("secret");
     },
   );
 
@@ -100,7 +101,7 @@ describe("a JSON body", async () => {
   });
 });
 
-describe("a multipart body", async () => {
+describe("a multipart body", () => {
   it("is read as text and in base64", async () => {
     const file = { filename: "a.csv", content: Buffer.from("external_id\r\na\r\n") };
     const body = form({ name: "upload[file]", filename: "C:\\dir/a.csv" });
@@ -137,7 +138,9 @@ describe("a multipart body", async () => {
   it("is refused above 4 MiB with the way that larger files go", async () => {
     const body = form({ name: "upload[file]", filename: "a", content: "x".repeat(BODY_MAX_BYTES) });
     await expect(read("multipart-or-json", Buffer.from(body), FORM)).rejects.toThrow(BodyTooLargeError);
-    await expect(read("multipart-or-json", Buffer.from(body), FORM)).rejects.toThrow('{ "upload": { "filename", "size" } }');
+    await expect(read("multipart-or-json", Buffer.from(body), FORM)).rejects.toThrow(
+      '{ "upload": { "filename", "size" } }',
+    );
   });
 
   it("gives way to JSON where the route takes both, and is refused where it takes JSON alone", async () => {
@@ -150,5 +153,8 @@ describe("a multipart body", async () => {
 });
 
 it("ignores what a request carries where the route takes no body", async () => {
-  expect(await read("none", "{".repeat(BODY_MAX_BYTES + 1), "text/plain")).toEqual({ body: undefined, file: undefined });
+  expect(await read("none", "{".repeat(BODY_MAX_BYTES + 1), "text/plain")).toEqual({
+    body: undefined,
+    file: undefined,
+  });
 });

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readBody } from "../../lib/http/body.ts";
 import { parseMediaType } from "../../lib/http/media-type.ts";
 import { MalformedMultipartError, PARTS_MAX, scanMultipart } from "../../lib/http/multipart.ts";
 
@@ -160,6 +161,32 @@ describe("scanMultipart", () => {
     expect(parse(contentType, Buffer.from(body.replace("<content>", CONTENT)))).toEqual([
       { name: "upload[file]", filename, content: Buffer.from(CONTENT) },
     ]);
+  });
+
+  it.each(clients)("hands the file that $client sends to the endpoint", async ({ contentType, body }) => {
+    const raw = { body: Buffer.from(body.replace("<content>", CONTENT)).toString("base64"), isBase64Encoded: true };
+    const { file } = await readBody("multipart-or-json", raw, { "content-type": contentType });
+    expect(file).toEqual({ filename: "file.csv", content: Buffer.from(CONTENT) });
+  });
+
+  it("hands any bytes to the endpoint as they were", async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 3000 }),
+      fc.constantFrom("\r\n--x_y", "\r\n", "--x_y--\n", "\r\n--x_yz\r\n").map((text) => Buffer.from(text)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { maxLength: 4 }), async (chunks) => {
+        const content = Buffer.concat(chunks);
+        fc.pre(!content.includes("\r\n--x_y\r\n") && !content.includes("\r\n--x_y--"));
+        const head = '--x_y\r\nContent-Disposition: form-data; name="upload[file]"; filename="a"\r\n\r\n';
+        const body = Buffer.concat([Buffer.from(head), content, Buffer.from("\r\n--x_y--\r\n")]).toString("base64");
+        const raw = { body, isBase64Encoded: true };
+        const { file } = await readBody("multipart-or-json", raw, {
+          "content-type": "multipart/form-data; boundary=x_y",
+        });
+        expect(file?.content.equals(content)).toBe(true);
+      }),
+    );
   });
 
   it("reads what Node sends", async () => {
