@@ -83,7 +83,7 @@ export const receiveForm = async (
     fields.set("key", Key);
     const range = verifyPostPolicy(fields, signer, clock());
     const Body = file.pipe(sized(range));
-    file.once("error", (error) => Body.destroy(error));
+    file.on("error", (error) => Body.destroy(error));
     const ContentType = fields.get("content-type") ?? "binary/octet-stream";
     const params = { Bucket: bucket, Key, Body, ContentType };
     const { ETag = "" } = await new Upload({ client: s3, params, partSize: PART_BYTES, queueSize: 1 }).done();
@@ -104,7 +104,7 @@ export const receiveForm = async (
     parser.on("field", (name, value) => void (file === undefined && fields.set(name.toLowerCase(), value)));
     parser.on("file", (name, stream, filename) => {
       if (file !== undefined || name !== "file") {
-        stream.resume();
+        stream.on("error", () => {}).resume();
         return;
       }
       file = stream;
