@@ -98,14 +98,20 @@ const readJson = async (raw: RawBody): Promise<JsonValue> => {
   }
 };
 
-const onlyFile = (parts: readonly Part[]): { readonly filename: string } => {
+const onlyFile = (parts: readonly Part[]): UploadedFile => {
   const stray = parts.find((part) => part.name !== FILE_PART);
   if (stray) throw new InvalidInputError(`${stray.name}: unknown part; send one file part named ${FILE_PART}`);
   const [part, second] = parts;
   if (part === undefined) throw new InvalidInputError(`${FILE_PART}: is required`);
   if (second) throw new InvalidInputError(`${FILE_PART}: must be one file`);
   if (part.filename === undefined) throw new InvalidInputError(`${FILE_PART}: must be a file, a part with a filename`);
-  return { filename: part.filename.replace(/^.*[/\\]/s, "") };
+  return { filename: part.filename.replace(/^.*[/\\]/s, ""), content: part.content };
+};
+
+/** Whether the delimiter stands at the start of the body and of its last line, and nowhere else. */
+const isPlainlyFramed = (bytes: Buffer, delimiter: string): boolean => {
+  const last = bytes.lastIndexOf(delimiter);
+  return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
 };
 
 /** The framing is checked first: on a body that breaks off, middy's parser raises an error that nobody can catch. */
@@ -113,9 +119,11 @@ const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFil
   const boundary = mediaType.parameters.get("boundary");
   try {
     const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
-    const { filename } = onlyFile(scanMultipart(bytes, boundary));
+    const file = onlyFile(scanMultipart(bytes, boundary));
+    if (!isPlainlyFramed(bytes, `--${boundary}`)) return file;
     const parts = await parseWith(multipartParser, `multipart/form-data; boundary="${boundary}"`, raw);
-    return { filename, content: (parts as Record<string, UploadedFile>)[FILE_PART]!.content };
+    const { content = file.content } = (parts as Record<string, Partial<UploadedFile>>)[FILE_PART] ?? {};
+    return { filename: file.filename, content };
   } catch (error) {
     if (!(error instanceof MalformedMultipartError)) throw error;
     throw new MalformedBodyError(`the request body is not valid multipart/form-data: ${error.message}`);

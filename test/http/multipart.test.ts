@@ -163,11 +163,14 @@ describe("scanMultipart", () => {
     ]);
   });
 
-  it.each(clients)("hands the file that $client sends to the endpoint", async ({ contentType, body }) => {
-    const raw = { body: Buffer.from(body.replace("<content>", CONTENT)).toString("base64"), isBase64Encoded: true };
-    const { file } = await readBody("multipart-or-json", raw, { "content-type": contentType });
-    expect(file).toEqual({ filename: "file.csv", content: Buffer.from(CONTENT) });
-  });
+  it.each(clients)(
+    "hands the file that $client sends to the endpoint",
+    async ({ contentType, body, filename = "file.csv" }) => {
+      const raw = { body: Buffer.from(body.replace("<content>", CONTENT)).toString("base64"), isBase64Encoded: true };
+      const { file } = await readBody("multipart-or-json", raw, { "content-type": contentType });
+      expect(file).toEqual({ filename: filename.replace(/^.*\\/, ""), content: Buffer.from(CONTENT) });
+    },
+  );
 
   it("hands any bytes to the endpoint as they were", async () => {
     const bytes = fc.oneof(
@@ -177,7 +180,7 @@ describe("scanMultipart", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(bytes, { maxLength: 4 }), async (chunks) => {
         const content = Buffer.concat(chunks);
-        fc.pre(!content.includes("\r\n--x_y\r\n") && !content.includes("\r\n--x_y--"));
+        fc.pre(!/\r\n--x_y(?:--|[ \t]*\r\n)/.test(`\r\n${content.toString("latin1")}\r\n`));
         const head = '--x_y\r\nContent-Disposition: form-data; name="upload[file]"; filename="a"\r\n\r\n';
         const body = Buffer.concat([Buffer.from(head), content, Buffer.from("\r\n--x_y--\r\n")]).toString("base64");
         const raw = { body, isBase64Encoded: true };
