@@ -21,7 +21,7 @@ export interface DataDirectory {
   /** What the functions print. */
   readonly log: Writable;
   /** Lets another local stack have it. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export const environmentFileOf = (dataDirectory: string): string => join(resolve(dataDirectory), "env");
@@ -61,6 +61,8 @@ const openLog = (file: string): Writable => {
   const log = createWriteStream(file, { flags: "a" });
   // Every instance of a function writes to it.
   log.setMaxListeners(0);
+  // A full disk costs the log, not the service.
+  log.on("error", () => {});
   return log;
 };
 
@@ -97,8 +99,8 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
       objects,
       environmentFile: environmentFileOf(path),
       log,
-      close: () => {
-        log.end();
+      close: async () => {
+        await new Promise<void>((done) => log.end(() => done()));
         held.close();
       },
     };
