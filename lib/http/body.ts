@@ -75,8 +75,11 @@ const readText = ({ body, isBase64Encoded }: RawBody): string => {
   }
 };
 
-/** Text in which a number may stand that a double does not give back as it was written: long, with exponent, ending in 0, minus 0. */
-const MAY_LOSE_DIGITS = /\d[\d.]{14}|\d[eE]|\.\d*0(?!\d)|-0/;
+/**
+ * Text in which a number may stand that a double does not give back as it was written: long, with exponent or below
+ * 0.000001 (which gets one), ending in 0, minus 0.
+ */
+const MAY_LOSE_DIGITS = /\d[\d.]{14}|\d[eE]|\.\d*0(?!\d)|-0|0\.0{6}/;
 
 const readJson = async (raw: RawBody): Promise<JsonValue> => {
   const text = readText(raw);

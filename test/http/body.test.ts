@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { BodyKind } from "../../functions/routes.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
@@ -40,6 +41,29 @@ describe("a JSON body", () => {
   it("keeps every digit of every number, and keys that objects have by themselves", async () => {
     const text = '{"a":9007199254740993,"b":0.10000000000000000001,"c":1.0,"d":1e400,"constructor":{"prototype":1}}';
     expect(JSON.stringify((await read("json", text, "application/json")).body)).toBe(text);
+  });
+
+  it("gives every number back as it was written", async () => {
+    const digits = fc.stringMatching(/^\d{0,22}$/);
+    const number = fc
+      .tuple(
+        fc.constantFrom("", "-"),
+        fc.stringMatching(/^(?:0|[1-9]\d{0,20})$/),
+        fc.stringMatching(/^0{0,9}$/),
+        digits,
+        fc.constantFrom("", "e5", "E-7", "e+300"),
+      )
+      .map(([sign, whole, zeros, rest, exponent]) => {
+        const fraction = zeros + rest;
+        return `${sign}${whole}${fraction === "" ? "" : `.${fraction}`}${exponent}`;
+      });
+    await fc.assert(
+      fc.asyncProperty(number, async (written) => {
+        const text = `{"a":[${written}]}`;
+        expect(JSON.stringify((await read("json", text, "application/json")).body)).toBe(text);
+      }),
+      { numRuns: 2000, examples: [["0.0000001"], ["0.00000012"], ["0.10"], ["-0"], ["1E5"]] },
+    );
   });
 
   it.each([
