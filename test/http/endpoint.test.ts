@@ -219,16 +219,16 @@ describe("endpoint", () => {
     let left = 0;
     const handler = endpoint(route, runtime, async ({ deadline }) => {
       left = deadline - Date.now();
-      await sleep(5000);
+      await sleep(10_000);
       return { body: { data: 1 } };
     });
     const started = performance.now();
-    const { statusCode, headers } = await handler(apiEvent(request()), lambdaContext(900));
+    const { statusCode, headers } = await handler(apiEvent(request()), lambdaContext(3000));
     expect(statusCode).toBe(503);
     expect(headers).toMatchObject({ "retry-after": "1" });
-    expect(performance.now() - started).toBeLessThan(900);
-    expect(left).toBeLessThanOrEqual(400);
-    expect(left).toBeGreaterThan(200);
+    expect(performance.now() - started).toBeLessThan(3000);
+    expect(left).toBeLessThanOrEqual(2500);
+    expect(left).toBeGreaterThan(500);
   });
 
   it("asks a public route's callers for no key", async () => {
