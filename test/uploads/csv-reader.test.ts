@@ -2,7 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CsvPosition, readCsv, RECORD_MAX_CHARACTERS } from "../../lib/uploads/csv-reader.ts";
 import { cellValue, rawCells, toCell } from "../../lib/uploads/csv-row.ts";
-import { createFrameWriter, createSegmentWriter, readFrames, readTableEntry, tableEntry } from "../../lib/uploads/segment.ts";
+import {
+  createFrameWriter,
+  createSegmentWriter,
+  readFrames,
+  readTableEntry,
+  tableEntry,
+} from "../../lib/uploads/segment.ts";
 
 /** Cuts bytes into chunks of the given sizes, again and again. */
 async function* chunked(bytes: Buffer, sizes: readonly number[] = [65_536]): AsyncGenerator<Buffer> {
@@ -37,7 +43,13 @@ const file = fc.record({
 });
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-const written = ({ rows, bom, lineEnd, lastLineEnd, quoteAll }: typeof file extends fc.Arbitrary<infer T> ? T : never) => {
+const written = ({
+  rows,
+  bom,
+  lineEnd,
+  lastLineEnd,
+  quoteAll,
+}: typeof file extends fc.Arbitrary<infer T> ? T : never) => {
   const lines = rows.map((cells) => {
     const line = cells.map(quoteAll ? quoted : toCell).join(",");
     return line === "" ? '""' : line;
@@ -104,7 +116,10 @@ describe("readCsv", () => {
     [Buffer.from("a\nb\n", "utf16le"), "the file holds a NUL byte; it must be UTF-8 text"],
     [Buffer.from([0xff, 0xfe, 0x2d, 0x4e, 0x2d, 0x4e]), "row 1: the file must be UTF-8, not UTF-16"],
     [Buffer.from([0x61, 0x0a, 0x62, 0xe9, 0x0a]), "row 2: the file must be UTF-8"],
-    [`a\n"${"b".repeat(RECORD_MAX_CHARACTERS + 2)}"\n`, `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`],
+    [
+      `a\n"${"b".repeat(RECORD_MAX_CHARACTERS + 2)}"\n`,
+      `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,
+    ],
   ])("refuses a file that cannot be read and names the row (%#)", async (text, message) => {
     await expect(rowsOf(text)).rejects.toThrow(message);
   });

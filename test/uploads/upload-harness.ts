@@ -17,7 +17,12 @@ export const sqsEvent = (...bodies: readonly unknown[]): SQSEvent => ({
     messageId: randomUUID(),
     receiptHandle: "test",
     body: typeof body === "string" ? body : JSON.stringify(body),
-    attributes: { ApproximateReceiveCount: "1", SentTimestamp: "0", SenderId: "test", ApproximateFirstReceiveTimestamp: "0" },
+    attributes: {
+      ApproximateReceiveCount: "1",
+      SentTimestamp: "0",
+      SenderId: "test",
+      ApproximateFirstReceiveTimestamp: "0",
+    },
     messageAttributes: {},
     md5OfBody: "",
     eventSource: "aws:sqs",
@@ -32,7 +37,10 @@ export const s3Event = (job: JobKey) => ({
     {
       eventSource: "aws:s3",
       eventName: "ObjectCreated:Put",
-      s3: { bucket: { name: "uploads" }, object: { key: encodeURIComponent(objectKeys.source(job)).replaceAll("%2F", "/") } },
+      s3: {
+        bucket: { name: "uploads" },
+        object: { key: encodeURIComponent(objectKeys.source(job)).replaceAll("%2F", "/") },
+      },
     },
   ],
 });

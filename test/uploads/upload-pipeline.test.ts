@@ -74,7 +74,12 @@ describe("an upload", () => {
       },
     });
     await harness.split(sqsEvent(s3Event({ organization: organization.id, id: job.id })), lambdaContext(120_000));
-    expect(await poll(job.id)).toMatchObject({ status: "processing", total_rows: 2, succeeded_rows: 0, failed_rows: 0 });
+    expect(await poll(job.id)).toMatchObject({
+      status: "processing",
+      total_rows: 2,
+      succeeded_rows: 0,
+      failed_rows: 0,
+    });
     await harness.drain();
     expect(await poll(job.id)).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 2, failed_rows: 0 });
     expect(await getItem("A-1")).toMatchObject({
