@@ -7,8 +7,8 @@ import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 
 /** What the functions print is kept up to here, and then begun anew at the next start. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
-/** An engine whose parent was killed a moment ago is gone by then. */
-const ENGINE_GONE_WITHIN_MS = 5000;
+/** A local stack that is just stopping, or an engine whose parent was killed a moment ago, is gone by then. */
+const GONE_WITHIN_MS = 3000;
 
 /** Where the local stack keeps everything between starts; one local stack at a time has it. */
 export interface DataDirectory {
@@ -41,19 +41,25 @@ const lock = (file: string): DatabaseSync => {
   }
 };
 
-/** Waits for the engine of a local stack that was killed: two processes on one file would corrupt it. */
-const waitUntilFree = async (file: string): Promise<void> => {
-  const deadline = Date.now() + ENGINE_GONE_WITHIN_MS;
+/** Locks it as soon as whoever has it is gone. @returns undefined where nobody goes */
+const lockWhenFree = async (file: string): Promise<DatabaseSync | undefined> => {
+  const deadline = Date.now() + GONE_WITHIN_MS;
   for (;;) {
     try {
-      lock(file).close();
-      return;
+      return lock(file);
     } catch (error) {
       if (!isBusy(error)) throw new LocalStackError(`${file} is broken: ${reasonOf(error)}`);
-      if (Date.now() > deadline) throw new LocalStackError(`another process has ${file} open`);
+      if (Date.now() > deadline) return undefined;
     }
     await sleep(50);
   }
+};
+
+/** Two processes on one file would corrupt it: an engine of before must have ended. */
+const assertFree = async (file: string): Promise<void> => {
+  const database = await lockWhenFree(file);
+  if (database === undefined) throw new LocalStackError(`another process has ${file} open`);
+  database.close();
 };
 
 const openLog = (file: string): Writable => {
@@ -80,17 +86,14 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
     throw new LocalStackError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
   }
   const holderFile = inside("holder");
-  let held: DatabaseSync;
-  try {
-    held = lock(inside("lock"));
-  } catch (error) {
-    if (!isBusy(error)) throw new LocalStackError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
+  const held = await lockWhenFree(inside("lock"));
+  if (held === undefined) {
     const holder = readFileSync(holderFile, { encoding: "utf8", flag: "a+" }).trim();
     throw new LocalStackError(`the data directory ${path} is in use by another local stack (process ${holder})`);
   }
   try {
     writeFileSync(holderFile, `${process.pid}\n`);
-    await Promise.all([waitUntilFree(dynamodbFile), waitUntilFree(join(queues, "fauxqs.db"))]);
+    await Promise.all([assertFree(dynamodbFile), assertFree(join(queues, "fauxqs.db"))]);
     const log = openLog(inside("functions.log"));
     return {
       path,

@@ -2,6 +2,20 @@ import { LocalStackError } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./local-stack.ts";
 
 /** What `npm start` runs. */
+const SAME_WISH_MS = 1000;
+const PARENT_CHECK_MS = 200;
+
+/** An npm that was killed by -9 takes us along: nobody would know what still holds the port. */
+const endWithNpm = (end: () => void): void => {
+  if (process.env["npm_lifecycle_event"] === undefined) return;
+  const npm = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(timer);
+    end();
+  }, PARENT_CHECK_MS);
+};
+
 const portOf = (text: string): number => {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
@@ -28,17 +42,21 @@ const start = async (): Promise<void> => {
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
     verbose: process.env["LOG"] === "1",
   });
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const stop = async (status: number): Promise<void> => {
-    // Whoever asks twice does not want to wait for the requests in flight.
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      // Whoever asks again does not want to wait. Ctrl-C in npm comes twice at once and is one wish.
+      if (Date.now() - stoppingSince > SAME_WISH_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = Date.now();
     await stack.stop();
     process.exit(status);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0));
+  endWithNpm(() => void stop(0));
   void stack.failed.then((error) => {
-    if (stopping) return;
+    if (stoppingSince !== undefined) return;
     console.error(error.message);
     void stop(1);
   });
