@@ -24,7 +24,9 @@ export const toUpdate = (
     ["ADD", adds.map(([name]) => `#${name} :add_${name}`)],
     ["REMOVE", remove.map((name) => `#${name}`)],
   ] as const;
-  const update = clauses.flatMap(([verb, parts]) => (parts.length > 0 ? [`${verb} ${parts.join(", ")}`] : [])).join(" ");
+  const update = clauses
+    .flatMap(([verb, parts]) => (parts.length > 0 ? [`${verb} ${parts.join(", ")}`] : []))
+    .join(" ");
   const names = [...`${update} ${condition}`.matchAll(ATTRIBUTE)].map(([alias, name]) => [alias, name!] as const);
   return {
     TableName: table,

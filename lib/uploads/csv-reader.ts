@@ -57,7 +57,8 @@ const assertUtf8 = ({ row, raw }: CsvRecord): void => {
 };
 
 /** A line without a single character; `""` alone is a row with one empty cell. */
-const isBlank = ({ raw }: CsvRecord): boolean => raw[0] === LINE_FEED || (raw[0] === CARRIAGE_RETURN && raw[1] === LINE_FEED);
+const isBlank = ({ raw }: CsvRecord): boolean =>
+  raw[0] === LINE_FEED || (raw[0] === CARRIAGE_RETURN && raw[1] === LINE_FEED);
 
 /**
  * Reads CSV (RFC 4180, comma, UTF-8, LF or CRLF) strictly and in flat memory, whatever the chunks of the source are.

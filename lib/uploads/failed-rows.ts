@@ -23,8 +23,7 @@ export const createReportWriter = (header: string) => {
     return value === ROW_COLUMN || value === ERROR_COLUMN ? [] : [index];
   });
   return {
-    header: (): string =>
-      [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
+    header: (): string => [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
     /** A row with too few cells is filled up; what a row has too many stands behind its error. */
     line: (row: number, raw: string, error: string): string => {
       const cells = rawCells(raw);

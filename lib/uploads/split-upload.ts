@@ -160,7 +160,10 @@ export const createSplitUpload = ({ clock, log, store, objects, sendSplit, sendP
       const published = await split(record, handOverAt);
       if (!published) return;
       const first = Array.from({ length: Math.min(PARTS_IN_FLIGHT, published.part_count ?? 0) }, (_, number) => number);
-      await sendParts(published, first.map((number) => ({ number, ...PARTS_START })));
+      await sendParts(
+        published,
+        first.map((number) => ({ number, ...PARTS_START })),
+      );
       if (first.length === 0) await settle(published);
     } catch (error) {
       const verdict = verdictOn(error);

@@ -29,7 +29,10 @@ export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): Par
   const wasSent = ({ number, state }: UploadPart): boolean => {
     if (state === "open") return true;
     const before = number < PARTS_IN_FLIGHT ? job : partAt(number - PARTS_IN_FLIGHT);
-    return (number < PARTS_IN_FLIGHT || ("state" in before && before.state === "done")) && isStale({ ...before, stalls: 0 }, now);
+    return (
+      (number < PARTS_IN_FLIGHT || ("state" in before && before.state === "done")) &&
+      isStale({ ...before, stalls: 0 }, now)
+    );
   };
   const open = Array.from({ length: job.part_count ?? 0 }, (_, number) => partAt(number)).filter(
     ({ state }) => state === undefined || state === "open",

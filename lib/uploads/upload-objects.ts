@@ -74,7 +74,7 @@ export const createUploadObjects = (s3: S3Client, bucket: string) => {
   async function* read(key: string, { from = 0, to, etag }: ObjectRange = {}): AsyncGenerator<Uint8Array> {
     let position = from;
     let end = to;
-    for (let failures = 0; end === undefined || position < end; ) {
+    for (let failures = 0; end === undefined || position < end;) {
       try {
         const opened = await open(key, position, end, etag);
         end ??= opened.end;

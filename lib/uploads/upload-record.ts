@@ -57,7 +57,9 @@ export const withNext = (runs: ObjectRuns, epoch: number): ObjectRuns => {
   const parsed = parseRuns(runs);
   const last = parsed.at(-1);
   const next =
-    last?.epoch === epoch ? [...parsed.slice(0, -1), { epoch, count: last.count + 1 }] : [...parsed, { epoch, count: 1 }];
+    last?.epoch === epoch
+      ? [...parsed.slice(0, -1), { epoch, count: last.count + 1 }]
+      : [...parsed, { epoch, count: 1 }];
   return next.map(({ epoch: number, count }) => `${number}:${count}`).join(" ");
 };
 
@@ -158,7 +160,9 @@ const PART_BYTES = 256 * 1024;
 export const partOf = (externalId: string, parts: number): number => crc32(externalId) % parts;
 
 export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobResponse => {
-  const { succeeded, failed } = isEnded(job) ? { succeeded: job.succeeded_rows, failed: job.failed_rows } : sumOf(parts);
+  const { succeeded, failed } = isEnded(job)
+    ? { succeeded: job.succeeded_rows, failed: job.failed_rows }
+    : sumOf(parts);
   const changed = isEnded(job) ? [] : [job.changed_at, ...parts.map((part) => part.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
   return {

@@ -9,13 +9,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import {
-  LISTING_PARTITION_KEY,
-  LISTING_SORT_KEY,
-  PARTITION_KEY,
-  SORT_KEY,
-  TIME_TO_LIVE,
-} from "../aws/tables.ts";
+import { LISTING_PARTITION_KEY, LISTING_SORT_KEY, PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../aws/tables.ts";
 import { backOff } from "../backoff.ts";
 import { type Clock, isoTime } from "../clock.ts";
 import { StoreBusyError } from "../errors.ts";
@@ -357,7 +351,11 @@ export const createUploadStore = (dynamodb: DynamoDBDocumentClient, table: strin
 
     /** Lets no worker claim the part again, and the one that holds it stop at its next checkpoint. */
     stopPart: async (job: JobKey, number: number): Promise<void> => {
-      await update({ key: partKey(job, number), set: { stop: true, number }, condition: "attribute_not_exists(#stop)" });
+      await update({
+        key: partKey(job, number),
+        set: { stop: true, number },
+        condition: "attribute_not_exists(#stop)",
+      });
     },
 
     /** Freezes an open job and takes it out of the open ones. Of several who do so at once, the first stands. */
