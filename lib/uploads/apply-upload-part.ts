@@ -30,7 +30,7 @@ import {
 import { type Claimed, LeaseLostError, type UploadStore } from "./upload-store.ts";
 
 /** Rows that are read, written and counted together: as many as a batch call takes twice. */
-const WINDOW = { rows: 200, bytes: 256 * 1024 } as const;
+export const WINDOW_LIMITS = { rows: 200, bytes: 256 * 1024 };
 
 export interface ApplyPartDependencies extends Pick<Runtime, "clock" | "log"> {
   readonly store: UploadStore;
@@ -41,6 +41,8 @@ export interface ApplyPartDependencies extends Pick<Runtime, "clock" | "log"> {
   readonly settle: SettleUpload;
   /** Told how many rows one run counted. */
   readonly onEnd: (rows: number, job: UploadJob) => void;
+  /** @default WINDOW_LIMITS */
+  readonly limits?: typeof WINDOW_LIMITS;
 }
 
 /** What all windows of one part have in common. */
@@ -63,7 +65,18 @@ type Ending = "done" | "stopped" | "handed over";
  * @throws HeldError where another worker is at it
  */
 export const createApplyPart = (dependencies: ApplyPartDependencies) => {
-  const { clock, log, store, objects, findOrganization, applyRows, sendParts, settle, onEnd } = dependencies;
+  const {
+    clock,
+    log,
+    store,
+    objects,
+    findOrganization,
+    applyRows,
+    sendParts,
+    settle,
+    onEnd,
+    limits = WINDOW_LIMITS,
+  } = dependencies;
 
   const applyWindow = async (work: Work, part: Claimed<UploadPart>, window: readonly Frame[]) => {
     const texts = new Map(window.map(({ row, raw }) => [row, raw.toString()]));
@@ -137,7 +150,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     while (segment < segments) {
       const block = await findBlock(job, part.number, segment);
       const source = objects.read(block.key, { from: block.from + offset, to: block.to });
-      for await (const window of windowsOf(readFrames(source), WINDOW)) {
+      for await (const window of windowsOf(readFrames(source), limits)) {
         offset += window.reduce((sum, frame) => sum + frameBytes(frame), 0);
         const isBlockDone = block.from + offset === block.to;
         const isLast = isBlockDone && segment === segments - 1;

@@ -11,8 +11,8 @@ import {
   countOf,
   isEnded,
   LEASE_MS,
-  partCountFor,
   partOf,
+  PARTS_MAX,
   type SplitProgress,
   STALLED_CLAIMS_MAX,
   type UploadJob,
@@ -23,8 +23,12 @@ import { type Claimed, LeaseLostError, type UploadStore } from "./upload-store.t
 /** Somebody else is at work on it: the message is to come again. */
 export class HeldError extends Error {}
 
-/** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
-const SEGMENT_BYTES = 8 * 1024 * 1024;
+export const SPLIT_LIMITS = {
+  /** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
+  segmentBytes: 8 * 1024 * 1024,
+  /** Bytes of the file for each part: enough parts for several to run at once, each worth its overhead. */
+  partBytes: 256 * 1024,
+};
 /** A checkpoint at least this often keeps the lease. */
 const CHECKPOINT_MS = LEASE_MS / 3;
 /** Parts of one job that are under way at once; each end sends the next but three. */
@@ -77,6 +81,8 @@ export interface SplitDependencies extends Pick<Runtime, "clock" | "log"> {
   readonly sendSplit: SendSplit;
   readonly sendParts: SendParts;
   readonly settle: SettleUpload;
+  /** @default SPLIT_LIMITS */
+  readonly limits?: typeof SPLIT_LIMITS;
 }
 
 /**
@@ -85,7 +91,9 @@ export interface SplitDependencies extends Pick<Runtime, "clock" | "log"> {
  * @param handOverAt milliseconds since the epoch after which the rest is left to another worker
  * @throws HeldError where another worker is at it
  */
-export const createSplitUpload = ({ clock, log, store, objects, sendSplit, sendParts, settle }: SplitDependencies) => {
+export const createSplitUpload = (dependencies: SplitDependencies) => {
+  const { clock, log, store, objects, sendSplit, sendParts, settle, limits = SPLIT_LIMITS } = dependencies;
+
   /** Null where the work was handed over. */
   const split = async (claimed: Claimed<UploadJob>, handOverAt: number): Promise<Claimed<UploadJob> | null> => {
     let job = claimed;
@@ -116,7 +124,7 @@ export const createSplitUpload = ({ clock, log, store, objects, sendSplit, sendP
       }
       progress = { ...progress, ...position, rows, header };
       const isLate = clock() >= handOverAt;
-      if (segment.size() < SEGMENT_BYTES && clock() < savedAt + CHECKPOINT_MS && !isLate) continue;
+      if (segment.size() < limits.segmentBytes && clock() < savedAt + CHECKPOINT_MS && !isLate) continue;
       await writeSegment();
       job = await store.saveSplit(job, toProgress(progress));
       savedAt = clock();
@@ -129,6 +137,8 @@ export const createSplitUpload = ({ clock, log, store, objects, sendSplit, sendP
     await writeSegment();
     return store.publish(job, toProgress(progress));
   };
+
+  const partCount = (bytes: number): number => Math.min(PARTS_MAX, Math.ceil(bytes / limits.partBytes));
 
   const fail = async (job: JobKey, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error, unlessPublished: true });
@@ -149,7 +159,7 @@ export const createSplitUpload = ({ clock, log, store, objects, sendSplit, sendP
       return fail(job, "the file was replaced while it was read");
     }
 
-    const claim = await store.claimSplit(job, { ...source, parts: job.part_count ?? partCountFor(source.size) });
+    const claim = await store.claimSplit(job, { ...source, parts: job.part_count ?? partCount(source.size) });
     if (claim.state === "refused") {
       if (isEnded(claim.record) || claim.record.published || claim.record.stopping) return;
       throw new HeldError("the file is being split");

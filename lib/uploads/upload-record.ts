@@ -152,10 +152,6 @@ export const UNTOUCHED: Lease & Omit<UploadPart, "number"> = {
   failures: "",
 };
 
-/** Parts for a file of this size: enough for several to run at once, each worth its overhead. */
-export const partCountFor = (bytes: number): number => Math.min(PARTS_MAX, Math.ceil(bytes / PART_BYTES));
-const PART_BYTES = 256 * 1024;
-
 /** Rows of the same external_id always fall into the same part, so that they stay in file order. */
 export const partOf = (externalId: string, parts: number): number => crc32(externalId) % parts;
 
