@@ -26,5 +26,6 @@ try {
   failed += 1;
 }
 if (passed + failed === 0) failed = 1;
+if (check !== 0) console.error("Types, lint or format failed: see above the tests.");
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
