@@ -6,7 +6,9 @@ import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
 import { isEnded, toUploadJobResponse } from "./upload-record.ts";
-import { jobFrom, LISTING, type UploadStore } from "./upload-store.ts";
+import { LISTING } from "./open-uploads.ts";
+import type { UploadStore } from "./upload-store.ts";
+import { jobFrom } from "./upload-table.ts";
 
 const CONCURRENT_READS = 8;
 

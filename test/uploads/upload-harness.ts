@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { create as createApplyUploadPart } from "../../functions/apply-upload-part.ts";
@@ -78,6 +79,22 @@ export const createUploadHarness = (runtime: TestRuntime) => {
     objects,
     deliverSplits: () => deliver(environment.SPLIT_QUEUE_URL, split),
     deliverParts: () => deliver(environment.PARTS_QUEUE_URL, apply),
+    /** Takes all messages out of a queue. */
+    take: async (queue: "split" | "parts"): Promise<Record<string, unknown>[]> => {
+      const queueUrl = queue === "split" ? environment.SPLIT_QUEUE_URL : environment.PARTS_QUEUE_URL;
+      const taken: Record<string, unknown>[] = [];
+      for (let messages = await receive(queueUrl); messages.length > 0; messages = await receive(queueUrl)) {
+        for (const { body, receipt } of messages) {
+          taken.push(JSON.parse(body) as Record<string, unknown>);
+          await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt }));
+        }
+      }
+      return taken;
+    },
+    /** Deletes an object of a job, as only an operator can. */
+    remove: async (key: string): Promise<void> => {
+      await runtime.s3.send(new DeleteObjectCommand({ Bucket: environment.UPLOADS_BUCKET, Key: key }));
+    },
     /** Delivers what the queues hold until they are empty. */
     drain: async (): Promise<void> => {
       while ((await deliver(environment.SPLIT_QUEUE_URL, split)) + (await deliver(environment.PARTS_QUEUE_URL, apply)));
