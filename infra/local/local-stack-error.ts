@@ -5,6 +5,8 @@ export class LocalStackError extends Error {
 
 /** The first line of what something else threw. */
 export const reasonOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.trim().split("\n", 1)[0] ?? "";
+  if (!(error instanceof Error)) return String(error);
+  // A connection that is refused has a code and no message.
+  const code = "code" in error ? String(error.code) : error.name;
+  return error.message.trim().split("\n", 1)[0] || code;
 };

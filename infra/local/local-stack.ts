@@ -11,7 +11,7 @@ import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
 import { startGateway } from "./gateway.ts";
 import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts";
-import { LocalStackError } from "./local-stack-error.ts";
+import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
 import { s3Cors } from "./s3-cors.ts";
 import { startS3Door } from "./s3-door.ts";
@@ -144,7 +144,13 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   started.defer(() => {
     for (const client of Object.values(clients)) client.destroy();
   });
-  await provision(template, clients);
+  try {
+    await provision(template, clients);
+  } catch (error) {
+    if (error instanceof LocalStackError) throw error;
+    const engines = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
+    throw new LocalStackError(`${engines} cannot be used: ${reasonOf(error)}`);
+  }
 
   let localOrigins: readonly string[] = [];
   const door = await startS3Door({

@@ -47,7 +47,9 @@ const synthesizeInto = async (directory: string): Promise<void> => {
 const forgetOld = async (): Promise<void> => {
   for (const name of await readdir(CACHE)) {
     const path = join(CACHE, name);
-    if (Date.now() - (await stat(path)).mtimeMs > KEPT_MS) await rm(path, { recursive: true, force: true });
+    // Another start may have taken it away meanwhile.
+    const made = (await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity;
+    if (Date.now() - made > KEPT_MS) await rm(path, { recursive: true, force: true });
   }
 };
 

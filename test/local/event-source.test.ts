@@ -129,6 +129,20 @@ test("ignores the names of failed messages where the template does not ask for t
   await expect.poll(() => countIn(queue.url)).toBe(0);
 });
 
+test("keeps a batch that failed where the template does not ask for the names either", async () => {
+  const queue = await createQueue();
+  await sendAll(queue.url, ["bad"]);
+  let events = 0;
+  const handler = () => {
+    events += 1;
+    throw new Error("no");
+  };
+  const poller = poll(queue, handler, { reportsBatchItemFailures: false });
+  await expect.poll(() => events).toBe(1);
+  await poller.stop();
+  expect(await countIn(queue.url)).toBe(1);
+});
+
 test("leaves a message that exhausts its receives to the dead-letter queue", async () => {
   const dead = await createQueue();
   const redrive = JSON.stringify({ deadLetterTargetArn: dead.arn, maxReceiveCount: 2 });

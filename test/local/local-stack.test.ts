@@ -33,13 +33,12 @@ const printedBy = async (child: Child) => {
 const start = async (directory: string): Promise<{ child: Child; printed: string }> => {
   const child = run("start.ts", [], { DATA_DIR: directory, PORT: "0" });
   let printed = "";
-  let complaint = "";
-  child.stderr.on("data", (chunk) => (complaint += String(chunk)));
+  const complaint = text(child.stderr);
   for await (const chunk of child.stdout) {
     printed += String(chunk);
     if (/^ready$/m.test(printed)) return { child, printed };
   }
-  throw new Error(`the local stack did not start: ${complaint}`);
+  throw new Error(`the local stack did not start: ${await complaint}`);
 };
 
 const caller = (directory: string) => {
@@ -113,6 +112,11 @@ test("serves the contract from the synthesized template and keeps work items and
 
 test.each([
   ["a port that is none", { PORT: "http" }, "Cannot start: PORT is http: it must be a number from 0 to 65535\n"],
+  [
+    "a DynamoDB that does not answer",
+    { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" },
+    "Cannot start: DynamoDB at http://127.0.0.1:1 cannot be used: ",
+  ],
   [
     "a data directory that is a file",
     { DATA_DIR: script("start.ts") },
