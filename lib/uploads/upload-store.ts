@@ -208,7 +208,6 @@ export const createUploadStore = (dynamodb: DynamoDBDocumentClient, tableName: s
         condition: "attribute_not_exists(#stop)",
       });
     },
-
   };
 };
 

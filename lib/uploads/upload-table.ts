@@ -48,7 +48,8 @@ export interface OpenUpload extends JobKey {
 
 const isConditionFailure = (error: unknown): boolean =>
   error instanceof Error && error.name === "ConditionalCheckFailedException";
-const isCancelled = (error: unknown): boolean => error instanceof Error && error.name === "TransactionCanceledException";
+const isCancelled = (error: unknown): boolean =>
+  error instanceof Error && error.name === "TransactionCanceledException";
 
 /** Reads and writes of the records of upload jobs; which writes are right is for the stores to know. */
 export const createUploadTable = (dynamodb: DynamoDBDocumentClient, table: string) => {
@@ -88,6 +89,16 @@ export const createUploadTable = (dynamodb: DynamoDBDocumentClient, table: strin
     } while (from);
   };
 
+  /** The open jobs that are due for a look. */
+  const openUploads = async function* (now: number): AsyncGenerator<OpenUpload> {
+    for (let shard = 0; shard < OPEN_SHARDS; shard++) {
+      for await (const item of query(`${OPEN}#${shard}`, { before: isoTime(now), consistent: false })) {
+        const { organization, id } = item as unknown as JobKey;
+        yield { organization, id, due: String(item[SORT_KEY]).split("#")[0]! };
+      }
+    }
+  };
+
   return {
     name: table,
     update,
@@ -98,14 +109,14 @@ export const createUploadTable = (dynamodb: DynamoDBDocumentClient, table: strin
 
     /** False where a condition did not hold, or somebody else was writing. */
     transact: async (actions: TransactWriteCommandInput["TransactItems"]): Promise<boolean> => {
-    try {
-      await dynamodb.send(new TransactWriteCommand({ TransactItems: actions }));
-      return true;
-    } catch (error) {
-      if (isCancelled(error)) return false;
-      throw error;
-    }
-  },
+      try {
+        await dynamodb.send(new TransactWriteCommand({ TransactItems: actions }));
+        return true;
+      } catch (error) {
+        if (isCancelled(error)) return false;
+        throw error;
+      }
+    },
 
     readJob: async (job: JobKey): Promise<UploadJob | undefined> => {
       const item = await get(recordKeys.job(job));
@@ -118,15 +129,7 @@ export const createUploadTable = (dynamodb: DynamoDBDocumentClient, table: strin
       return first?.[SORT_KEY] === JOB_SORT_KEY ? { job: jobFrom(first), parts: parts.map(partFrom) } : undefined;
     },
 
-    /** The open jobs that are due for a look. */
-    openUploads: async function* (now: number): AsyncGenerator<OpenUpload> {
-      for (let shard = 0; shard < OPEN_SHARDS; shard++) {
-        for await (const item of query(`${OPEN}#${shard}`, { before: isoTime(now), consistent: false })) {
-          const { organization, id } = item as unknown as JobKey;
-          yield { organization, id, due: String(item[SORT_KEY]).split("#")[0]! };
-        }
-      }
-    },
+    openUploads,
   };
 };
 

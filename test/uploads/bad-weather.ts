@@ -226,7 +226,11 @@ export const runThrough = async (world: World, file: TestFile, weather: Weather)
   expect(new Set(parts.map(({ state }) => state))).toEqual(new Set(["done"]));
 
   const changed = [PATCHED, DELETED].filter((name) => !waiting.has(name));
-  return { outcome: await outcomeOf(world, job), content: await contentOf(base, organization, file.externalIds), changed };
+  return {
+    outcome: await outcomeOf(world, job),
+    content: await contentOf(base, organization, file.externalIds),
+    changed,
+  };
 };
 
 /** The table holds exactly what a clean run leaves and what the client changed; the counters and the report are exact. */

@@ -54,21 +54,25 @@ describe("exactly once", () => {
     expect(write).toBeGreaterThan(20);
   }, 120_000);
 
-  it(`leaves what a clean run leaves through ${FAULTS} faults and ${KILLS} kills (UPLOAD_FAULT_SEED=${SEED})`, async () => {
-    let next = SEED;
-    const keepGoing = async (): Promise<void> => {
-      const world = await createWorld();
-      while (tally.kills < KILLS || faultsSoFar() < FAULTS) {
-        const seed = next++;
-        const random = randomFrom(seed);
-        const file = makeFile(random, 300 + Math.floor(random() * 600));
-        const run = await runThrough(world, file, { random, disorder: true, ...stormOn(random) });
-        expectExact(file, seed, run, await runCleanly(world, file));
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, keepGoing));
-    console.info("injected", tally);
-    expect(tally.kills).toBeGreaterThanOrEqual(KILLS);
-    expect(faultsSoFar()).toBeGreaterThanOrEqual(FAULTS);
-  }, 600_000 * Math.max(1, TIMES));
+  it(
+    `leaves what a clean run leaves through ${FAULTS} faults and ${KILLS} kills (UPLOAD_FAULT_SEED=${SEED})`,
+    async () => {
+      let next = SEED;
+      const keepGoing = async (): Promise<void> => {
+        const world = await createWorld();
+        while (tally.kills < KILLS || faultsSoFar() < FAULTS) {
+          const seed = next++;
+          const random = randomFrom(seed);
+          const file = makeFile(random, 300 + Math.floor(random() * 600));
+          const run = await runThrough(world, file, { random, disorder: true, ...stormOn(random) });
+          expectExact(file, seed, run, await runCleanly(world, file));
+        }
+      };
+      await Promise.all(Array.from({ length: CONCURRENCY }, keepGoing));
+      console.info("injected", tally);
+      expect(tally.kills).toBeGreaterThanOrEqual(KILLS);
+      expect(faultsSoFar()).toBeGreaterThanOrEqual(FAULTS);
+    },
+    600_000 * Math.max(1, TIMES),
+  );
 });

@@ -35,11 +35,14 @@ type Job = { id: string; status: string; error?: string; [name: string]: unknown
 const dataOf = ({ text }: { text: string }) => (JSON.parse(text) as { data: Job }).data;
 
 const jobKey = (id: string): JobKey => ({ organization: organization.id, id });
-const get = async (id: string) => dataOf(await call(createGetUpload(runtime), { resource: `${UPLOAD}/{id}`, params: { id }, key }));
+const get = async (id: string) =>
+  dataOf(await call(createGetUpload(runtime), { resource: `${UPLOAD}/{id}`, params: { id }, key }));
 const cancel = (id: string) =>
   call(createCancelUpload(runtime), { method: "DELETE", resource: `${UPLOAD}/{id}`, params: { id }, key });
 const failedRows = async (id: string) =>
-  dataOf(await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key })) as unknown as {
+  dataOf(
+    await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key }),
+  ) as unknown as {
     url: string | null;
     expires_at: string | null;
     rows: number;
@@ -71,7 +74,7 @@ const run = async (file: string) => {
 
 describe("the report of failed rows", () => {
   const file =
-    "\uFEFFexternal_id,_error,completed_at,\"type\",_row,custom_attributes\r\n" +
+    '\uFEFFexternal_id,_error,completed_at,"type",_row,custom_attributes\r\n' +
     'R-1,old,yesterday,"a ""quoted"" type",9,\r\n' +
     "R-2,,,good,,\r\n" +
     "R-3,,,\r\n" +
@@ -98,23 +101,37 @@ describe("the report of failed rows", () => {
   });
 
   it("can be mended and uploaded as it is", async () => {
-    const { id } = await run("external_id,completed_at,type\nM-1,yesterday,a\nM-2,2026-01-31T09:30:00Z,b\nM-3,tomorrow,c\n");
+    const { id } = await run(
+      "external_id,completed_at,type\nM-1,yesterday,a\nM-2,2026-01-31T09:30:00Z,b\nM-3,tomorrow,c\n",
+    );
     const report = await (await fetch((await failedRows(id)).url!)).text();
     const again = await run(report.replace("yesterday", "2026-01-30T09:30:00Z"));
     expect(again).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
     const rest = await (await fetch((await failedRows(again.id)).url!)).text();
-    expect(rest.split("\n").slice(0, 2).map((line) => line.split(",").slice(0, 4))).toEqual([
+    expect(
+      rest
+        .split("\n")
+        .slice(0, 2)
+        .map((line) => line.split(",").slice(0, 4)),
+    ).toEqual([
       ["external_id", "completed_at", "type", "_row"],
       ["M-3", "tomorrow", "c", "3"],
     ]);
   });
 
   it("is in the file's order although parts fail at once", async () => {
-    const rows = Array.from({ length: 6000 }, (_, row) => `O-${row},${row % 3 === 0 ? "wrong" : ""},${"x".repeat(100)}`);
+    const rows = Array.from(
+      { length: 6000 },
+      (_, row) => `O-${row},${row % 3 === 0 ? "wrong" : ""},${"x".repeat(100)}`,
+    );
     const { id, failed_rows } = await run(`external_id,status,custom_attributes.text\n${rows.join("\n")}\n`);
     expect(failed_rows).toBe(2000);
     const report = await (await fetch((await failedRows(id)).url!)).text();
-    const numbers = report.trimEnd().split("\n").slice(1).map((line) => Number(line.split(",")[3]));
+    const numbers = report
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => Number(line.split(",")[3]));
     expect(numbers).toEqual(Array.from({ length: 2000 }, (_, index) => 2 + 3 * index));
   });
 
@@ -174,7 +191,10 @@ describe("cancelling", () => {
     const delivering = harness.deliverParts();
     while ((await get(id))["succeeded_rows"] === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const { status, text } = await cancel(id);
-    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job: { status: "cancelled", total_rows: 6000 } });
+    expect({ status, job: dataOf({ text }) }).toMatchObject({
+      status: 200,
+      job: { status: "cancelled", total_rows: 6000 },
+    });
     await delivering;
     await harness.drain();
     const job = await get(id);
@@ -187,7 +207,12 @@ describe("cancelling", () => {
         external_id: `L-${row + index}`,
         custom_attributes: { text: "x".repeat(100) },
       }));
-      const answer = await call(applyBatch, { method: "POST", resource: "/v1/work_items/batch", body: { work_items, dry_run: true }, key });
+      const answer = await call(applyBatch, {
+        method: "POST",
+        resource: "/v1/work_items/batch",
+        body: { work_items, dry_run: true },
+        key,
+      });
       made += (dataOf(answer) as unknown as { summary: { unchanged: number } }).summary.unchanged;
     }
     expect(made).toBe(job["succeeded_rows"]);
@@ -205,11 +230,16 @@ describe("cancelling", () => {
 describe("a form", () => {
   it("names the job's own key, the exact size and when it expires", async () => {
     const { status, text } = await askForForm(123);
-    const { data, meta } = JSON.parse(text) as { data: Job; meta: { upload: { url: string; fields: Record<string, string>; expires_at: string } } };
+    const { data, meta } = JSON.parse(text) as {
+      data: Job;
+      meta: { upload: { url: string; fields: Record<string, string>; expires_at: string } };
+    };
     expect({ status, job: data.status }).toEqual({ status: 202, job: "pending" });
     expect(meta.upload.expires_at).toBe(new Date(clock() + 15 * MINUTE_MS).toISOString());
     expect(meta.upload.fields["key"]).toBe(objectKeys.source(jobKey(data.id)));
-    const policy = JSON.parse(Buffer.from(meta.upload.fields["Policy"]!, "base64").toString()) as { conditions: unknown[] };
+    const policy = JSON.parse(Buffer.from(meta.upload.fields["Policy"]!, "base64").toString()) as {
+      conditions: unknown[];
+    };
     expect(policy.conditions).toContainEqual(["content-length-range", 123, 123]);
     expect(policy.conditions).toContainEqual({ key: objectKeys.source(jobKey(data.id)) });
   });
@@ -306,7 +336,11 @@ describe("the sweep", () => {
 
 describe("a job ends", () => {
   it("when its file is gone", async () => {
-    const { job } = await harness.store.create(organization, { id: randomUUID(), origin: "request" }, clock() + MINUTE_MS);
+    const { job } = await harness.store.create(
+      organization,
+      { id: randomUUID(), origin: "request" },
+      clock() + MINUTE_MS,
+    );
     await split(job.id);
     expect(await get(job.id)).toMatchObject({ status: "failed", error: "the file was deleted before it was read" });
   });
@@ -404,7 +438,12 @@ describe("a worker close to its time limit", () => {
     }
     expect(runs).toBeGreaterThan(2);
     await harness.drain();
-    expect(await get(id)).toMatchObject({ status: "completed", total_rows: 3000, succeeded_rows: 3000, failed_rows: 0 });
+    expect(await get(id)).toMatchObject({
+      status: "completed",
+      total_rows: 3000,
+      succeeded_rows: 3000,
+      failed_rows: 0,
+    });
   });
 });
 
