@@ -43,8 +43,15 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
   return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
 };
 
-const timeout = (): Promise<"timeout"> =>
-  new Promise((resolve) => setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout").unref());
+const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
+  const { promise: late, resolve } = Promise.withResolvers<"timeout">();
+  const timer = setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout");
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 type Header = readonly [string, string];
 
@@ -96,11 +103,11 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
       stage: stage?.StageName ?? "",
       binaryMediaTypes,
     });
-    const running = functions.get(integration.functionName)?.invoke(JSON.stringify(event), requestId);
-    const invocation = await Promise.race([running, timeout()]);
+    const target = functions.get(integration.functionName);
+    if (target === undefined) return respond("API_CONFIGURATION_ERROR", requestId);
+    const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
     if (invocation === "timeout") return respond("INTEGRATION_TIMEOUT", requestId);
-    const answered =
-      invocation?.ok === true && toHttpAnswer(invocation.payload, message.headers.accept, binaryMediaTypes);
+    const answered = invocation.ok && toHttpAnswer(invocation.payload, message.headers.accept, binaryMediaTypes);
     return answered || respond("API_CONFIGURATION_ERROR", requestId);
   };
 

@@ -4,7 +4,7 @@ import { buffer, text } from "node:stream/consumers";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startGateway } from "../../infra/local/gateway.ts";
-import type { LambdaFunction } from "../../infra/local/lambda-function.ts";
+import { type LambdaFunction, PAYLOAD_MAX_BYTES, PayloadTooLargeError } from "../../infra/local/lambda-function.ts";
 import { type Resource, resolveTemplate } from "../../infra/local/template.ts";
 
 const uri = (functionName: string) => ({
@@ -81,6 +81,7 @@ const inline = (name: string, answer: (event: APIGatewayProxyEvent) => unknown):
     try {
       return { ok: true, payload: JSON.stringify(await answer(JSON.parse(payload) as APIGatewayProxyEvent)) };
     } catch (error) {
+      if (error instanceof PayloadTooLargeError) throw error;
       return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
     }
   },
@@ -260,6 +261,21 @@ describe("limits", () => {
     expect(response.headers.get("retry-after")).toBe("1");
     expect(await response.text()).toBe('{"error":"Request body too large"}');
     expect((await send("/items/1")).status).toBe(200);
+  });
+
+  test("answers 413 to an event that is longer than a function takes", async () => {
+    const form = new FormData();
+    form.append("file", new Blob([Buffer.alloc(5 * 1024 * 1024)]));
+    const size = (event: APIGatewayProxyEvent) => {
+      const length = JSON.stringify(event).length;
+      if (length > PAYLOAD_MAX_BYTES) throw new PayloadTooLargeError(`${length} bytes`);
+      return echoed(event);
+    };
+    const gateway = await start(size);
+    onTestFinished(() => gateway.stop());
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/items`, { method: "POST", body: form });
+    expect(response.status).toBe(413);
+    expect(await response.text()).toBe('{"error":"Request body too large"}');
   });
 
   test("answers in JSON to what is no HTTP", async () => {
