@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { environmentFileOf } from "./data-directory.ts";
 import { readEnvironmentFile } from "./environment-file.ts";
-import { createLambdaFunction } from "./lambda-function.ts";
+import { readEvent } from "./invoke-event.ts";
+import { createLambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { surroundingsOf } from "./local-stack.ts";
 import { synthesize } from "./synthesis.ts";
@@ -12,19 +12,11 @@ import { functionsOf } from "./template-functions.ts";
 /** `npm run invoke -- <function> <event file>`: one function of the template on the engines of a running local stack. */
 const USAGE = "usage: npm run invoke -- <function> <event.json>, for example get-work-item events/get-work-item.json";
 
-const readEvent = (file: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(readFileSync(file, "utf8")));
-  } catch (error) {
-    throw new LocalStackError(`${file} is no event: ${error instanceof Error ? error.message : String(error)}`);
-  }
-};
-
 const invoke = async (name: string | undefined, eventFile: string | undefined): Promise<void> => {
   if (name === undefined || eventFile === undefined) throw new LocalStackError(USAGE);
-  const payload = readEvent(eventFile);
   const dataDirectory = process.env["DATA_DIR"] ?? ".local";
   const variables = readEnvironmentFile(environmentFileOf(dataDirectory));
+  const payload = readEvent(eventFile, process.env["API_KEY"] ?? variables["API_KEY"]);
   const endpoint = (service: string): string => variables[`AWS_ENDPOINT_URL_${service}`] ?? "";
   const endpoints = { dynamodb: endpoint("DYNAMODB"), s3: endpoint("S3"), sqs: endpoint("SQS") };
   if (!(await fetch(`${endpoints.sqs}/health`).catch(() => undefined))?.ok) {
@@ -36,7 +28,7 @@ const invoke = async (name: string | undefined, eventFile: string | undefined): 
   const definition = definitions.find((one) => one.name === name || one.name === `${stackName}-${name}`);
   if (definition === undefined) {
     const names = definitions.map((one) => one.name.slice(stackName.length + 1));
-    throw new LocalStackError(`the template has no function ${name}; it has ${names.join(", ")}`);
+    throw new LocalStackError(`the template has no function ${name}; name one of ${names.join(", ")}`);
   }
   const target = createLambdaFunction(definition, process.stderr);
   try {
@@ -52,7 +44,7 @@ const invoke = async (name: string | undefined, eventFile: string | undefined): 
 try {
   await invoke(process.argv[2], process.argv[3]);
 } catch (error) {
-  if (!(error instanceof LocalStackError)) throw error;
+  if (!(error instanceof LocalStackError || error instanceof PayloadTooLargeError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

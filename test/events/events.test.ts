@@ -1,0 +1,233 @@
+import { createHash } from "node:crypto";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSEvent } from "aws-lambda";
+import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { allRoutes } from "../../functions/routes.ts";
+import { allWorkers, type Trigger } from "../../functions/workers.ts";
+import { functionNames, REJECT_UNKNOWN_ROUTE } from "../../infra/build.ts";
+import { toProxyEvent } from "../../infra/local/proxy-event.ts";
+import { InvalidInputError } from "../../lib/errors.ts";
+import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
+import { createTestRuntime } from "../support/runtime.ts";
+import { sqsEvent } from "../uploads/upload-harness.ts";
+import { allSamples, eventOf, functionOf, refusalOf, sendSamples } from "./samples.ts";
+
+/** All samples, in an order in which each finds what it needs: those before it made that. */
+const ORDER = Object.entries({
+  "create-work-item": ["400", "401", "409", "415", "422"],
+  "apply-work-item-batch": ["422"],
+  "upsert-work-item-event": ["422"],
+  "record-qa-score": ["error"],
+  "update-work-item": ["412", "422"],
+  "get-work-item": ["401", "404"],
+  "list-work-items": ["422"],
+  "list-work-item-events": ["404"],
+  "delete-work-item": ["404"],
+  "record-conversation-upload": ["error"],
+  "get-conversation-upload": ["404"],
+  "list-conversation-uploads": ["422"],
+  "upload-work-items": ["form", "400", "415", "422"],
+  "split-upload": ["failure"],
+  "apply-upload-part": ["failure"],
+  "fail-dead-upload": ["dropped"],
+  "sweep-uploads": [],
+  "get-work-item-upload": ["404"],
+  "get-work-item-upload-failed-rows": ["404"],
+  "list-work-item-uploads": ["422"],
+  "cancel-work-item-upload": ["409"],
+  "reject-unknown-route": ["405"],
+}).flatMap(([name, others]) => [name, ...others.map((other) => `${name}.${other}`)]);
+
+const errorSchema = z.strictObject({ error: z.string().min(1) });
+
+const keysOf = (value: object | undefined): string[] => Object.keys(value ?? {}).toSorted();
+
+const messagesOf = (sample: string): unknown[] =>
+  (eventOf(sample) as SQSEvent).Records.map(({ body }) => JSON.parse(body) as unknown);
+
+/** The event that the local gateway makes of the request in a sample. */
+const proxyEventOf = (event: APIGatewayProxyEvent): APIGatewayProxyEvent => {
+  const { httpMethod, path, headers, body, isBase64Encoded, resource, requestContext } = event;
+  const query = new URLSearchParams({ ...(event.queryStringParameters as Record<string, string> | null) });
+  const message = Object.assign(new IncomingMessage(new Socket()), {
+    method: httpMethod,
+    url: `${path}?${query.toString()}`,
+    headers: { "content-type": headers["Content-Type"] },
+  });
+  return toProxyEvent({
+    message,
+    body: Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8"),
+    resourcePath: resource,
+    resourceId: requestContext.resourceId,
+    pathParameters: (event.pathParameters ?? {}) as Record<string, string>,
+    requestId: requestContext.requestId,
+    stage: requestContext.stage,
+    binaryMediaTypes: ["multipart/form-data"],
+  });
+};
+
+let outcomes: Awaited<ReturnType<typeof sendSamples>>;
+beforeAll(async () => {
+  outcomes = await sendSamples(await createTestRuntime(), ORDER);
+});
+
+const valueOf = (sample: string, all = outcomes): unknown => {
+  const outcome = all.get(sample);
+  if (outcome?.status !== "fulfilled") throw new Error(`${sample} was not answered`, { cause: outcome?.reason });
+  return outcome.value;
+};
+const answerTo = (sample: string, all = outcomes) => {
+  const { statusCode, body } = valueOf(sample, all) as APIGatewayProxyResult;
+  return { status: statusCode, body: JSON.parse(body) as { data: Record<string, unknown> } };
+};
+
+const samplesOf = (...kinds: readonly Trigger["kind"][]): string[] => {
+  const names = allWorkers.filter(({ trigger }) => kinds.includes(trigger.kind)).map(({ name }) => name);
+  return allSamples.filter((sample) => names.includes(functionOf(sample)));
+};
+const isWorker = (name: string): boolean => allWorkers.some((worker) => worker.name === name);
+const apiSamples = allSamples.filter((sample) => !isWorker(functionOf(sample)));
+const routeOf = (sample: string) => allRoutes.find(({ name }) => name === functionOf(sample));
+
+describe("events/", () => {
+  it.each(functionNames)("holds a sample that %s takes", (name) => {
+    expect(allSamples).toContain(name);
+  });
+
+  // The sweep reads nothing of its event: it can be given no wrong one.
+  it.each(functionNames.filter((name) => name !== "sweep-uploads"))("holds a sample that %s refuses", (name) => {
+    const refused = allSamples.filter((sample) => functionOf(sample) === name && refusalOf(sample) !== undefined);
+    expect(refused).not.toEqual([]);
+  });
+
+  it("holds nothing that is not sent, and nothing of a function that is not there", () => {
+    expect(allSamples.toSorted()).toEqual(ORDER.toSorted());
+    expect(allSamples.filter((sample) => !functionNames.includes(functionOf(sample)))).toEqual([]);
+  });
+
+  it("names things by the ids that their external_ids and Idempotency-Keys have", () => {
+    const api = (sample: string) => eventOf(sample) as APIGatewayProxyEvent;
+    const body = (sample: string) => JSON.parse(api(sample).body ?? "") as Record<string, unknown>;
+    const externalIdOf = (input: unknown): string => (input as { external_id: string }).external_id;
+    const uploadId = (sample: string): string =>
+      idempotentUploadJobId("demo", api(sample).headers["Idempotency-Key"] ?? "");
+
+    const item = workItemId("demo", externalIdOf(body("create-work-item")["work_item"]));
+    const [batched, other] = (body("apply-work-item-batch")["work_items"] as object[]).map(externalIdOf);
+    expect(workItemId("demo", batched ?? "")).toBe(item);
+    const conversation = conversationUploadId("demo", externalIdOf(eventOf("record-conversation-upload")));
+    const [job, form] = [uploadId("upload-work-items"), uploadId("upload-work-items.form")];
+
+    const expected = {
+      "get-work-item": item,
+      "update-work-item": item,
+      "upsert-work-item-event": item,
+      "list-work-item-events": item,
+      "delete-work-item": workItemId("demo", other ?? ""),
+      "get-conversation-upload": conversation,
+      "get-work-item-upload": job,
+      "get-work-item-upload-failed-rows": job,
+      "cancel-work-item-upload": form,
+      "cancel-work-item-upload.409": job,
+    };
+    const named = Object.keys(expected).map((sample) => [sample, api(sample).pathParameters?.["id"]]);
+    expect(Object.fromEntries(named)).toEqual(expected);
+    expect(externalIdOf(eventOf("record-qa-score"))).toBe(batched);
+    const key = `uploads/demo/${job}/source.csv`;
+    expect(messagesOf("split-upload")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
+    for (const sample of ["apply-upload-part", "fail-dead-upload"]) {
+      expect(messagesOf(sample)).toMatchObject([{ organization: "demo", id: job, part: 0 }]);
+    }
+  });
+});
+
+describe("API functions", () => {
+  it.each(apiSamples)("%s is what the gateway makes of a request", (sample) => {
+    const event = eventOf(sample) as APIGatewayProxyEvent;
+    const { resource, path, pathParameters, headers, multiValueHeaders, requestContext, ...request } = event;
+    const made = proxyEventOf(event);
+    expect(made).toMatchObject(request);
+    expect(keysOf(event)).toEqual(keysOf(made));
+    expect(keysOf(requestContext)).toEqual(keysOf(made.requestContext));
+    expect(keysOf(requestContext.identity)).toEqual(keysOf(made.requestContext.identity));
+
+    const filledIn = resource.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+    expect(path).toBe(filledIn);
+    expect(requestContext).toMatchObject({ resourcePath: resource, httpMethod: event.httpMethod, path: `/dev${path}` });
+    expect(Object.values(multiValueHeaders)).toEqual(Object.values(headers).map((value) => [value]));
+    const { method, path: itsResource } = routeOf(sample) ?? { method: event.httpMethod, path: resource };
+    expect({ method: event.httpMethod, resource }).toEqual({ method, resource: itsResource });
+  });
+
+  it.each(apiSamples)("%s is answered as its name says", (sample) => {
+    const route = routeOf(sample);
+    // Refusing is all that it does: its usual answer is to a path that nothing has.
+    const usual = functionOf(sample) === REJECT_UNKNOWN_ROUTE ? 404 : route?.status;
+    const { status, body } = answerTo(sample);
+    expect({ status, body }).toMatchObject({ status: Number(refusalOf(sample) ?? usual) });
+    const schema = status >= 400 ? errorSchema : route?.response;
+    expect(schema?.safeParse(body)).toMatchObject({ success: true });
+  });
+
+  it.each(allSamples.filter((sample) => sample.startsWith("list-") && refusalOf(sample) === undefined))(
+    "%s finds what other samples made",
+    (sample) => {
+      expect(answerTo(sample).body.data).not.toEqual([]);
+    },
+  );
+});
+
+describe("functions behind queues", () => {
+  it.each(samplesOf("queue", "dead-letters"))("%s is what SQS hands over", (sample) => {
+    const { Records } = eventOf(sample) as SQSEvent;
+    expect(Records).not.toEqual([]);
+    for (const record of Records) {
+      expect(keysOf(record)).toEqual(keysOf(sqsEvent("")["Records"][0]));
+      expect(record.md5OfBody).toBe(createHash("md5").update(record.body).digest("hex"));
+    }
+  });
+
+  it.each(samplesOf("queue", "dead-letters"))("%s fails, or does not, as its name says", (sample) => {
+    const { Records } = eventOf(sample) as SQSEvent;
+    // A dead letter that names no job has nowhere further to go: it is logged and dropped.
+    const failed = refusalOf(sample) === "failure" ? Records : [];
+    const batchItemFailures = failed.map(({ messageId }) => ({ itemIdentifier: messageId }));
+    expect(valueOf(sample)).toEqual({ batchItemFailures });
+  });
+
+  it("take an upload from its file to its last row", () => {
+    const { data } = answerTo("get-work-item-upload").body;
+    expect(data).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
+    const report = answerTo("get-work-item-upload-failed-rows").body.data;
+    expect(report).toMatchObject({ rows: 1, url: expect.stringContaining(String(data["id"])) });
+  });
+
+  it("end an upload whose message died", async () => {
+    const runtime = await createTestRuntime();
+    const statusAfter = async (...order: readonly string[]): Promise<unknown> => {
+      const sent = await sendSamples(runtime, [...order, "get-work-item-upload"]);
+      return answerTo("get-work-item-upload", sent).body.data["status"];
+    };
+    expect(await statusAfter("upload-work-items", "split-upload", "fail-dead-upload.dropped")).toBe("processing");
+    expect(await statusAfter("fail-dead-upload")).toBe("failed");
+  });
+});
+
+describe("functions that other systems or the clock invoke", () => {
+  it.each(samplesOf("direct").filter((sample) => refusalOf(sample) === undefined))("%s is carried out", (sample) => {
+    const { organization, ...recorded } = eventOf(sample) as Record<string, unknown>;
+    expect(organization).toBe("demo");
+    expect(valueOf(sample)).toMatchObject(recorded);
+  });
+
+  it.each(samplesOf("direct").filter((sample) => refusalOf(sample) === "error"))("%s is refused", (sample) => {
+    expect(outcomes.get(sample)).toMatchObject({ status: "rejected", reason: expect.any(InvalidInputError) });
+  });
+
+  it("sweep-uploads takes a scheduled event", () => {
+    expect(eventOf("sweep-uploads")).toMatchObject({ source: "aws.events", "detail-type": "Scheduled Event" });
+    expect(valueOf("sweep-uploads")).toBeUndefined();
+  });
+});
