@@ -3,7 +3,7 @@ import { countFitting } from "../lib/http/answer-size.ts";
 import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
 import { decodeCursor, encodeCursor } from "../lib/listing/cursor.ts";
 import { eventsScope } from "../lib/work-items/item-with-events-answer.ts";
-import { eventResponseOf } from "../lib/work-items/work-item-record.ts";
+import { toEventResponse } from "../lib/work-items/work-item-record.ts";
 import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
 import { routes } from "./routes.ts";
 
@@ -16,7 +16,7 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
     const scope = eventsScope(organization, id);
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
     const { events, more } = await store.listEvents(organization.id, id, after, query.limit);
-    const answers = events.map(eventResponseOf);
+    const answers = events.map(toEventResponse);
     const fitting = countFitting(answers);
     const last = more || fitting < events.length ? events[fitting - 1]?.sk : undefined;
     return {

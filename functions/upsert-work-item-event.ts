@@ -1,6 +1,6 @@
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { eventResponseOf } from "../lib/work-items/work-item-record.ts";
+import { toEventResponse } from "../lib/work-items/work-item-record.ts";
 import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
 import { routes } from "./routes.ts";
 
@@ -10,7 +10,7 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   const store = createWorkItemStore(runtime);
   return endpoint(route, runtime, async ({ organization, params, body, deadline }) => {
     const { created, event } = await store.upsertEvent(organization, params["id"] ?? "", body.event, deadline);
-    return { status: created ? 201 : 200, body: { data: eventResponseOf(event) } };
+    return { status: created ? 201 : 200, body: { data: toEventResponse(event) } };
   });
 };
 

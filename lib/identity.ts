@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** What an id can name. The kind is hashed with the parts, so an event and a work item never share an id. */
 export type IdentityKind = "work item" | "work item event" | "conversation upload" | "upload job";
@@ -8,16 +8,10 @@ export type IdentityKind = "work item" | "work item event" | "conversation uploa
  * length-prefixed parts. The same parts always name the same id, so no lookup row or index maps one to the other.
  */
 export const deriveId = (kind: IdentityKind, ...parts: string[]): string => {
-  const hash = createHash("sha256");
-  for (const part of [kind, ...parts]) {
-    const bytes = Buffer.from(part, "utf8");
-    hash.update(`${bytes.length}:`).update(bytes);
-  }
-  const bytes = hash.digest().subarray(0, 16);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const named = [kind, ...parts].map((part) => `${Buffer.byteLength(part)}:${part}`).join("");
+  const hex = hash("sha256", named, "hex");
+  const variant = "89ab"[Number.parseInt(hex[16]!, 16) & 3];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
 export const workItemId = (organization: string, externalId: string): string =>

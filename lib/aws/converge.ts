@@ -5,9 +5,11 @@ import {
   attemptOn,
   type Attributes,
   fateOf,
+  newWriteId,
   type RecordKey,
   type StoredRecord,
   versionedBy,
+  withoutNulls,
   type WriteAttempt,
 } from "./versioned-record.ts";
 
@@ -61,12 +63,13 @@ const readOrEmpty = async (store: RecordStore, pending: readonly Pending<unknown
   return round === 0 ? reading : reading.catch(() => undefined);
 };
 
-/** Attributes of `set` that differ from the stored ones; undefined ones are to be removed. */
+/** Attributes of `set` that differ from the stored ones, where absent is null; undefined ones are to be removed. */
 const changesOf = (stored: StoredRecord | undefined, set: Attributes) => {
-  const changed = Object.entries(set).filter(([name, value]) => stored === undefined || stored[name] !== value);
+  if (stored === undefined) return { set: withoutNulls(set), remove: [] };
+  const changed = Object.entries(set).filter(([name, value]) => (stored[name] ?? null) !== (value ?? null));
   return {
     set: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
-    remove: changed.flatMap(([name, value]) => (value === undefined && stored !== undefined ? [name] : [])),
+    remove: changed.flatMap(([name, value]) => (value === undefined ? [name] : [])),
   };
 };
 
@@ -97,6 +100,7 @@ export const converge = async <R>(
     }
     options.guard?.();
 
+    const writeId = newWriteId();
     const writes: { readonly entry: Pending<R>; readonly write: ConditionalWrite; readonly attempted: Attempted<R> }[] =
       [];
     for (const entry of pending) {
@@ -118,7 +122,7 @@ export const converge = async <R>(
         settled[index] = { result, record: stored };
         continue;
       }
-      const attempt = attemptOn(stored);
+      const attempt = attemptOn(stored, writeId);
       const { set: changed, remove } = changesOf(stored, { ...set, ...versionedBy(stored, attempt) });
       const write = { key: target.key, before: stored, set: changed, remove };
       const record = { ...stored, ...target.key, ...changed } as StoredRecord;

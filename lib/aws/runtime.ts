@@ -21,11 +21,16 @@ export interface Runtime<T extends Touches = Touches> {
 const retries = { maxAttempts: 3, retryMode: "standard" } as const;
 const timeouts = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true } as const;
 
+/** The SDK copies every input and output for a logger that we do not give it. */
+const createDynamoDbClient = (): DynamoDBClient => {
+  const client = new DynamoDBClient({ ...retries, requestHandler: timeouts });
+  client.middlewareStack.remove("loggerMiddleware");
+  return client;
+};
+
 /** Clients as every function uses them. Endpoints, region and credentials come from the SDK's own environment variables. */
 export const createClients = (options: { readonly s3ForcePathStyle: boolean }) => ({
-  dynamodb: DynamoDBDocumentClient.from(new DynamoDBClient({ ...retries, requestHandler: timeouts }), {
-    marshallOptions: { removeUndefinedValues: true },
-  }),
+  dynamodb: DynamoDBDocumentClient.from(createDynamoDbClient(), { marshallOptions: { removeUndefinedValues: true } }),
   s3: new S3Client({
     ...retries,
     requestHandler: { ...timeouts, requestTimeout: 30_000 },

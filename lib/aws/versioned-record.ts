@@ -19,6 +19,16 @@ export interface Versioned {
 export type Attributes = Readonly<Record<string, unknown>>;
 export type StoredRecord = RecordKey & Versioned & Attributes;
 
+/** What a new record stores of them: absent is null to whoever reads it, and costs neither bytes nor time. */
+export const withoutNulls = (attributes: Attributes): Attributes => {
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(attributes)) {
+    const value = attributes[name];
+    if (value !== null && value !== undefined) kept[name] = value;
+  }
+  return kept;
+};
+
 /** Four: a writer whose answer was lost retries within seconds, and an item rarely takes four other writes meanwhile. */
 const REMEMBERED_WRITES = 4;
 
@@ -30,9 +40,10 @@ export interface WriteAttempt {
   readonly writeId: string;
 }
 
-export const attemptOn = (before: Versioned | undefined): WriteAttempt => ({
+/** @param writeId may be that of other records written at the same time */
+export const attemptOn = (before: Versioned | undefined, writeId = newWriteId()): WriteAttempt => ({
   version: (before?.version ?? 0) + 1,
-  writeId: newWriteId(),
+  writeId,
 });
 
 /** The version attributes after an attempt succeeds. */

@@ -10,9 +10,16 @@ export interface ValidRow {
   readonly input: WorkItemInput;
 }
 
-/** What became of rows: those that failed for good with their reason, and those that may succeed later. */
-interface Outcome {
+/** What became of rows. */
+export interface AppliedRows {
+  /** The reasons of those that failed for good, by row. */
   readonly failed: ReadonlyMap<number, string>;
+  /** How many made an item. */
+  readonly created: number;
+}
+
+/** What became of rows in one attempt; those that are pending may succeed later. */
+interface Outcome extends AppliedRows {
   readonly pending: readonly ValidRow[];
 }
 
@@ -32,13 +39,14 @@ export interface ApplyRowsOptions {
   readonly job: string;
   /** Milliseconds since the epoch when the rest is left for later. */
   readonly deadline: number;
+  /** Nothing is read first: right for rows whose items are all new, dear for others. */
+  readonly assumeNew: boolean;
   /** Throws where this worker must not write any more. */
   readonly guard: () => void;
 }
 
 /**
  * Applies rows in their order until each has succeeded or failed for good.
- * @returns the reasons of those that failed, by row
  * @throws RowsPendingError where the deadline comes first, and what `guard` throws
  */
 export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
@@ -47,10 +55,11 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
     rows: readonly ValidRow[],
     options: ApplyRowsOptions,
   ): Promise<Outcome> => {
-    const { job: uploadJob, deadline, guard } = options;
+    const { job: uploadJob, ...applyOptions } = options;
     try {
-      const results = await apply(organization, rows, { uploadJob, deadline, guard });
+      const results = await apply(organization, rows, { uploadJob, ...applyOptions });
       return {
+        created: results.filter(({ outcome }) => outcome === "created").length,
         failed: new Map(
           rows.flatMap(({ row }, index) => {
             const error = results[index]?.error;
@@ -61,15 +70,19 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
       };
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
-      if (!isFaultOfRow(error)) return { failed: new Map(), pending: rows };
-      if (rows.length === 1) return { failed: new Map([[rows[0]!.row, CANNOT_BE_APPLIED]]), pending: [] };
+      if (!isFaultOfRow(error)) return { failed: new Map(), created: 0, pending: rows };
+      if (rows.length === 1) return { failed: new Map([[rows[0]!.row, CANNOT_BE_APPLIED]]), created: 0, pending: [] };
       const middle = Math.ceil(rows.length / 2);
       const first = await attempt(organization, rows.slice(0, middle), options);
       const rest = rows.slice(middle);
       // Later rows of an external_id must not overtake earlier ones.
       if (first.pending.length > 0) return { ...first, pending: [...first.pending, ...rest] };
       const second = await attempt(organization, rest, options);
-      return { failed: new Map([...first.failed, ...second.failed]), pending: second.pending };
+      return {
+        failed: new Map([...first.failed, ...second.failed]),
+        created: first.created + second.created,
+        pending: second.pending,
+      };
     }
   };
 
@@ -77,18 +90,23 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
     organization: Organization,
     rows: readonly ValidRow[],
     options: ApplyRowsOptions,
-  ): Promise<ReadonlyMap<number, string>> => {
+  ): Promise<AppliedRows> => {
     const failed = new Map<number, string>();
+    let created = 0;
     let pending = rows;
     for (let round = 1; pending.length > 0; round++) {
-      const outcome = await attempt(organization, pending, options);
+      const outcome = await attempt(organization, pending, {
+        ...options,
+        assumeNew: options.assumeNew && round === 1,
+      });
       for (const [row, reason] of outcome.failed) failed.set(row, reason);
+      created += outcome.created;
       ({ pending } = outcome);
       if (pending.length === 0) break;
       await backOff(round);
       if (clock() >= options.deadline) throw new RowsPendingError();
     }
-    return failed;
+    return { failed, created };
   };
 };
 

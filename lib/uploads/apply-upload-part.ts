@@ -57,6 +57,15 @@ interface Work {
   readonly onCounted: (rows: number) => void;
 }
 
+interface AppliedWindow {
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Frames of the lines of the report. */
+  readonly lines: Buffer;
+  /** Every valid row made an item. */
+  readonly allNew: boolean;
+}
+
 type Ending = "done" | "stopped" | "handed over";
 
 /**
@@ -78,7 +87,12 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     limits = WINDOW_LIMITS,
   } = dependencies;
 
-  const applyWindow = async (work: Work, part: Claimed<UploadPart>, window: readonly Frame[]) => {
+  const applyWindow = async (
+    work: Work,
+    part: Claimed<UploadPart>,
+    window: readonly Frame[],
+    assumeNew: boolean,
+  ): Promise<AppliedWindow> => {
     const texts = new Map(window.map(({ row, raw }) => [row, raw.toString()]));
     const rows: ValidRow[] = [];
     const errors = new Map<number, string>();
@@ -88,8 +102,9 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       else rows.push({ row, input: reading.input });
     }
     const leaseEnd = part.lease_until - LEASE_MARGIN_MS;
-    const failed = await applyRows(work.organization, rows, {
+    const { failed, created } = await applyRows(work.organization, rows, {
       job: work.job.id,
+      assumeNew,
       deadline: Math.min(work.handOverAt, leaseEnd),
       guard: () => {
         if (clock() >= leaseEnd) throw new LeaseLostError("the lease ends before the window is applied");
@@ -101,7 +116,12 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       const error = errors.get(row);
       if (error !== undefined) lines.add({ row, raw: Buffer.from(work.toLine(row, text, error)) });
     }
-    return { succeeded: window.length - errors.size, failed: errors.size, lines: lines.bytes() };
+    return {
+      succeeded: window.length - errors.size,
+      failed: errors.size,
+      lines: lines.bytes(),
+      allNew: created === rows.length,
+    };
   };
 
   /** Applies a window, with as many leases as it takes. */
@@ -109,19 +129,20 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     work: Work,
     claimed: Claimed<UploadPart>,
     window: readonly Frame[],
-    next: Pick<UploadPart, "segment" | "offset"> & { readonly isLast: boolean },
-  ): Promise<Claimed<UploadPart>> => {
+    next: Pick<UploadPart, "segment" | "offset"> & { readonly isLast: boolean; readonly assumeNew: boolean },
+  ): Promise<{ readonly part: Claimed<UploadPart>; readonly allNew: boolean }> => {
     const { job } = work;
     let part = claimed;
+    let { assumeNew } = next;
     for (;;) {
       try {
-        const { succeeded, failed, lines } = await applyWindow(work, part, window);
+        const { succeeded, failed, lines, allNew } = await applyWindow(work, part, window, assumeNew);
         let { failures } = part;
         if (lines.length > 0) {
           await objects.write(objectKeys.failedRows(job, part.number, part.epoch, countOf(failures)), lines);
           failures = withNext(failures, part.epoch);
         }
-        return await store.savePart(job, part, {
+        part = await store.savePart(job, part, {
           segment: next.segment,
           offset: next.offset,
           succeeded: part.succeeded + succeeded,
@@ -129,9 +150,11 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
           failures,
           state: next.isLast ? "done" : "open",
         });
+        return { part, allNew };
       } catch (error) {
         if (!(error instanceof RowsPendingError) || clock() >= work.handOverAt) throw error;
         part = await store.savePart(job, part, { state: "open" });
+        assumeNew = false;
       }
     }
   };
@@ -147,6 +170,8 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const segments = countOf(job.segments);
     let part = claimed;
     let { segment, offset } = part;
+    // Where one window made nothing but new items, the next most likely does, and need not read them first.
+    let assumeNew = false;
     while (segment < segments) {
       const block = await findBlock(job, part.number, segment);
       const source = objects.read(block.key, { from: block.from + offset, to: block.to });
@@ -155,7 +180,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
         const isBlockDone = block.from + offset === block.to;
         const isLast = isBlockDone && segment === segments - 1;
         const next = isBlockDone ? { segment: segment + 1, offset: 0 } : { segment, offset };
-        part = await applyAndCount(work, part, window, { ...next, isLast });
+        ({ part, allNew: assumeNew } = await applyAndCount(work, part, window, { ...next, isLast, assumeNew }));
         work.onCounted(window.length);
         if (isLast) return "done";
         if (part.stop) {

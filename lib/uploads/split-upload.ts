@@ -43,7 +43,7 @@ export const columnsOfHeader = (header: string): Columns =>
 /** @throws InvalidFileError */
 const readHeader = ({ raw, cells }: CsvRecord): { readonly header: string; readonly columns: Columns } => {
   if (raw.length > HEADER_MAX_BYTES) throw new InvalidFileError(`row 1: must be at most ${HEADER_MAX_BYTES} bytes`);
-  return { header: raw.toString(), columns: parseHeader(cells) };
+  return { header: raw.toString(), columns: parseHeader(cells()) };
 };
 
 /**
@@ -99,7 +99,7 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     let job = claimed;
     const parts = job.part_count ?? 1;
     const segment = createSegmentWriter(parts);
-    let columns = job.header === "" ? undefined : columnsOfHeader(job.header);
+    let idIndex = job.header === "" ? 0 : externalIdIndex(columnsOfHeader(job.header));
     let progress: SplitProgress = job;
     let savedAt = clock();
 
@@ -115,11 +115,12 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       let { rows, header } = progress;
       for (const record of records) {
         if (record.row === 1) {
-          ({ header, columns } = readHeader(record));
+          const read = readHeader(record);
+          ({ header } = read);
+          idIndex = externalIdIndex(read.columns);
           continue;
         }
-        const externalId = record.cells[externalIdIndex(columns!)] ?? "";
-        segment.add(partOf(externalId, parts), record);
+        segment.add(partOf(record.cells()[idIndex] ?? "", parts), record);
         rows++;
       }
       progress = { ...progress, ...position, rows, header };
@@ -138,7 +139,12 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     return store.publish(job, toProgress(progress));
   };
 
-  const partCount = (bytes: number): number => Math.min(PARTS_MAX, Math.ceil(bytes / limits.partBytes));
+  /** A multiple of what is under way at once, so that the last ones are not applied one after the other. */
+  const partCount = (bytes: number): number => {
+    const worthwhile = Math.ceil(bytes / limits.partBytes);
+    if (worthwhile <= PARTS_IN_FLIGHT) return worthwhile;
+    return Math.min(PARTS_MAX, Math.ceil(worthwhile / PARTS_IN_FLIGHT) * PARTS_IN_FLIGHT);
+  };
 
   const fail = async (job: JobKey, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error, unlessPublished: true });

@@ -9,9 +9,11 @@ import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
 import {
   attributesOf,
   eventKeyOf,
+  formatUploadMark,
   itemIdOf,
   itemKeyOf,
   type UploadMark,
+  uploadMarkOf,
   workItemEventFrom,
   workItemFrom,
 } from "./work-item-record.ts";
@@ -40,6 +42,8 @@ export interface ApplyOptions {
   readonly deadline: number;
   /** The upload job whose rows these are. */
   readonly uploadJob?: string;
+  /** Nothing is read first. An item that is there after all costs a failed condition, is read and then applied like any other. */
+  readonly assumeNew?: boolean;
   /** Called after every read that a plan is based on and before anything is written; throws to stop. */
   readonly guard?: () => void;
 }
@@ -76,7 +80,7 @@ const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]):
 /** Plans one group's inputs, each against the result of the one before. */
 const planGroup = (group: Group, stored: StoredRecord | undefined, uploadJob: string | undefined, now: string) => {
   const before = workItemFrom(stored);
-  const mark = stored?.["upload_mark"] as UploadMark | undefined;
+  const mark = uploadMarkOf(stored);
   const done = mark !== undefined && mark.job === uploadJob ? mark : undefined;
   const failed = [...(done?.failed ?? [])];
   const plans: MemberPlan[] = [];
@@ -115,7 +119,7 @@ const targetOfGroup = (
     const { plans, next, mark } = planGroup(group, stored, uploadJob, now());
     if (next === null) return { set: null, result: plans };
     const attributes = attributesOf(organization, group.id, next);
-    return { set: mark ? { ...attributes, upload_mark: mark } : attributes, result: plans };
+    return { set: mark ? { ...attributes, upload_mark: formatUploadMark(mark) } : attributes, result: plans };
   },
 });
 
@@ -186,10 +190,11 @@ export const createApplyWorkItems = ({
   const store = createRecordStore({ dynamodb, table: environment.WORK_ITEMS_TABLE, path: environment.WRITE_PATH });
   const now = () => isoTime(clock());
 
-  return async (organization, inputs, { uploadJob, ...options }) => {
+  return async (organization, inputs, { uploadJob, assumeNew = false, ...options }) => {
     const groups = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, groups, () => true);
-    const read = await store.read([...groups, ...allEvents].map(({ key }) => key));
+    const keys = assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key);
+    const read = await store.read(keys);
     options.guard?.();
     const convergeOptions: ConvergeOptions = { ...options, clock, read };
 

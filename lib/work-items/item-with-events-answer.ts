@@ -3,7 +3,7 @@ import { etagOf } from "../http/etag.ts";
 import { encodeCursor } from "../listing/cursor.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { WorkItemEventResponse } from "./work-item.ts";
-import { eventResponseOf, toWorkItemResponse } from "./work-item-record.ts";
+import { toEventResponse, toWorkItemResponse } from "./work-item-record.ts";
 import type { ItemWithEvents } from "./work-item-store.ts";
 
 /** Scope of the cursors over one item's events. */
@@ -27,7 +27,7 @@ const byOccurrence = (a: WorkItemEventResponse, b: WorkItemEventResponse): numbe
  */
 export const itemWithEventsAnswer = (organization: Organization, found: ItemWithEvents) => {
   const data = toWorkItemResponse(found.id, found.item);
-  const events = found.events.map(eventResponseOf);
+  const events = found.events.map(toEventResponse);
   const fitting = countFitting(events, ANSWER_MAX_BYTES - jsonBytes(data));
   const after = fitting < events.length ? found.events[fitting - 1]?.sk : found.eventsAfter;
   return {

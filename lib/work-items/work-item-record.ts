@@ -1,4 +1,4 @@
-import type { Attributes, RecordKey, StoredRecord, Versioned } from "../aws/versioned-record.ts";
+import type { Attributes, RecordKey, StoredRecord } from "../aws/versioned-record.ts";
 import { workItemEventId, workItemId } from "../identity.ts";
 import { type JsonObject, parseJson } from "../json.ts";
 import type { Organization } from "../organizations/organization.ts";
@@ -13,19 +13,22 @@ export interface UploadMark {
   readonly failed: readonly number[];
 }
 
+/** As it is stored: job, row and failed rows with spaces between them. */
+export const formatUploadMark = ({ job, row, failed }: UploadMark): string => [job, row, ...failed].join(" ");
+
+export const uploadMarkOf = (record: StoredRecord | undefined): UploadMark | undefined => {
+  const stored = record?.["upload_mark"];
+  if (typeof stored !== "string") return undefined;
+  const [job, ...rows] = stored.split(" ");
+  const [row, ...failed] = rows.map(Number);
+  return { job: job!, row: row!, failed };
+};
+
 /** The key and the hashes of an idempotent create, kept on the item that it made. */
 export interface CreateKey {
   readonly key: string;
   readonly body: string;
 }
-
-export interface WorkItemRecord extends RecordKey, Versioned, WorkItem {
-  readonly listing_pk?: string;
-  readonly listing_sk?: string;
-  readonly upload_mark?: UploadMark;
-  readonly create_key?: CreateKey;
-}
-export interface WorkItemEventRecord extends RecordKey, Versioned, WorkItemEvent {}
 
 export const ITEM_SORT_KEY = "#ITEM";
 export const EVENT_SORT_KEY_PREFIX = "EVENT#";
@@ -87,15 +90,25 @@ const EVENT_FIELDS = [
   "created_at",
 ] as const satisfies (keyof WorkItemEvent)[];
 
-const pick = <T, K extends keyof T>(value: T, fields: readonly K[]): Pick<T, K> =>
-  Object.fromEntries(fields.map((field) => [field, value[field]])) as Pick<T, K>;
+/** What is not stored is null. */
+const pick = (record: Attributes, fields: readonly string[]): Attributes =>
+  Object.fromEntries(fields.map((field) => [field, record[field] ?? null]));
 
 /** The stored fields that rules read; null where there is no such item. */
 export const workItemFrom = (record: StoredRecord | undefined): WorkItem | null =>
-  record === undefined ? null : pick(record as unknown as WorkItemRecord, FIELDS);
+  record === undefined ? null : (pick(record, FIELDS) as unknown as WorkItem);
+
+/** An event and where it is stored: the end of its sort key is its id. */
+export type KeyedEvent = RecordKey & WorkItemEvent;
+
+export const keyedEventFrom = ({ pk, sk, ...record }: StoredRecord): KeyedEvent => ({
+  pk,
+  sk,
+  ...(pick(record, EVENT_FIELDS) as unknown as WorkItemEvent),
+});
 
 export const workItemEventFrom = (record: StoredRecord | undefined): WorkItemEvent | null =>
-  record === undefined ? null : pick(record as unknown as WorkItemEventRecord, EVENT_FIELDS);
+  record === undefined ? null : (pick(record, EVENT_FIELDS) as unknown as WorkItemEvent);
 
 /** The attributes of an item's record: its fields, and its place in the list while it is not deleted. */
 export const attributesOf = (organization: Organization, id: string, item: WorkItem): Attributes => ({
@@ -138,14 +151,11 @@ export const toWorkItemResponse = (id: string, item: WorkItem): WorkItemResponse
   };
 };
 
-export const toEventResponse = (id: string, event: WorkItemEvent): WorkItemEventResponse => ({
-  id,
+export const toEventResponse = (event: KeyedEvent): WorkItemEventResponse => ({
+  id: idOf(event.sk),
   external_id: event.external_id,
   actor: person(event.actor_name, event.actor_email, event.actor_external_id),
   ...(event.content !== null && { content: event.content }),
   ...(event.occurred_at !== null && { occurred_at: event.occurred_at }),
   created_at: event.created_at,
 });
-
-export const eventResponseOf = (record: RecordKey & WorkItemEvent): WorkItemEventResponse =>
-  toEventResponse(idOf(record.sk), record);

@@ -3,7 +3,14 @@ import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dyn
 import { converge, type Converged } from "../aws/converge.ts";
 import { createRecordStore, keyText, type RecordStore } from "../aws/record-store.ts";
 import type { Runtime } from "../aws/runtime.ts";
-import { attemptOn, fateOf, type RecordKey, type StoredRecord, versionedBy } from "../aws/versioned-record.ts";
+import {
+  attemptOn,
+  fateOf,
+  type RecordKey,
+  type StoredRecord,
+  versionedBy,
+  withoutNulls,
+} from "../aws/versioned-record.ts";
 import { backOff } from "../backoff.ts";
 import { isoTime } from "../clock.ts";
 import { ExternalIdTakenError, InvalidInputError, NotFoundError, StoreBusyError } from "../errors.ts";
@@ -19,11 +26,11 @@ import {
   itemIdOf,
   itemKey,
   itemKeyOf,
+  type KeyedEvent,
+  keyedEventFrom,
   partitionOf,
   workItemEventFrom,
-  type WorkItemEventRecord,
   workItemFrom,
-  type WorkItemRecord,
 } from "./work-item-record.ts";
 
 const NO_SUCH_ITEM = "work item not found";
@@ -37,7 +44,7 @@ export interface ItemWithEvents {
   readonly id: string;
   readonly item: WorkItem;
   readonly version: number;
-  readonly events: readonly WorkItemEventRecord[];
+  readonly events: readonly KeyedEvent[];
   /** Sort key of the last event read, where there may be more. */
   readonly eventsAfter: string | undefined;
 }
@@ -47,9 +54,9 @@ export type AssertVersion = (version: number) => void;
 
 type StoreRuntime = Pick<Runtime<{ workItems: { actions: []; keys: [] } }>, "dynamodb" | "clock" | "environment">;
 
-const assertVisible = (record: StoredRecord | undefined): WorkItemRecord => {
-  const item = record as WorkItemRecord | undefined;
-  if (item === undefined || item.deleted_at !== null) throw new NotFoundError(NO_SUCH_ITEM);
+const assertVisible = (record: StoredRecord | undefined): WorkItem => {
+  const item = workItemFrom(record);
+  if (item === null || item.deleted_at !== null) throw new NotFoundError(NO_SUCH_ITEM);
   return item;
 };
 
@@ -85,7 +92,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       startKey = page.LastEvaluatedKey;
     } while (startKey && bytes < ANSWER_MAX_BYTES);
     const item = found[0]?.sk.startsWith(EVENT_SORT_KEY_PREFIX) === false ? found[0] : undefined;
-    const events = (item ? found.slice(1) : found) as unknown as WorkItemEventRecord[];
+    const events = (item ? found.slice(1) : found).map(keyedEventFrom);
     return { record: item, events, eventsAfter: startKey?.["sk"] as string | undefined };
   };
 
@@ -97,8 +104,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
   /** @throws NotFoundError also where the item is deleted */
   const get = async (organization: string, id: string): Promise<ItemWithEvents> => {
     const { record, events, eventsAfter } = await queryItem(organization, id);
-    const item = assertVisible(record);
-    return { id, item: workItemFrom(record) as WorkItem, version: item.version, events, eventsAfter };
+    return { id, item: assertVisible(record), version: record?.version ?? 0, events, eventsAfter };
   };
 
   /**
@@ -124,8 +130,8 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       key,
       plan: (stored: StoredRecord | undefined) => {
         const current = assertVisible(stored);
-        options.assertVersion?.(current.version);
-        const plan = planApply(workItemFrom(stored), current.external_id, changes, now());
+        options.assertVersion?.(stored?.version ?? 0);
+        const plan = planApply(current, current.external_id, changes, now());
         if (plan.outcome === "error") throw new InvalidInputError(`work_item.${plan.error}`);
         return {
           set: plan.outcome === "unchanged" ? null : attributesOf(organization, id, plan.next),
@@ -238,8 +244,8 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
         .send(
           new TransactWriteCommand({
             TransactItems: [
-              { Put: { TableName: table, Item: item, ConditionExpression: "attribute_not_exists(pk)" } },
-              ...events.map((Item) => ({ Put: { TableName: table, Item } })),
+              { Put: { TableName: table, Item: withoutNulls(item), ConditionExpression: "attribute_not_exists(pk)" } },
+              ...events.map((event) => ({ Put: { TableName: table, Item: withoutNulls(event) } })),
             ],
           }),
         )
@@ -249,13 +255,13 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       const { record, ...rest } = await queryItem(organization.id, id);
       if (fateOf(attempt, record) === "applied") return created;
       if (record === undefined) continue;
-      const known = record as unknown as WorkItemRecord;
-      if (createKey && known.create_key?.key === hashOf(createKey.key)) {
-        if (known.create_key.body !== hashOf(createKey.body)) {
+      const known = workItemFrom(record) as WorkItem;
+      const knownKey = record["create_key"] as CreateKey | undefined;
+      if (createKey && knownKey?.key === hashOf(createKey.key)) {
+        if (knownKey.body !== hashOf(createKey.body)) {
           throw new InvalidInputError("Idempotency-Key: was used with another body");
         }
-        if (known.deleted_at === null)
-          return { id, item: workItemFrom(record) as WorkItem, version: known.version, ...rest };
+        if (known.deleted_at === null) return { id, item: known, version: record.version, ...rest };
       }
       throw new ExternalIdTakenError(
         known.deleted_at === null
@@ -296,7 +302,10 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
       ),
     ]);
     assertVisible(owner.Item as StoredRecord | undefined);
-    return { events: (page.Items ?? []) as WorkItemEventRecord[], more: page.LastEvaluatedKey !== undefined };
+    return {
+      events: ((page.Items ?? []) as StoredRecord[]).map(keyedEventFrom),
+      more: page.LastEvaluatedKey !== undefined,
+    };
   };
 
   return { get, update, remove, upsertEvent, create, recordQaScore, listEvents };
@@ -304,8 +313,7 @@ export const createWorkItemStore = ({ dynamodb, clock, environment }: StoreRunti
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-const sortedByKey = (events: readonly WorkItemEventRecord[]): WorkItemEventRecord[] =>
-  events.toSorted((a, b) => (a.sk < b.sk ? -1 : 1));
+const sortedByKey = (events: readonly KeyedEvent[]): KeyedEvent[] => events.toSorted((a, b) => (a.sk < b.sk ? -1 : 1));
 
 /** Failed conditions, conflicts and lost answers alike: what happened is read from the table. Anything else is thrown on. */
 const cancelled = (error: unknown): "unclear" => {

@@ -23,7 +23,7 @@ const readAll = async (bytes: Buffer, sizes?: readonly number[], start?: CsvPosi
   const rows: { row: number; cells: string[]; raw: string }[] = [];
   const positions: CsvPosition[] = [];
   for await (const { records, position } of readCsv(chunked(bytes, sizes), start)) {
-    rows.push(...records.map(({ row, cells, raw }) => ({ row, cells: [...cells], raw: raw.toString() })));
+    rows.push(...records.map(({ row, cells, raw }) => ({ row, cells: [...cells()], raw: raw.toString() })));
     positions.push(position);
   }
   return { rows, positions };
@@ -95,6 +95,18 @@ describe("readCsv", () => {
     );
   });
 
+  it("gives the same rows of plain lines before a quote as after one", async () => {
+    const plain = fc.string({ unit: fc.constantFrom("a", ",", " ", "é", "\r", "\n", "\uFEFF"), maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(plain, sizes, async (text, cut) => {
+        const parsed = await readAll(Buffer.from(`""\n${text}`), cut);
+        const lines = await readAll(Buffer.from(`x\n${text}`), cut);
+        expect(lines.rows.slice(1)).toEqual(parsed.rows.slice(1));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("numbers rows as a spreadsheet does and leaves blank lines out", async () => {
     const rows = await rowsOf('a\n\n"two\nlines"\r\n\r\nlast');
     expect(rows.map(({ row, cells }) => [row, cells[0]])).toEqual([
@@ -116,6 +128,10 @@ describe("readCsv", () => {
     [Buffer.from("a\nb\n", "utf16le"), "the file holds a NUL byte; it must be UTF-8 text"],
     [Buffer.from([0xff, 0xfe, 0x2d, 0x4e, 0x2d, 0x4e]), "row 1: the file must be UTF-8, not UTF-16"],
     [Buffer.from([0x61, 0x0a, 0x62, 0xe9, 0x0a]), "row 2: the file must be UTF-8"],
+    [
+      `a\n${"b".repeat(RECORD_MAX_CHARACTERS + 2)}\n`,
+      `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,
+    ],
     [
       `a\n"${"b".repeat(RECORD_MAX_CHARACTERS + 2)}"\n`,
       `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,

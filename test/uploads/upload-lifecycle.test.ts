@@ -300,7 +300,7 @@ describe("the sweep", () => {
     const messages = await harness.take("parts");
     expect(new Set(messages.map(({ part }) => part))).toEqual(new Set([0, 1, 2, 3]));
     const job = (await harness.store.readJob(jobKey(id)))!;
-    expect(job.part_count).toBe(7);
+    expect(job.part_count).toBe(8);
     await harness.store.claimPart(job, 2);
 
     clock.advance(2 * MINUTE_MS + 1);
