@@ -1,0 +1,37 @@
+import { parseArgs } from "node:util";
+import type { BenchRow } from "./row.ts";
+
+/** `npm run bench -- [section …] [--json]`: measures, prints a table or JSON, and exits with 1 where a goal does not hold. */
+const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<BenchRow[]> }>>> = {
+  uploads: () => import("./uploads.ts"),
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
+const names = positionals.length > 0 ? positionals : Object.keys(SECTIONS);
+
+const rows: BenchRow[] = [];
+for (const name of names) {
+  const section = SECTIONS[name];
+  if (!section) throw new Error(`there is no section ${name}; sections are ${Object.keys(SECTIONS).join(", ")}`);
+  const { measure } = await section();
+  rows.push(...(await measure()));
+}
+
+const shown = (value: number | null): string =>
+  value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 });
+if (values.json) console.log(JSON.stringify(rows, null, 2));
+else {
+  console.table(
+    rows.map(({ section, name, value, unit, floor, ratio, goal, holds }) => ({
+      section,
+      name,
+      value: shown(value),
+      unit,
+      floor: shown(floor),
+      ratio: shown(ratio),
+      goal: goal ?? "",
+      holds: holds === null ? "" : holds ? "yes" : "NO",
+    })),
+  );
+}
+process.exitCode = rows.some(({ holds }) => holds === false) ? 1 : 0;

@@ -1,0 +1,27 @@
+/** The same work item as a batch takes it and as a CSV row. */
+export const itemOf = (prefix: string, index: number) => ({
+  external_id: `${prefix}-${index}`,
+  agent_email: `agent${index % 50}@example.com`,
+  agent_name: `Agent ${index % 50}`,
+  type: "ticket",
+  status: "completed",
+  completed_at: new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString(),
+  custom_attributes: { priority: "normal", summary: `The printer on floor ${index % 9} is out of paper` },
+});
+
+const HEADER =
+  "external_id,agent_email,agent_name,type,status,completed_at,custom_attributes.priority,custom_attributes.summary\n";
+const LINES_PER_CHUNK = 1000;
+
+/** A CSV file of `rows` work items, in chunks. */
+export function* csvOf(rows: number, prefix = "row"): Generator<string> {
+  yield HEADER;
+  for (let start = 0; start < rows; start += LINES_PER_CHUNK) {
+    let chunk = "";
+    for (let index = start; index < Math.min(rows, start + LINES_PER_CHUNK); index++) {
+      const { custom_attributes: attributes, ...fields } = itemOf(prefix, index);
+      chunk += `${[...Object.values(fields), attributes.priority, attributes.summary].join(",")}\n`;
+    }
+    yield chunk;
+  }
+}

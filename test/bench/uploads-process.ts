@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { create as createApplyUploadPart } from "../../functions/apply-upload-part.ts";
+import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
+import { create as createSplitUpload } from "../../functions/split-upload.ts";
+import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
+import type { QueueWorker } from "../../lib/uploads/queue-worker.ts";
+import { type JobKey, objectKeys } from "../../lib/uploads/upload-objects.ts";
+import { createUploadStore } from "../../lib/uploads/upload-store.ts";
+import { apiEvent, createTestOrganization, lambdaContext } from "../support/organization.ts";
+import { createTestRuntime } from "../support/runtime.ts";
+import { s3Event, sqsEvent } from "../uploads/upload-harness.ts";
+import { csvOf, itemOf } from "./uploads-data.ts";
+
+/** The functions' process: nothing but functions and what hands them their messages, so that its memory is theirs. */
+
+/** As many batch calls are under way as parts of one job. */
+const AT_ONCE = 4;
+const WORKER_MS = 120_000;
+const ROWS_COMPARED = 10_000;
+const ROWS_WARM_UP = 2000;
+const ROUNDS = 6;
+
+export interface Ready {
+  readonly bucket: string;
+  readonly key: string;
+}
+export interface Finished {
+  readonly succeeded: number;
+  readonly perSecond: number;
+  /** Largest resident set of the process, in MB. */
+  readonly peakMb: number;
+}
+export interface Rate {
+  readonly perSecond: number;
+  /** CPU time of this process per 1,000 rows or items, in milliseconds. */
+  readonly cpuMs: number;
+}
+export interface Comparison {
+  readonly csv: Rate;
+  readonly batch: Rate;
+  readonly tenRowsMs: number;
+}
+
+const runtime = await createTestRuntime();
+const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
+const { environment, sqs } = runtime;
+const store = createUploadStore(runtime.dynamodb, environment.WORK_ITEMS_TABLE, runtime.clock);
+const split = createSplitUpload(runtime);
+const upload = createUploadWorkItems(runtime);
+const applyBatch = createApplyWorkItemBatch(runtime);
+
+interface Queue {
+  readonly url: string;
+  readonly worker: QueueWorker;
+}
+const splits: Queue = { url: environment.SPLIT_QUEUE_URL, worker: split };
+const parts: Queue = { url: environment.PARTS_QUEUE_URL, worker: createApplyUploadPart(runtime) };
+
+/** Receives what a queue holds and hands it to its function. @returns the deliveries */
+const deliver = async ({ url, worker }: Queue): Promise<Promise<void>[]> => {
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: AT_ONCE }));
+  return Messages.map(async ({ Body = "", ReceiptHandle = "" }) => {
+    const { batchItemFailures } = await worker(sqsEvent(Body), lambdaContext(WORKER_MS));
+    if (batchItemFailures.length > 0) return;
+    await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
+  });
+};
+
+/** Runs a job whose file is in the bucket, each message as soon as it comes. @returns the rows that succeeded */
+const runJob = async (job: JobKey): Promise<number> => {
+  const first = split(sqsEvent(s3Event(job)), lambdaContext(WORKER_MS)).then(() => undefined);
+  const underWay = new Set<Promise<void>>([first]);
+  while (underWay.size > 0) {
+    await Promise.race([...underWay].map((work) => work.then(() => underWay.delete(work))));
+    for (const work of [...(await deliver(splits)), ...(await deliver(parts))]) underWay.add(work);
+  }
+  const ended = await store.readJob(job);
+  if (ended?.status !== "completed") throw new Error(`the job is ${ended?.status}: ${ended?.error}`);
+  return ended.succeeded_rows;
+};
+
+const uploadEvent = (file: string) =>
+  apiEvent({
+    method: "POST",
+    resource: "/v1/work_items/upload",
+    key,
+    body: Buffer.from(
+      `--edge\r\ncontent-disposition: form-data; name="upload[file]"; filename="a.csv"\r\n\r\n${file}\r\n--edge--\r\n`,
+    ),
+    headers: { "Content-Type": "multipart/form-data; boundary=edge" },
+  });
+const uploadAndRun = async (event: ReturnType<typeof uploadEvent>): Promise<void> => {
+  const { body } = await upload(event, lambdaContext());
+  const { data } = JSON.parse(body) as { data: { id: string } };
+  await runJob({ organization: organization.id, id: data.id });
+};
+
+const batchEvents = (items: number) => {
+  const prefix = randomUUID();
+  return Array.from({ length: items / 100 }, (_, call) =>
+    apiEvent({
+      method: "POST",
+      resource: "/v1/work_items/batch",
+      key,
+      body: { work_items: Array.from({ length: 100 }, (_item, index) => itemOf(prefix, call * 100 + index)) },
+    }),
+  );
+};
+const runBatches = async (events: ReturnType<typeof batchEvents>): Promise<void> => {
+  const waiting = [...events];
+  const work = async (): Promise<void> => {
+    for (let event = waiting.pop(); event; event = waiting.pop()) {
+      const { statusCode, body } = await applyBatch(event, lambdaContext());
+      if (statusCode !== 200) throw new Error(`the batch endpoint answers ${statusCode}: ${body}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+};
+
+const timed = async (count: number, run: () => Promise<void>): Promise<Rate> => {
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  await run();
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  return { perSecond: count / seconds, cpuMs: (user + system) / count };
+};
+const medianOf = (rates: readonly Rate[]): Rate => {
+  const middle = (of: (rate: Rate) => number): number =>
+    rates.map(of).toSorted((a, b) => a - b)[Math.floor(rates.length / 2)]!;
+  return { perSecond: middle((rate) => rate.perSecond), cpuMs: middle((rate) => rate.cpuMs) };
+};
+
+const compare = async (): Promise<Comparison> => {
+  const csv: Rate[] = [];
+  const batch: Rate[] = [];
+  await runBatches(batchEvents(ROWS_WARM_UP));
+  await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
+  for (let round = 0; round < ROUNDS; round++) {
+    const events = batchEvents(ROWS_COMPARED);
+    const event = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID())].join(""));
+    const turns = [
+      async () => batch.push(await timed(ROWS_COMPARED, () => runBatches(events))),
+      async () => csv.push(await timed(ROWS_COMPARED, () => uploadAndRun(event))),
+    ];
+    // The engine slows down as it fills: each goes first as often as the other.
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
+  }
+  const small = uploadEvent([...csvOf(10, randomUUID())].join(""));
+  const start = performance.now();
+  await uploadAndRun(small);
+  return { csv: medianOf(csv), batch: medianOf(batch), tenRowsMs: performance.now() - start };
+};
+
+const runFile = async (): Promise<Finished> => {
+  const { job } = await store.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
+  process.send?.({ bucket: environment.UPLOADS_BUCKET, key: objectKeys.source(job) } satisfies Ready);
+  await once(process, "message");
+  const start = performance.now();
+  const succeeded = await runJob(job);
+  const seconds = (performance.now() - start) / 1000;
+  return { succeeded, perSecond: succeeded / seconds, peakMb: process.resourceUsage().maxRSS / 1024 };
+};
+
+process.send?.(await (process.argv[2] === "compare" ? compare() : runFile()));
+process.once("disconnect", () => process.exit());

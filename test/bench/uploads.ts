@@ -1,0 +1,146 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { Upload } from "@aws-sdk/lib-storage";
+import { startDynamoDbEngine } from "../../infra/local/dynamodb-engine.ts";
+import { startFauxqsEngine } from "../../infra/local/fauxqs-engine.ts";
+import { createClients } from "../../lib/aws/runtime.ts";
+import type { BenchRow } from "./row.ts";
+import { csvOf } from "./uploads-data.ts";
+import type { Comparison, Finished, Ready } from "./uploads-process.ts";
+
+const SECTION = "uploads";
+const SIZES = [10_000, 100_000, 1_000_000] as const;
+const FLAT_WITHIN_MB = 64;
+const TEN_ROWS_WITHIN_MS = 1000;
+/** The S3 engine takes at most 11 MiB a body. */
+const PIECE_BYTES = 8 * 1024 * 1024;
+
+/** The engine's own memory mode halves its speed within a few ten thousand items; a file in memory keeps it. */
+const RAM_DISK = "/dev/shm";
+
+const PROCESS = fileURLToPath(new URL("uploads-process.ts", import.meta.url));
+
+const start = (mode: "compare" | "file"): ChildProcess =>
+  fork(PROCESS, [mode], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+
+const messageFrom = async <T>(child: ChildProcess): Promise<T> => {
+  const ended = new AbortController();
+  child.once("exit", () => ended.abort());
+  const [message] = (await once(child, "message", { signal: ended.signal })) as [T];
+  return message;
+};
+
+const end = async (child: ChildProcess): Promise<void> => {
+  const exit = once(child, "exit");
+  child.disconnect();
+  await exit;
+};
+
+const compare = async (): Promise<Comparison> => {
+  const child = start("compare");
+  const comparison = await messageFrom<Comparison>(child);
+  await end(child);
+  return comparison;
+};
+
+/** Runs the workers in a fresh process on a file of this many rows. */
+const runFile = async (rows: number): Promise<Finished> => {
+  const child = start("file");
+  const { bucket, key } = await messageFrom<Ready>(child);
+  const { s3 } = createClients({ s3ForcePathStyle: true });
+  const params = { Bucket: bucket, Key: key, Body: Readable.from(csvOf(rows)) };
+  await new Upload({ client: s3, params, partSize: PIECE_BYTES, queueSize: 1 }).done();
+  child.send("go");
+  const finished = await messageFrom<Finished>(child);
+  await end(child);
+  if (finished.succeeded !== rows) throw new Error(`${finished.succeeded} of ${rows} rows were applied`);
+  return finished;
+};
+
+const fact = (name: string, value: number, unit: string): BenchRow => ({
+  section: SECTION,
+  name,
+  value,
+  unit,
+  floor: null,
+  ratio: null,
+  goal: null,
+  holds: null,
+});
+const goal = (
+  row: Pick<BenchRow, "name" | "value" | "unit" | "goal" | "holds"> & { readonly floor: number },
+): BenchRow => ({ section: SECTION, ...row, ratio: row.value / row.floor });
+
+const comparisonRows = ({ csv, batch, tenRowsMs }: Comparison): BenchRow[] => [
+  goal({
+    name: "CSV rows a second",
+    value: csv.perSecond,
+    unit: "rows/s",
+    floor: batch.perSecond,
+    goal: "≥ 1.0 × the batch endpoint's items a second",
+    holds: csv.perSecond >= batch.perSecond,
+  }),
+  goal({
+    name: "client CPU per 1,000 rows",
+    value: csv.cpuMs,
+    unit: "ms",
+    floor: batch.cpuMs,
+    goal: "≤ the batch endpoint's",
+    holds: csv.cpuMs <= batch.cpuMs,
+  }),
+  goal({
+    name: "time to completed of a 10-row file",
+    value: tenRowsMs,
+    unit: "ms",
+    floor: TEN_ROWS_WITHIN_MS,
+    goal: `< ${TEN_ROWS_WITHIN_MS} ms`,
+    holds: tenRowsMs < TEN_ROWS_WITHIN_MS,
+  }),
+];
+
+/** CSV beside the batch endpoint, the time that a small file takes, and memory by size. */
+export const measure = async (): Promise<BenchRow[]> => {
+  const directory = existsSync(RAM_DISK) ? mkdtempSync(join(RAM_DISK, "work-items-bench-")) : undefined;
+  const engines = [
+    await startDynamoDbEngine(directory === undefined ? {} : { file: join(directory, "tables.db") }),
+    await startFauxqsEngine(),
+  ] as const;
+  const [dynamodb, fauxqs] = engines;
+  Object.assign(process.env, {
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
+    AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
+    AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
+    POWERTOOLS_LOG_LEVEL: "SILENT",
+    POWERTOOLS_METRICS_DISABLED: "true",
+  });
+  try {
+    const rows = comparisonRows(await compare());
+    let smallest: number | undefined;
+    for (const size of SIZES) {
+      const { peakMb, perSecond } = await runFile(size);
+      smallest ??= peakMb;
+      rows.push(
+        fact(`rows a second at ${size.toLocaleString("en")} rows`, perSecond, "rows/s"),
+        goal({
+          name: `peak memory at ${size.toLocaleString("en")} rows`,
+          value: peakMb,
+          unit: "MB",
+          floor: smallest,
+          goal: `within ${FLAT_WITHIN_MB} MB of ${SIZES[0].toLocaleString("en")} rows`,
+          holds: peakMb - smallest <= FLAT_WITHIN_MB,
+        }),
+      );
+    }
+    return rows;
+  } finally {
+    await Promise.all(engines.map((engine) => engine.stop()));
+    if (directory !== undefined) rmSync(directory, { recursive: true });
+  }
+};
