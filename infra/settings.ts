@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readEnvironmentFile } from "./local/environment-file.ts";
 
 export const REGIONS = { us: "us-east-1", eu: "eu-west-1" } as const;
 export type RegionCode = keyof typeof REGIONS;
@@ -16,6 +17,8 @@ export interface Settings {
   readonly alarmEmail: string | undefined;
   /** By region. @default the API's own address */
   readonly domains: Partial<Record<RegionCode, Domain>>;
+  /** Variables of all functions where something else than AWS runs them (sam, LocalStack). @default none */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface Domain {
@@ -43,6 +46,7 @@ const contextSchema = z.object({
     .optional(),
   "certificate-us": z.string().optional(),
   "certificate-eu": z.string().optional(),
+  environment: z.string().optional(),
 });
 type Context = z.output<typeof contextSchema>;
 
@@ -57,6 +61,24 @@ const domainOf = (code: RegionCode, context: Context): Domain | undefined => {
     );
   }
   return { host, certificateArn, hostedZoneId: context.zone };
+};
+
+/** Lambda sets these itself and takes no template that does; a key is for a caller, never for a function. */
+const NOT_OF_FUNCTIONS =
+  /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|API_KEY|BASE_URL)$/;
+
+const environmentOf = ({ environment: file, stage }: Context): Settings["environment"] => {
+  if (file === undefined) return {};
+  if (stage === "prod") {
+    throw new SettingsError(`-c environment=${file}: is for functions that run elsewhere than on AWS; leave it out`);
+  }
+  const variables = Object.entries(readEnvironmentFile(file)).filter(([name]) => !NOT_OF_FUNCTIONS.test(name));
+  if (!variables.some(([name]) => name.startsWith("AWS_ENDPOINT_URL"))) {
+    throw new SettingsError(
+      `-c environment=${file}: must be a file with AWS_ENDPOINT_URL=<URL> lines, such as the .local/env of npm start`,
+    );
+  }
+  return Object.fromEntries(variables);
 };
 
 /**
@@ -84,5 +106,6 @@ export const parseSettings = (read: (name: string) => unknown): Settings => {
     waf: context.waf,
     alarmEmail: context["alarm-email"],
     domains: Object.fromEntries(domains),
+    environment: environmentOf(context),
   };
 };

@@ -72,7 +72,7 @@ export class WorkItemsStack extends Stack {
       splitQueue: queues.splitQueue.queue,
       partsQueue: queues.partsQueue.queue,
     };
-    const surroundings = { regionCode, parts, bundles, logRetention };
+    const surroundings = { regionCode, parts, bundles, logRetention, environment: settings.environment };
 
     const functionOf = ({
       name,

@@ -42,6 +42,8 @@ export interface FunctionSurroundings {
   /** Where `build.ts` put a directory for each function. */
   readonly bundles: string;
   readonly logRetention: RetentionDays;
+  /** Stands above the names of parts that a function gets by itself. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface ServiceFunctionProps extends FunctionSurroundings {
@@ -98,9 +100,10 @@ export class ServiceFunction extends Construct {
       memorySize: props.memorySize,
       timeout: props.timeout,
       environment: {
+        ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
+        ...props.environment,
         ...POWERTOOLS,
         REGION_CODE: props.regionCode,
-        ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
       },
       ...(props.feedsItself === true && { recursiveLoop: RecursiveLoop.ALLOW }),
       tracing: Tracing.ACTIVE,

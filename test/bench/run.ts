@@ -3,6 +3,7 @@ import type { BenchRow } from "./row.ts";
 
 /** `npm run bench -- [section …] [--json]`: measures, prints a table or JSON, and exits with 1 where a goal does not hold. */
 const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<BenchRow[]> }>>> = {
+  cost: () => import("./cost.ts"),
   uploads: () => import("./uploads.ts"),
 };
 

@@ -1,13 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Upload } from "@aws-sdk/lib-storage";
-import { startDynamoDbEngine } from "../../infra/local/dynamodb-engine.ts";
-import { startFauxqsEngine } from "../../infra/local/fauxqs-engine.ts";
 import { createClients } from "../../lib/aws/runtime.ts";
+import { withEngines } from "./engines.ts";
 import type { BenchRow } from "./row.ts";
 import { csvOf } from "./uploads-data.ts";
 import type { Comparison, Finished, Ready } from "./uploads-process.ts";
@@ -18,9 +15,6 @@ const FLAT_WITHIN_MB = 64;
 const TEN_ROWS_WITHIN_MS = 1000;
 /** The S3 engine takes at most 11 MiB a body. */
 const PIECE_BYTES = 8 * 1024 * 1024;
-
-/** The engine's own memory mode halves its speed within a few ten thousand items; a file in memory keeps it. */
-const RAM_DISK = "/dev/shm";
 
 const PROCESS = fileURLToPath(new URL("uploads-process.ts", import.meta.url));
 
@@ -102,45 +96,26 @@ const comparisonRows = ({ csv, batch, tenRowsMs }: Comparison): BenchRow[] => [
   }),
 ];
 
-/** CSV beside the batch endpoint, the time that a small file takes, and memory by size. */
-export const measure = async (): Promise<BenchRow[]> => {
-  const directory = existsSync(RAM_DISK) ? mkdtempSync(join(RAM_DISK, "work-items-bench-")) : undefined;
-  const engines = [
-    await startDynamoDbEngine(directory === undefined ? {} : { file: join(directory, "tables.db") }),
-    await startFauxqsEngine(),
-  ] as const;
-  const [dynamodb, fauxqs] = engines;
-  Object.assign(process.env, {
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
-    AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
-    AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
-    POWERTOOLS_LOG_LEVEL: "SILENT",
-    POWERTOOLS_METRICS_DISABLED: "true",
-  });
-  try {
-    const rows = comparisonRows(await compare());
-    let smallest: number | undefined;
-    for (const size of SIZES) {
-      const { peakMb, perSecond } = await runFile(size);
-      smallest ??= peakMb;
-      rows.push(
-        fact(`rows a second at ${size.toLocaleString("en")} rows`, perSecond, "rows/s"),
-        goal({
-          name: `peak memory at ${size.toLocaleString("en")} rows`,
-          value: peakMb,
-          unit: "MB",
-          floor: smallest,
-          goal: `within ${FLAT_WITHIN_MB} MB of ${SIZES[0].toLocaleString("en")} rows`,
-          holds: peakMb - smallest <= FLAT_WITHIN_MB,
-        }),
-      );
-    }
-    return rows;
-  } finally {
-    await Promise.all(engines.map((engine) => engine.stop()));
-    if (directory !== undefined) rmSync(directory, { recursive: true });
+const measureUploads = async (): Promise<BenchRow[]> => {
+  const rows = comparisonRows(await compare());
+  let smallest: number | undefined;
+  for (const size of SIZES) {
+    const { peakMb, perSecond } = await runFile(size);
+    smallest ??= peakMb;
+    rows.push(
+      fact(`rows a second at ${size.toLocaleString("en")} rows`, perSecond, "rows/s"),
+      goal({
+        name: `peak memory at ${size.toLocaleString("en")} rows`,
+        value: peakMb,
+        unit: "MB",
+        floor: smallest,
+        goal: `within ${FLAT_WITHIN_MB} MB of ${SIZES[0].toLocaleString("en")} rows`,
+        holds: peakMb - smallest <= FLAT_WITHIN_MB,
+      }),
+    );
   }
+  return rows;
 };
+
+/** CSV beside the batch endpoint, the time that a small file takes, and memory by size. */
+export const measure = (): Promise<BenchRow[]> => withEngines(measureUploads);

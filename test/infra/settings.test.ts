@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { contextOf } from "../../infra/context.ts";
 import { parseSettings } from "../../infra/settings.ts";
@@ -17,6 +20,7 @@ describe("settings", () => {
       waf: false,
       alarmEmail: undefined,
       domains: {},
+      environment: {},
     });
   });
 
@@ -29,12 +33,30 @@ describe("settings", () => {
     });
   });
 
+  test("lead functions to other engines by a file of variables, and keep what Lambda reserves out of it", () => {
+    const directory = mkdtempSync(join(tmpdir(), "work-items-settings-"));
+    const file = join(directory, "env");
+    writeFileSync(
+      file,
+      "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nWORK_ITEMS_TABLE=Local\nAWS_REGION=x\nAPI_KEY=wi_us_x\n",
+    );
+    expect(settings(`environment=${file}`).environment).toEqual({
+      AWS_ENDPOINT_URL: "http://127.0.0.1:4566",
+      WORK_ITEMS_TABLE: "Local",
+    });
+    expect(() => settings(`environment=${file}`, "stage=prod")).toThrow(
+      /is for functions that run elsewhere than on AWS/,
+    );
+    rmSync(directory, { recursive: true });
+  });
+
   test("take values with an equals sign in them, and leave other options alone", () => {
     expect(contextOf(["--require-approval", "never", "-c", "a=b=c", "--context", "d=e"])).toEqual({ a: "b=c", d: "e" });
   });
 
   test.each([
     [["stage=production"], "-c stage=production: must be dev or prod"],
+    [["environment=nowhere"], /^-c environment=nowhere: must be a file with AWS_ENDPOINT_URL=<URL> lines/],
     [["region=ap"], "-c region=ap: must be us or eu"],
     [["waf=maybe"], "-c waf=maybe: must be true or false"],
     [["alarm-email=nobody"], "-c alarm-email=nobody: must be an e-mail address"],

@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
+import { create as createCreateWorkItem } from "../../functions/create-work-item.ts";
+import { create as createDeleteWorkItem } from "../../functions/delete-work-item.ts";
+import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
+import { create as createListWorkItems } from "../../functions/list-work-items.ts";
+import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
+import type { ApiHandler } from "../../lib/http/endpoint.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { createUploadHarness, s3Event, sqsEvent } from "../uploads/upload-harness.ts";
+import { withEngines } from "./engines.ts";
+import type { BenchRow } from "./row.ts";
+import { csvOf, itemOf } from "./uploads-data.ts";
+
+/** List prices of us-east-1, on demand, without free tiers, in dollars a million, as published in July 2025. */
+const DOLLARS_PER_MILLION = {
+  writeUnits: 0.625,
+  readUnits: 0.125,
+  apiRequests: 3.5,
+  invocations: 0.2,
+  queueRequests: 0.4,
+  objectWrites: 5,
+  objectReads: 0.4,
+} as const;
+type Meter = Record<keyof typeof DOLLARS_PER_MILLION, number>;
+
+const ITEMS = 1000;
+const ITEMS_PER_BATCH = 100;
+const ITEMS_PER_PAGE = 50;
+const EVENTS_PER_ITEM = 5;
+const CSV_ROWS = 10_000;
+
+const READS: readonly string[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];
+
+interface Consumed {
+  readonly CapacityUnits?: number;
+}
+
+/** Counts what the clients of a runtime ask for: capacity units as DynamoDB answers them, requests of the others. */
+const measureRequests = ({ dynamodb, s3, sqs }: TestRuntime, meter: Meter): void => {
+  dynamodb.middlewareStack.add(
+    (next, context) => async (request) => {
+      Object.assign(request.input, { ReturnConsumedCapacity: "TOTAL" });
+      const answer = await next(request);
+      const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Consumed | Consumed[] };
+      const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+      meter[READS.includes(String(context.commandName)) ? "readUnits" : "writeUnits"] += units;
+      return answer;
+    },
+    { step: "initialize", priority: "high", name: "measureRequests" },
+  );
+  s3.middlewareStack.add(
+    (next, context) => (request) => {
+      meter[context.commandName === "PutObjectCommand" ? "objectWrites" : "objectReads"]++;
+      return next(request);
+    },
+    { step: "initialize", name: "measureRequests" },
+  );
+  sqs.middlewareStack.add(
+    (next, context) => (request) => {
+      meter.queueRequests++;
+      // Each message is taken out once its function has done it.
+      if (context.commandName === "DeleteMessageCommand") meter.invocations++;
+      return next(request);
+    },
+    { step: "initialize", name: "measureRequests" },
+  );
+};
+
+const chunk = (index: number): number[] =>
+  Array.from({ length: ITEMS_PER_BATCH }, (_, item) => index * ITEMS_PER_BATCH + item);
+
+const measureOperations = async (): Promise<BenchRow[]> => {
+  const meter = Object.fromEntries(Object.keys(DOLLARS_PER_MILLION).map((name) => [name, 0])) as Meter;
+  const runtime = await createTestRuntime();
+  const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
+  measureRequests(runtime, meter);
+  const uploads = createUploadHarness(runtime);
+
+  const call = async (handler: ApiHandler, request: ApiRequest): Promise<void> => {
+    meter.apiRequests++;
+    meter.invocations++;
+    const { statusCode, body } = await handler(apiEvent({ ...request, key }), lambdaContext());
+    if (statusCode >= 400) throw new Error(`${request.resource} answers ${statusCode}: ${body}`);
+  };
+  const applyBatch = createApplyWorkItemBatch(runtime);
+  const batches = async (inputOf: (index: number) => object): Promise<void> => {
+    for (let index = 0; index < ITEMS / ITEMS_PER_BATCH; index++) {
+      const body = { work_items: chunk(index).map(inputOf) };
+      await call(applyBatch, { method: "POST", resource: "/v1/work_items/batch", body });
+    }
+  };
+  const onEach =
+    (handler: ApiHandler, requestOf: (index: number) => Partial<ApiRequest>) => async (): Promise<void> => {
+      for (let index = 0; index < ITEMS; index++) {
+        const params = { id: workItemId(organization.id, itemOf("batch", index).external_id) };
+        await call(handler, { resource: "/v1/work_items/{id}", params, ...requestOf(index) });
+      }
+    };
+  const events = Array.from({ length: EVENTS_PER_ITEM }, (_, index) => ({
+    external_id: `event-${index}`,
+    actor_email: "ann@example.com",
+    content: "The state went from open to in progress",
+    occurred_at: "2026-01-31T09:30:00Z",
+  }));
+  const list = createListWorkItems(runtime);
+  const csv = async (prefix: string): Promise<void> => {
+    const job = await uploads.upload(organization, [...csvOf(CSV_ROWS, prefix)].join(""));
+    await uploads.split(sqsEvent(s3Event(job)), lambdaContext(120_000));
+    await uploads.drain();
+  };
+  const rows = randomUUID();
+
+  /** In an order in which each finds what it needs. */
+  const operations: readonly (readonly [name: string, items: number, run: () => Promise<void>])[] = [
+    ["created by batch", ITEMS, () => batches((index) => itemOf("batch", index))],
+    ["sent again by batch, unchanged", ITEMS, () => batches((index) => itemOf("batch", index))],
+    ["updated by batch", ITEMS, () => batches((index) => ({ ...itemOf("batch", index), agent_name: "Ann" }))],
+    [
+      `created by batch with ${EVENTS_PER_ITEM} events each`,
+      ITEMS,
+      () => batches((index) => ({ ...itemOf("events", index), events })),
+    ],
+    ["created by CSV", CSV_ROWS, () => csv(rows)],
+    ["sent again by CSV, unchanged", CSV_ROWS, () => csv(rows)],
+    [
+      "created one by one",
+      ITEMS,
+      onEach(createCreateWorkItem(runtime), (index) => ({
+        method: "POST",
+        resource: "/v1/work_items",
+        params: {},
+        body: { work_item: itemOf("single", index) },
+      })),
+    ],
+    ["read one by one", ITEMS, onEach(createGetWorkItem(runtime), () => ({}))],
+    [
+      "updated one by one",
+      ITEMS,
+      onEach(createUpdateWorkItem(runtime), () => ({ method: "PATCH", body: { work_item: { agent_name: "Bob" } } })),
+    ],
+    [
+      `listed in pages of ${ITEMS_PER_PAGE}`,
+      ITEMS,
+      async () => {
+        for (let page = 0; page < ITEMS / ITEMS_PER_PAGE; page++) {
+          await call(list, { resource: "/v1/work_items", query: { limit: ITEMS_PER_PAGE } });
+        }
+      },
+    ],
+    ["deleted one by one", ITEMS, onEach(createDeleteWorkItem(runtime), () => ({ method: "DELETE" }))],
+  ];
+
+  const found: BenchRow[] = [];
+  for (const [name, items, run] of operations) {
+    for (const one of Object.keys(meter) as (keyof Meter)[]) meter[one] = 0;
+    await run();
+    const row = (value: number, unit: string): BenchRow => ({
+      section: "cost",
+      name: `items ${name}`,
+      value,
+      unit,
+      floor: null,
+      ratio: null,
+      goal: null,
+      holds: null,
+    });
+    const dollars = (Object.keys(meter) as (keyof Meter)[]).reduce(
+      (sum, one) => sum + meter[one] * DOLLARS_PER_MILLION[one],
+      0,
+    );
+    found.push(
+      row(meter.writeUnits / items, "write units an item"),
+      row(meter.readUnits / items, "read units an item"),
+      row(dollars / items, "dollars a million items"),
+    );
+  }
+  return found;
+};
+
+/** What a million items cost in requests and capacity units; the time of functions and storage come on top. */
+export const measure = (): Promise<BenchRow[]> => withEngines(measureOperations);
