@@ -14,7 +14,7 @@ import { routes } from "./routes.ts";
 const route = routes.uploadWorkItems;
 
 /** When the sweep looks after a new job: a file that came with the call is there by then. */
-const FIRST_CHECK_MS = { request: 2 * 60_000, form: 5 * 60_000 } as const;
+const FIRST_CHECK_MS = { request: 60_000, form: 5 * 60_000 } as const;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 

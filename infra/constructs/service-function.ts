@@ -16,18 +16,13 @@ import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Touches } from "../../lib/aws/touches.ts";
 import type { RegionCode } from "../settings.ts";
+import { nodeOptionsFor } from "./function-memory.ts";
 import { bind, type Parts } from "./grants.ts";
 
 /** The gateway gives up after 29 s (its quota for regional APIs): one second less, so that the function's end is its own. */
 export const API_TIMEOUT = Duration.seconds(28);
 /** A worker hands over at 90 s; what remains is for the window in flight. */
 export const WORKER_TIMEOUT = Duration.minutes(2);
-
-/**
- * CPU comes with memory. A read waits for DynamoDB more than it computes; whoever parses and validates megabytes
- * gets 1,769 MB, which is one whole vCPU, and more than that a single thread cannot use.
- */
-export const MEMORY_MB = { reads: 1024, computes: 1769 } as const;
 
 /** How every function names itself in logs and in the metrics that it writes into them. */
 export const POWERTOOLS = {
@@ -104,6 +99,7 @@ export class ServiceFunction extends Construct {
         ...props.environment,
         ...POWERTOOLS,
         REGION_CODE: props.regionCode,
+        NODE_OPTIONS: nodeOptionsFor(props.memorySize),
       },
       ...(props.feedsItself === true && { recursiveLoop: RecursiveLoop.ALLOW }),
       tracing: Tracing.ACTIVE,

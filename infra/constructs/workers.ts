@@ -7,7 +7,8 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Worker } from "../../functions/workers.ts";
 import type { WorkQueue } from "./queues.ts";
-import { type FunctionSurroundings, MEMORY_MB, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
+import { MEMORY_MB } from "./function-memory.ts";
+import { type FunctionSurroundings, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
 
 /** SQS takes no maximum concurrency below 2. */
 const DEAD_LETTER_CONCURRENCY = 2;

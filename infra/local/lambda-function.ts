@@ -68,6 +68,9 @@ const environmentOf = ({ name, memoryMb, handler, directory, environment }: Func
   ...environment,
 });
 
+/** As much as `NODE_OPTIONS`, which a thread does not read, give to a function: three semi-spaces of 16 MB. */
+const YOUNG_GENERATION_MB = 48;
+
 const startInstance = (definition: FunctionDefinition, log: Writable): Instance => {
   const { name, arn, directory, handler, memoryMb, timeoutSeconds } = definition;
   const [file = "index", handlerName = "handler"] = handler.split(".");
@@ -89,7 +92,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
     env: environmentOf(definition),
     execArgv: [],
     argv: [],
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     stdout: true,
     stderr: true,
   });

@@ -177,7 +177,10 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     await Promise.all([...functions.values()].map((one) => one.stop()));
   });
 
-  const shared: Variables = Object.assign({}, ...definitions.map(({ environment }) => environment));
+  const { NODE_OPTIONS: _, ...shared }: Variables = Object.assign(
+    {},
+    ...definitions.map(({ environment }) => environment),
+  );
   const apiKey = await prepareDemoOrganization(
     DynamoDBDocumentClient.from(clients.dynamodb),
     shared["ACCESS_TABLE"] ?? "",

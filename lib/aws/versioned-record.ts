@@ -10,8 +10,8 @@ export interface RecordKey {
 export interface Versioned {
   /** 1 at first, one more with every write; each write is conditional on the one that it was planned on. */
   readonly version: number;
-  /** Write id of the write that made the record; never changes. */
-  readonly first_write: string;
+  /** Write id of the write that made the record; until another write, `writes` holds it alone. */
+  readonly first_write?: string;
   /** The last four writes, newest first: `<version>:<write id>`, separated by spaces. */
   readonly writes: string;
 }
@@ -46,12 +46,15 @@ export const attemptOn = (before: Versioned | undefined, writeId = newWriteId())
   writeId,
 });
 
+const firstWriteOf = ({ first_write: first, writes }: Versioned): string => first ?? writes.slice("1:".length);
+
 /** The version attributes after an attempt succeeds. */
-export const versionedBy = (before: Versioned | undefined, { version, writeId }: WriteAttempt): Versioned => ({
-  version,
-  first_write: before?.first_write ?? writeId,
-  writes: [`${version}:${writeId}`, ...(before?.writes.split(" ") ?? [])].slice(0, REMEMBERED_WRITES).join(" "),
-});
+export const versionedBy = (before: Versioned | undefined, { version, writeId }: WriteAttempt): Versioned => {
+  const write = `${version}:${writeId}`;
+  if (before === undefined) return { version, writes: write };
+  const writes = [write, ...before.writes.split(" ")].slice(0, REMEMBERED_WRITES).join(" ");
+  return { version, first_write: firstWriteOf(before), writes };
+};
 
 /**
  * What became of an attempt whose condition failed or whose answer was lost, by the record as it is now:
@@ -59,7 +62,7 @@ export const versionedBy = (before: Versioned | undefined, { version, writeId }:
  */
 export const fateOf = (attempt: WriteAttempt, now: Versioned | undefined): "applied" | "absent" | "unknown" => {
   if (now === undefined || now.version < attempt.version) return "absent";
-  if (attempt.version === 1) return now.first_write === attempt.writeId ? "applied" : "absent";
+  if (attempt.version === 1) return firstWriteOf(now) === attempt.writeId ? "applied" : "absent";
   const writes = now.writes.split(" ");
   if (writes.includes(`${attempt.version}:${attempt.writeId}`)) return "applied";
   return writes.some((write) => write.startsWith(`${attempt.version}:`)) ? "absent" : "unknown";

@@ -29,13 +29,13 @@ export const frameBytes = ({ raw }: Frame): number => FRAME_HEAD + raw.length;
 
 /** Appends frames to a buffer that grows and is used again. */
 export const createFrameWriter = () => {
-  let buffer = Buffer.allocUnsafe(BLOCK_START_BYTES);
+  let buffer = Buffer.alloc(0);
   let length = 0;
   return {
     add: (frame: Frame): void => {
       const needed = length + frameBytes(frame);
       if (needed > buffer.length) {
-        const larger = Buffer.allocUnsafe(Math.max(needed, 2 * buffer.length));
+        const larger = Buffer.allocUnsafe(Math.max(needed, 2 * buffer.length, BLOCK_START_BYTES));
         buffer.copy(larger, 0, 0, length);
         buffer = larger;
       }

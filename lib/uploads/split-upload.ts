@@ -26,8 +26,10 @@ export class HeldError extends Error {}
 export const SPLIT_LIMITS = {
   /** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
   segmentBytes: 8 * 1024 * 1024,
-  /** Bytes of the file for each part: enough parts for several to run at once, each worth its overhead. */
-  partBytes: 256 * 1024,
+  /** Bytes of the file for each of the first parts, so many that each is worth its overhead. */
+  partBytes: 64 * 1024,
+  /** Bytes for each part of a large file: seconds of work, after which a part of another job has its turn. */
+  largePartBytes: 1024 * 1024,
 };
 /** A checkpoint at least this often keeps the lease. */
 const CHECKPOINT_MS = LEASE_MS / 3;
@@ -139,11 +141,12 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     return store.publish(job, toProgress(progress));
   };
 
-  /** A multiple of what is under way at once, so that the last ones are not applied one after the other. */
+  /** As many as are under way at once; of a large file a multiple of that, so that none is left to run alone. */
   const partCount = (bytes: number): number => {
-    const worthwhile = Math.ceil(bytes / limits.partBytes);
-    if (worthwhile <= PARTS_IN_FLIGHT) return worthwhile;
-    return Math.min(PARTS_MAX, Math.ceil(worthwhile / PARTS_IN_FLIGHT) * PARTS_IN_FLIGHT);
+    const rounds = Math.ceil(bytes / limits.largePartBytes / PARTS_IN_FLIGHT);
+    return rounds > 1
+      ? Math.min(PARTS_MAX, rounds * PARTS_IN_FLIGHT)
+      : Math.min(PARTS_IN_FLIGHT, Math.ceil(bytes / limits.partBytes));
   };
 
   const fail = async (job: JobKey, error: string): Promise<void> => {

@@ -19,8 +19,11 @@ const BYTES_PER_MS = 256;
 /** When the file of a form must be there, in milliseconds since the epoch. */
 const fileDue = (job: UploadJob): number => formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
 
-const isStale = ({ changed_at: changed, stalls }: Pick<UploadPart, "changed_at" | "stalls">, now: number): boolean =>
-  changed + delayAfter(stalls) * 1000 + GRACE_MS < now;
+/** Nobody comes for it any more: its worker died, or the message that was sent when it was last let go was lost. */
+const isStale = (
+  { lease_until: leaseEnd, changed_at: changed, stalls }: Pick<UploadPart, "lease_until" | "changed_at" | "stalls">,
+  now: number,
+): boolean => (leaseEnd > 0 ? leaseEnd < now : changed + delayAfter(stalls) * 1000 + GRACE_MS < now);
 
 /** Parts whose message or worker was lost, as many as may be under way. */
 export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): PartPosition[] => {

@@ -18,9 +18,9 @@ import { csvOf, itemOf } from "./uploads-data.ts";
 /** As many batch calls are under way as parts of one job. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
-const ROWS_COMPARED = 10_000;
+const ROWS_COMPARED = 25_000;
 const ROWS_WARM_UP = 2000;
-const ROUNDS = 6;
+const ROUNDS = 4;
 
 export interface Ready {
   readonly bucket: string;

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Upload } from "@aws-sdk/lib-storage";
+import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
 import { createClients } from "../../lib/aws/runtime.ts";
 import { withEngines } from "./engines.ts";
 import type { BenchRow } from "./row.ts";
@@ -18,8 +19,11 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 
 const PROCESS = fileURLToPath(new URL("uploads-process.ts", import.meta.url));
 
-const start = (mode: "compare" | "file"): ChildProcess =>
-  fork(PROCESS, [mode], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+/** With the heap that the template gives to the workers. */
+const start = (mode: "compare" | "file"): ChildProcess => {
+  const execArgv = nodeOptionsFor(MEMORY_MB.computes).split(" ");
+  return fork(PROCESS, [mode], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+};
 
 const messageFrom = async <T>(child: ChildProcess): Promise<T> => {
   const ended = new AbortController();

@@ -128,8 +128,10 @@ describe.each(expected)("$name", (row) => {
 
   test("gets the variables that its environment schema asks for, and no others", () => {
     const parts = (Object.keys(row.touches) as (keyof Touches)[]).map((part) => [VARIABLE_OF[part], PART[part]]);
+    const heapMb = Math.floor(Number(properties["MemorySize"]) * 0.9);
     expect(variables).toEqual({
       REGION_CODE: "us",
+      NODE_OPTIONS: `--max-semi-space-size=16 --max-old-space-size=${heapMb}`,
       POWERTOOLS_SERVICE_NAME: "work-items",
       POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
       ...Object.fromEntries(parts),

@@ -112,9 +112,8 @@ describe("an upload", () => {
     const job = await run(`external_id,custom_attributes.text\n${rows.join("\n")}`);
     expect(job).toMatchObject({ status: "completed", total_rows: 12_000, succeeded_rows: 12_000, failed_rows: 0 });
     const { parts } = (await harness.store.read({ organization: organization.id, id: job["id"] as string }))!;
-    // Five are worth their overhead; no fewer than four are ever applied at once.
-    expect(parts).toHaveLength(8);
-    expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(1200);
+    expect(parts).toHaveLength(4);
+    expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(2700);
   });
 
   it("reads no items where all so far were new, and applies those that are there after all", async () => {
@@ -134,6 +133,17 @@ describe("an upload", () => {
     expect((await getItem("N-300"))["created_at"]).not.toBe((await getItem("N-299"))["created_at"]);
     // Windows of 200: read, assumed new (100 are not, and are read then), read, read, assumed new.
     expect(reads).toHaveLength(2 + 1 + 2 + 2 + 0);
+  });
+
+  it("waits behind no more than four parts of another organization's, however large that is", async () => {
+    const rows = Array.from({ length: 60_000 }, (_, index) => `L-${index},${"x".repeat(90)}\n`).join("");
+    const large = await harness.upload(organization, `external_id,custom_attributes.text\n${rows}`);
+    const { organization: other } = await createTestOrganization(runtime);
+    const small = await harness.upload(other, "external_id\nsmall\n");
+    for (const job of [large, small]) await harness.split(sqsEvent(s3Event(job)), lambdaContext(120_000));
+    expect(await harness.store.readJob(large)).toMatchObject({ part_count: 8, total_rows: 60_000 });
+    const waiting = (await harness.take("parts")).map(({ id }) => id);
+    expect(waiting.toSorted()).toEqual([...Array.from({ length: 4 }, () => large.id), small.id].toSorted());
   });
 
   it("completes at once where the file holds a header alone", async () => {

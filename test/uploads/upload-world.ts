@@ -21,7 +21,10 @@ import { itemKeyOf, workItemFrom } from "../../lib/work-items/work-item-record.t
 import type { TestRuntime } from "../support/runtime.ts";
 
 /** So small that a file of a few hundred rows has several parts, segments and windows. */
-const SMALL = { split: { segmentBytes: 12_000, partBytes: 8000 }, window: { rows: 60, bytes: 4096 } } as const;
+const SMALL = {
+  split: { segmentBytes: 12_000, partBytes: 8000, largePartBytes: 8000 },
+  window: { rows: 60, bytes: 4096 },
+} as const;
 
 /** The workers of uploads on one set of clients, made as their functions make them but with small limits. */
 export const createWorkers = (runtime: TestRuntime) => {
