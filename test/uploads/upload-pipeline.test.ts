@@ -143,7 +143,8 @@ describe("an upload", () => {
     for (const job of [large, small]) await harness.split(sqsEvent(s3Event(job)), lambdaContext(120_000));
     expect(await harness.store.readJob(large)).toMatchObject({ part_count: 8, total_rows: 60_000 });
     const waiting = (await harness.take("parts")).map(({ id }) => id);
-    expect(waiting.toSorted()).toEqual([...Array.from({ length: 4 }, () => large.id), small.id].toSorted());
+    expect(waiting.filter((id) => id === large.id)).toHaveLength(4);
+    expect(waiting).toContain(small.id);
   });
 
   it("completes at once where the file holds a header alone", async () => {
