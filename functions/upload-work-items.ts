@@ -14,7 +14,7 @@ import { routes } from "./routes.ts";
 const route = routes.uploadWorkItems;
 
 /** When the sweep looks after a new job: a file that came with the call is there by then. */
-const FIRST_CHECK_MS = { request: 60_000, form: 5 * 60_000 } as const;
+const FIRST_CHECK_MS = 60_000;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
@@ -33,7 +33,7 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
       ...(key !== undefined && { content_hash: hash(file?.content ?? JSON.stringify(body.upload)) }),
       ...(!file && { expected_size: body.upload.size }),
     } as const;
-    const { job, created } = await store.create(organization, made, clock() + FIRST_CHECK_MS[origin]);
+    const { job, created } = await store.create(organization, made, clock() + FIRST_CHECK_MS);
     if (!created && job.content_hash !== made.content_hash) {
       throw new InvalidInputError("Idempotency-Key: was used for another upload");
     }

@@ -10,8 +10,8 @@ import type { UploadStore } from "./upload-store.ts";
 const MINUTE_MS = 60_000;
 /** A message that was sent is taken up within this, unless the queue is long. */
 const GRACE_MS = MINUTE_MS;
-/** A job is looked at this often, and this long after a message was sent for it again. */
-const CHECK_EVERY_MS = MINUTE_MS;
+/** A job is looked at by every sweep, which comes each minute, and this long after a message was sent for it again. */
+const CHECK_EVERY_MS = MINUTE_MS - 5000;
 const CHECK_AFTER_SENDING_MS = 5 * MINUTE_MS;
 /** Slowest line on which a posted file is waited for. */
 const BYTES_PER_MS = 256;
@@ -75,7 +75,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
       } else if (now >= fileDue(job)) {
         await fail(job, "the file never came; ask for a new form");
       }
-      return Math.max(CHECK_EVERY_MS, Math.min(CHECK_AFTER_SENDING_MS, fileDue(job) - now));
+      return CHECK_EVERY_MS;
     }
     await sendSplit(job, job.offset);
     return CHECK_AFTER_SENDING_MS;
