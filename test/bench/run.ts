@@ -10,11 +10,15 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
 const names = positionals.length > 0 ? positionals : Object.keys(SECTIONS);
 
+const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
+if (unknown.length > 0) {
+  console.error(`there is no section ${unknown.join(", ")}: sections are ${Object.keys(SECTIONS).join(", ")}`);
+  process.exit(2);
+}
+
 const rows: BenchRow[] = [];
 for (const name of names) {
-  const section = SECTIONS[name];
-  if (!section) throw new Error(`there is no section ${name}; sections are ${Object.keys(SECTIONS).join(", ")}`);
-  const { measure } = await section();
+  const { measure } = await SECTIONS[name]!();
   rows.push(...(await measure()));
 }
 

@@ -18,7 +18,8 @@ import { csvOf, itemOf } from "./uploads-data.ts";
 /** As many batch calls are under way as parts of one job. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
-const ROWS_COMPARED = 25_000;
+/** As many as fit in one request with every cell in quotes. */
+const ROWS_COMPARED = 20_000;
 const ROWS_WARM_UP = 2000;
 const ROUNDS = 4;
 
@@ -39,6 +40,8 @@ export interface Rate {
 }
 export interface Comparison {
   readonly csv: Rate;
+  /** Every cell in quotes: read by the parser. */
+  readonly quotedCsv: Rate;
   readonly batch: Rate;
   readonly tenRowsMs: number;
 }
@@ -135,15 +138,18 @@ const medianOf = (rates: readonly Rate[]): Rate => {
 
 const compare = async (): Promise<Comparison> => {
   const csv: Rate[] = [];
+  const quotedCsv: Rate[] = [];
   const batch: Rate[] = [];
   await runBatches(batchEvents(ROWS_WARM_UP));
   await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
   for (let round = 0; round < ROUNDS; round++) {
     const events = batchEvents(ROWS_COMPARED);
     const event = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID())].join(""));
+    const quoted = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID(), '"')].join(""));
     const turns = [
       async () => batch.push(await timed(ROWS_COMPARED, () => runBatches(events))),
       async () => csv.push(await timed(ROWS_COMPARED, () => uploadAndRun(event))),
+      async () => quotedCsv.push(await timed(ROWS_COMPARED, () => uploadAndRun(quoted))),
     ];
     // The engine slows down as it fills: each goes first as often as the other.
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
@@ -151,7 +157,12 @@ const compare = async (): Promise<Comparison> => {
   const small = uploadEvent([...csvOf(10, randomUUID())].join(""));
   const start = performance.now();
   await uploadAndRun(small);
-  return { csv: medianOf(csv), batch: medianOf(batch), tenRowsMs: performance.now() - start };
+  return {
+    csv: medianOf(csv),
+    quotedCsv: medianOf(quotedCsv),
+    batch: medianOf(batch),
+    tenRowsMs: performance.now() - start,
+  };
 };
 
 const runFile = async (): Promise<Finished> => {
