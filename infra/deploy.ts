@@ -44,8 +44,7 @@ const deploy = ([region, ...options]: readonly string[]): void => {
   if (region === undefined || region.startsWith("-")) {
     throw new SettingsError("name the region to deploy: npm run deploy -- us, or npm run deploy -- eu");
   }
-  const context = new Map(Object.entries({ ...projectContext(), ...contextOf(options), region }));
-  parseSettings((name) => context.get(name));
+  parseSettings({ ...projectContext(), ...contextOf(options), region });
 
   const stack = `WorkItems-${region}`;
   const cdk = spawn(

@@ -26,7 +26,7 @@ export const createServiceApp = ({ context = {}, outdir, bundles = BUNDLES }: Se
     context: { ...COMMAND_LINE_CONTEXT, ...projectContext(), ...context },
     ...(outdir !== undefined && { outdir }),
   });
-  const settings = parseSettings((name) => app.node.tryGetContext(name));
+  const settings = parseSettings(app.node.getAllContext() as Context);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const regionCode of settings.regions) {
     new WorkItemsStack(app, `WorkItems-${regionCode}`, { regionCode, settings, bundles });

@@ -81,16 +81,23 @@ const environmentOf = ({ environment: file, stage }: Context): Settings["environ
   return Object.fromEntries(variables);
 };
 
+/** Names of the CDK's own context hold one of these, ours do not. */
+const isOfCdk = (name: string): boolean => /[:/]/.test(name);
+
 /**
- * @param read value of a context name, as `app.node.tryGetContext` gives it
+ * @param given the whole context, by name; what the CDK keeps in it for itself is left alone
  * @throws SettingsError
  */
-export const parseSettings = (read: (name: string) => unknown): Settings => {
+export const parseSettings = (given: Readonly<Record<string, unknown>>): Settings => {
   const names = Object.keys(contextSchema.shape);
-  const parsed = contextSchema.safeParse(Object.fromEntries(names.map((name) => [name, read(name)])));
+  const unknown = Object.keys(given).filter((name) => !isOfCdk(name) && !names.includes(name));
+  if (unknown.length > 0) {
+    throw new SettingsError(`-c ${unknown.join(", ")}: is no setting; settings are ${names.join(", ")}`);
+  }
+  const parsed = contextSchema.safeParse(given);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path: [name], message }) => {
-      return `-c ${String(name)}=${String(read(String(name)))}: ${message}`;
+      return `-c ${String(name)}=${String(given[String(name)])}: ${message}`;
     });
     throw new SettingsError(problems.join("; "));
   }

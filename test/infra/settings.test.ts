@@ -2,14 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contextOf } from "../../infra/context.ts";
+import { contextOf, projectContext } from "../../infra/context.ts";
 import { parseSettings } from "../../infra/settings.ts";
 
 /** As `-c name=value` on a command line gives them. */
-const settings = (...pairs: readonly string[]) => {
-  const context = new Map(Object.entries(contextOf(pairs.flatMap((pair) => ["-c", pair]))));
-  return parseSettings((name) => context.get(name));
-};
+const settings = (...pairs: readonly string[]) =>
+  parseSettings({ ...projectContext(), ...contextOf(pairs.flatMap((pair) => ["-c", pair])) });
 const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
 
 describe("settings", () => {
@@ -57,6 +55,7 @@ describe("settings", () => {
   test.each([
     [["stage=production"], "-c stage=production: must be dev or prod"],
     [["environment=nowhere"], /^-c environment=nowhere: must be a file with AWS_ENDPOINT_URL=<URL> lines/],
+    [["wafs=true"], /^-c wafs: is no setting; settings are stage, region, waf, /],
     [["region=ap"], "-c region=ap: must be us or eu"],
     [["waf=maybe"], "-c waf=maybe: must be true or false"],
     [["alarm-email=nobody"], "-c alarm-email=nobody: must be an e-mail address"],
