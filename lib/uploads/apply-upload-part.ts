@@ -13,7 +13,7 @@ import {
   tableEntry,
   windowsOf,
 } from "./segment.ts";
-import type { SettleUpload } from "./settle-upload.ts";
+import { createSettleOrSend, type SettleUpload } from "./settle-upload.ts";
 import { columnsOfHeader, HeldError, PARTS_IN_FLIGHT } from "./split-upload.ts";
 import { delayAfter, type PartMessage, type SendParts } from "./upload-messages.ts";
 import { type JobKey, ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
@@ -86,6 +86,8 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     onEnd,
     limits = WINDOW_LIMITS,
   } = dependencies;
+
+  const settleOrSend = createSettleOrSend(settle, sendParts);
 
   const applyWindow = async (
     work: Work,
@@ -200,10 +202,10 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     return "done";
   };
 
-  const fail = async (job: UploadJob, part: Claimed<UploadPart>, error: string): Promise<void> => {
+  const fail = async (job: UploadJob, part: Claimed<UploadPart>, error: string, handOverAt: number): Promise<void> => {
     await store.requestStop(job, "failed", { error });
     await store.savePart(job, part, { state: "stopped" });
-    await settle(job);
+    await settleOrSend(job, part, handOverAt);
   };
 
   const sendNext = async (job: UploadJob, { number }: UploadPart): Promise<void> => {
@@ -215,14 +217,15 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const key: JobKey = { organization: message.organization, id: message.id };
     const job = await store.readJob(key);
     if (!job?.published || isEnded(job)) return;
+    const wholeRun = { until: handOverAt, abridge: true };
     if (job.stopping) {
-      await settle(job);
+      await settle(job, wholeRun);
       return;
     }
     const claim = await store.claimPart(job, message.part);
     if (claim.state === "refused") {
       if (claim.record.state === "open" && !claim.record.stop) throw new HeldError("the part is being applied");
-      await settle(job);
+      await settle(job, wholeRun);
       return;
     }
     const part = claim.record;
@@ -231,16 +234,18 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       counted += rows;
     };
     try {
-      if (part.stalls > STALLED_CLAIMS_MAX) return await fail(job, part, "applying the rows makes no progress");
+      if (part.stalls > STALLED_CLAIMS_MAX)
+        return await fail(job, part, "applying the rows makes no progress", handOverAt);
       const organization = await findOrganization(job.organization);
-      if (!organization) return await fail(job, part, "the organization does not exist any more");
+      if (!organization) return await fail(job, part, "the organization does not exist any more", handOverAt);
       const toLine = createReportWriter(job.header).line;
       const work: Work = { job, organization, columns: columnsOfHeader(job.header), toLine, handOverAt, onCounted };
       const ending = await applyPart(work, part);
       if (ending === "done") await sendNext(job, part);
-      if (ending !== "handed over") await settle(job);
+      if (ending !== "handed over") await settleOrSend(job, part, handOverAt);
     } catch (error) {
-      if (error instanceof ObjectGoneError) return fail(job, part, "the file was deleted before all rows were applied");
+      if (error instanceof ObjectGoneError)
+        return fail(job, part, "the file was deleted before all rows were applied", handOverAt);
       await store.releasePart(job, part).catch(() => log.warn("could not release a part", { job: job.id }));
       if (!(error instanceof RowsPendingError)) throw error;
       await sendParts(job, [part], delayAfter(part.stalls));

@@ -22,7 +22,7 @@ export const createFailDeadUpload = ({ clock, log, store, settle }: FailDeadDepe
     await settle(job);
   };
 
-  const failPart = async (message: PartMessage): Promise<void> => {
+  const failPart = async (message: PartMessage, handOverAt: number): Promise<void> => {
     const snapshot = await store.read(message);
     if (!snapshot || isEnded(snapshot.job)) return;
     const { job, parts } = snapshot;
@@ -33,10 +33,10 @@ export const createFailDeadUpload = ({ clock, log, store, settle }: FailDeadDepe
     if (part.state !== "done") {
       await store.requestStop(job, "failed", { error: "the rows could not be applied after repeated tries" });
     }
-    await settle(job);
+    await settle(job, { until: handOverAt, abridge: true });
   };
 
-  return async (body: string): Promise<void> => {
+  return async (body: string, handOverAt: number): Promise<void> => {
     let part: PartMessage | undefined;
     let splits: SplitMessage[];
     try {
@@ -45,7 +45,7 @@ export const createFailDeadUpload = ({ clock, log, store, settle }: FailDeadDepe
       log.error("a dead letter names no job");
       return;
     }
-    if (part) await failPart(part);
+    if (part) await failPart(part, handOverAt);
     for (const message of splits) await failSplit(message);
   };
 };

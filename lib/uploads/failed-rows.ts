@@ -10,6 +10,17 @@ import { countOf, epochOf, type UploadJob, type UploadPart } from "./upload-reco
 /** S3's smallest part of a multipart upload. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** Pieces of the report on their way at once: as long as the line is the limit, more would only take memory. */
+const PIECES_AT_ONCE = 4;
+
+/** There was no time for the whole report. */
+export class ReportUnfinishedError extends Error {}
+
+export interface ReportTime {
+  readonly isOver: () => boolean;
+  /** The report ends where time does; else `ReportUnfinishedError` is thrown. */
+  readonly abridge: boolean;
+}
 
 /**
  * Writes the lines of a report of failed rows: the file's own columns in their order and bytes, then `_row` and `_error`.
@@ -33,20 +44,32 @@ export const createReportWriter = (header: string) => {
   };
 };
 
-/** The failed rows of one part, in file order. */
+/** The failed rows of one part, in file order. While one object is read, the next one is on its way. */
 const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart) => {
   const count = countOf(part.failures);
+  const load = async (index: number): Promise<Frame[] | undefined> => {
+    if (index >= count) return undefined;
+    const key = objectKeys.failedRows(job, part.number, epochOf(part.failures, index), index);
+    return (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+  };
+  const begin = (index: number): Promise<Frame[] | undefined> => {
+    const loading = load(index);
+    loading.catch(() => undefined); // thrown where it is awaited
+    return loading;
+  };
   let index = 0;
+  let loading = begin(0);
   let frames: readonly Frame[] = [];
   let at = 0;
   return {
-    /** The next row, which `take` goes past; undefined after the last. */
+    /** The next row, past which `take` goes; undefined after the last. */
     peek: async (): Promise<Frame | undefined> => {
-      while (at >= frames.length && index < count) {
-        const key = objectKeys.failedRows(job, part.number, epochOf(part.failures, index), index);
-        frames = (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+      while (at >= frames.length) {
+        const loaded = await loading;
+        if (loaded === undefined) return undefined;
+        frames = loaded;
         at = 0;
-        index++;
+        loading = begin(++index);
       }
       return frames[at];
     },
@@ -56,8 +79,14 @@ const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart) 
   };
 };
 
-/** The report, row after row. */
-async function* reportOf(objects: UploadObjects, job: UploadJob, parts: readonly UploadPart[]): AsyncGenerator<Buffer> {
+/** The report, row after row. @param onRow told of each */
+async function* reportOf(
+  objects: UploadObjects,
+  job: UploadJob,
+  parts: readonly UploadPart[],
+  time: ReportTime,
+  onRow: () => void,
+): AsyncGenerator<Buffer> {
   const readers = parts.map((part) => createReader(objects, job, part));
   const heads = await Promise.all(readers.map((reader) => reader.peek()));
   let chunk: Buffer[] = [Buffer.from(createReportWriter(job.header).header())];
@@ -71,35 +100,47 @@ async function* reportOf(objects: UploadObjects, job: UploadJob, parts: readonly
     if (head) {
       chunk.push(head.raw);
       size += head.raw.length;
+      onRow();
       readers[next]!.take();
       heads[next] = await readers[next]!.peek();
     }
-    if (size >= CHUNK_BYTES || !head) {
-      yield Buffer.concat(chunk);
-      chunk = [];
-      size = 0;
-    }
+    if (size < CHUNK_BYTES && head) continue;
+    yield Buffer.concat(chunk);
+    chunk = [];
+    size = 0;
     if (!head) return;
+    if (!time.isOver()) continue;
+    if (time.abridge) return;
+    throw new ReportUnfinishedError();
   }
 }
 
-/** Merges the failed rows of all parts into the job's report. The same parts always give the same report. */
+/**
+ * Merges the failed rows of all parts into the job's report. Given time, the same parts always give the same report.
+ * @returns how many rows it lists
+ * @throws ReportUnfinishedError
+ */
 export const createWriteReport =
   (s3: S3Client, bucket: string, objects: UploadObjects) =>
-  async (job: UploadJob, parts: readonly UploadPart[]): Promise<void> => {
+  async (job: UploadJob, parts: readonly UploadPart[], time: ReportTime): Promise<number> => {
+    let listed = 0;
+    const onRow = (): void => {
+      listed++;
+    };
     await new Upload({
       client: s3,
       params: {
         Bucket: bucket,
         Key: objectKeys.report(job),
-        Body: Readable.from(reportOf(objects, job, parts)),
+        Body: Readable.from(reportOf(objects, job, parts, time, onRow)),
         ContentType: "text/csv; charset=utf-8",
       },
       partSize: PIECE_BYTES,
-      queueSize: 1,
+      queueSize: PIECES_AT_ONCE,
       // The bucket's lifecycle clears what a killed worker leaves; this function may not.
       leavePartsOnError: true,
     }).done();
+    return listed;
   };
 
 export type WriteReport = ReturnType<typeof createWriteReport>;

@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
-import type { WriteReport } from "./failed-rows.ts";
+import { ReportUnfinishedError, type WriteReport } from "./failed-rows.ts";
+import type { PartPosition, SendParts } from "./upload-messages.ts";
 import type { JobKey } from "./upload-objects.ts";
-import { isEnded, isHeld, sumOf, type UploadSnapshot } from "./upload-record.ts";
+import { isEnded, isHeld, sumOf, type UploadJob, type UploadSnapshot } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 /** Stops every part that has not ended; afterwards none of them is claimed again. */
@@ -11,14 +12,24 @@ const stopParts = async (store: UploadStore, { job, parts }: UploadSnapshot): Pr
   await Promise.all(numbers.filter((number) => !stopped.has(number)).map((number) => store.stopPart(job, number)));
 };
 
+/** How long a report of failed rows may take. */
+export interface SettleTime {
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+  /** What is listed by then is the report, and the job says so. */
+  readonly abridge: boolean;
+}
+
 /**
  * Ends a job if nothing of it is left to do: all parts done, or the job is to stop and no worker holds any of them.
  * Safe to repeat, and for several to do at once.
+ * @param time not needed before rows are applied
  * @returns whether the job has ended
+ * @throws ReportUnfinishedError where time was too short for the report and it may not be abridged
  */
 export const createSettleUpload =
   (store: UploadStore, writeReport: WriteReport, clock: Clock) =>
-  async (key: JobKey): Promise<boolean> => {
+  async (key: JobKey, time: SettleTime = { until: Infinity, abridge: false }): Promise<boolean> => {
     let snapshot = await store.read(key);
     if (!snapshot || isEnded(snapshot.job)) return true;
     if (snapshot.job.stopping && snapshot.job.published) {
@@ -31,9 +42,31 @@ export const createSettleUpload =
     if (!job.stopping && !isDone) return false;
 
     const counters = sumOf(parts);
-    if (counters.failed > 0) await writeReport(job, parts);
-    await store.end(job, { status: job.stopping ?? "completed", ...counters });
+    const isOver = (): boolean => clock() >= time.until;
+    const listed = counters.failed > 0 ? await writeReport(job, parts, { isOver, abridge: time.abridge }) : 0;
+    await store.end(job, {
+      status: job.stopping ?? "completed",
+      ...(listed < counters.failed && {
+        error: [job.error, `failed_rows lists the first ${listed} of ${counters.failed}`].filter(Boolean).join("; "),
+      }),
+      ...counters,
+    });
     return true;
+  };
+
+/**
+ * Ends a job as far as time goes; a report that takes longer gets a whole run of a part's worker, by a message to any part.
+ * @param until milliseconds since the epoch
+ */
+export const createSettleOrSend =
+  (settle: SettleUpload, sendParts: SendParts) =>
+  async (job: UploadJob, part: PartPosition, until: number): Promise<void> => {
+    try {
+      await settle(job, { until, abridge: false });
+    } catch (error) {
+      if (!(error instanceof ReportUnfinishedError)) throw error;
+      await sendParts(job, [part]);
+    }
   };
 
 export type SettleUpload = ReturnType<typeof createSettleUpload>;

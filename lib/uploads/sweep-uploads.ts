@@ -1,5 +1,5 @@
 import type { Runtime } from "../aws/runtime.ts";
-import type { SettleUpload } from "./settle-upload.ts";
+import { createSettleOrSend, type SettleUpload } from "./settle-upload.ts";
 import { PARTS_IN_FLIGHT } from "./split-upload.ts";
 import { formExpiry } from "./upload-form.ts";
 import { delayAfter, type PartPosition, type SendParts, type SendSplit } from "./upload-messages.ts";
@@ -13,6 +13,8 @@ const GRACE_MS = MINUTE_MS;
 /** A job is looked at by every sweep, which comes each minute, and this long after a message was sent for it again. */
 const CHECK_EVERY_MS = MINUTE_MS - 5000;
 const CHECK_AFTER_SENDING_MS = 5 * MINUTE_MS;
+/** Of the sweep's time for ending one job; what takes longer is a worker's. */
+const SETTLE_WITHIN_MS = 5000;
 /** Slowest line on which a posted file is waited for. */
 const BYTES_PER_MS = 256;
 
@@ -60,6 +62,8 @@ export interface SweepDependencies extends Pick<Runtime, "clock" | "log"> {
  * @returns age in seconds of the oldest job under way that it looked at
  */
 export const createSweepUploads = ({ clock, log, store, objects, sendSplit, sendParts, settle }: SweepDependencies) => {
+  const settleOrSend = createSettleOrSend(settle, sendParts);
+
   const fail = async (job: UploadJob, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error, unlessPublished: true });
     await settle(job);
@@ -93,7 +97,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
   const sweep = async (snapshot: UploadSnapshot): Promise<void> => {
     const { job } = snapshot;
     const now = clock();
-    if (job.stopping) await settle(job);
+    if (job.stopping) await settleOrSend(job, { number: 0, segment: 0, offset: 0 }, now + SETTLE_WITHIN_MS);
     const wait = job.stopping
       ? CHECK_EVERY_MS
       : await (job.published ? sweepParts(snapshot, now) : sweepUnsplit(job, now));

@@ -439,6 +439,44 @@ describe("a worker close to its time limit", () => {
     expect(await get(id)).toMatchObject({ status: "completed", succeeded_rows: 500 });
   });
 
+  describe("that has applied the last row, with more failed rows than it can list", () => {
+    const FAILED = 1500;
+    const failing = `external_id,status\n${Array.from({ length: FAILED }, (_, row) => `F-${row},unheard-of\n`).join("")}`;
+    /** Applies all rows, and leaves the message that asks for the report. */
+    const applyAll = async (): Promise<{ id: string; message: Record<string, unknown> }> => {
+      const { id } = await harness.upload(organization, failing);
+      await split(id);
+      for (;;) {
+        const [message] = await harness.take("parts");
+        if (message === undefined) throw new Error("nobody was asked for the report");
+        const { failed_rows: failed } = await get(id);
+        if (failed === FAILED) return { id, message };
+        await harness.apply(sqsEvent(message), lambdaContext(30_000));
+      }
+    };
+
+    it("leaves the report to another, which has the time", async () => {
+      const { id, message } = await applyAll();
+      expect(await get(id)).toMatchObject({ status: "processing", failed_rows: FAILED });
+      await harness.apply(sqsEvent(message), lambdaContext(120_000));
+      const { error, ...job } = await get(id);
+      expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", failed_rows: FAILED });
+      const { url } = await failedRows(id);
+      expect((await (await fetch(url ?? "")).text()).trimEnd().split("\n")).toHaveLength(1 + FAILED);
+    });
+
+    it("says how many the report lists where a whole run is not enough", async () => {
+      const { id, message } = await applyAll();
+      await harness.apply(sqsEvent(message), lambdaContext(30_000));
+      const job = await get(id);
+      expect(job).toMatchObject({ status: "completed", total_rows: FAILED, failed_rows: FAILED });
+      const { url } = await failedRows(id);
+      const listed = (await (await fetch(url ?? "")).text()).trimEnd().split("\n").length - 1;
+      expect(listed).toBeLessThan(FAILED);
+      expect(job["error"]).toBe(`failed_rows lists the first ${listed} of ${FAILED}`);
+    });
+  });
+
   it("leaves the rest of the file to another splitter, and the rows are the same", async () => {
     const { id } = await harness.upload(organization, manyRows(3000));
     await harness.split(sqsEvent(s3Event(jobKey(id))), lambdaContext(30_000));
