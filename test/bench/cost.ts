@@ -11,7 +11,7 @@ import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createUploadHarness, s3Event, sqsEvent } from "../uploads/upload-harness.ts";
 import { withEngines } from "./engines.ts";
-import type { BenchRow } from "./row.ts";
+import { type BenchRow, factOf } from "./row.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
 /** List prices of us-east-1, on demand, without free tiers, in dollars a million, as published in July 2025. */
@@ -157,16 +157,7 @@ const measureOperations = async (): Promise<BenchRow[]> => {
   for (const [name, items, run] of operations) {
     for (const one of Object.keys(meter) as (keyof Meter)[]) meter[one] = 0;
     await run();
-    const row = (value: number, unit: string): BenchRow => ({
-      section: "cost",
-      name: `items ${name}`,
-      value,
-      unit,
-      floor: null,
-      ratio: null,
-      goal: null,
-      holds: null,
-    });
+    const row = (value: number, unit: string) => factOf({ section: "cost", name: `items ${name}`, value, unit });
     const dollars = (Object.keys(meter) as (keyof Meter)[]).reduce(
       (sum, one) => sum + meter[one] * DOLLARS_PER_MILLION[one],
       0,

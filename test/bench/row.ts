@@ -12,3 +12,12 @@ export interface BenchRow {
   readonly goal: string | null;
   readonly holds: boolean | null;
 }
+
+/** A number for information. */
+export const factOf = (row: Pick<BenchRow, "section" | "name" | "value" | "unit">): BenchRow => ({
+  ...row,
+  floor: null,
+  ratio: null,
+  goal: null,
+  holds: null,
+});

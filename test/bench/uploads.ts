@@ -6,7 +6,7 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
 import { createClients } from "../../lib/aws/runtime.ts";
 import { withEngines } from "./engines.ts";
-import type { BenchRow } from "./row.ts";
+import { type BenchRow, factOf } from "./row.ts";
 import { csvOf } from "./uploads-data.ts";
 import type { Comparison, Finished, Ready } from "./uploads-process.ts";
 
@@ -59,16 +59,7 @@ const runFile = async (rows: number): Promise<Finished> => {
   return finished;
 };
 
-const fact = (name: string, value: number, unit: string): BenchRow => ({
-  section: SECTION,
-  name,
-  value,
-  unit,
-  floor: null,
-  ratio: null,
-  goal: null,
-  holds: null,
-});
+const fact = (name: string, value: number, unit: string): BenchRow => factOf({ section: SECTION, name, value, unit });
 const beside = (name: string, value: number, unit: string, floor: number): BenchRow => ({
   ...fact(name, value, unit),
   floor,

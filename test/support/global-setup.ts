@@ -1,20 +1,6 @@
-import { startDynamoDbEngine } from "../../infra/local/dynamodb-engine.ts";
-import { startFauxqsEngine } from "../../infra/local/fauxqs-engine.ts";
+import { startEngines } from "./engines.ts";
 
 /** Starts the embedded engines once for the whole suite; every test file makes its own tables, buckets and queues in them. */
-export default async function setup(): Promise<() => Promise<void>> {
-  const [dynamodb, fauxqs] = await Promise.all([startDynamoDbEngine(), startFauxqsEngine()]);
-  Object.assign(process.env, {
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
-    AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
-    AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
-    POWERTOOLS_LOG_LEVEL: "SILENT",
-    POWERTOOLS_METRICS_DISABLED: "true",
-  });
-  return async () => {
-    await Promise.all([dynamodb.stop(), fauxqs.stop()]);
-  };
+export default function setup(): Promise<() => Promise<void>> {
+  return startEngines();
 }
