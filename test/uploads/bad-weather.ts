@@ -37,12 +37,17 @@ const PATCHED = "patched";
 const DELETED = "deleted";
 const PATCH = { type: "patched by a client" };
 
-/** A file in which the same external_ids come again and again, and some rows are wrong. */
+/**
+ * A file in which the same external_ids come again and again, and some rows are wrong; every other file begins with
+ * items that come once, so that workers get used to new ones.
+ */
 export const makeFile = (random: () => number, rows: number): TestFile => {
   const ids = Array.from({ length: 150 }, (_, index) => `item-${index}`);
+  const once = Array.from({ length: random() < 0.5 ? Math.floor(rows * 0.7) : 0 }, (_, index) => `once-${index}`);
   const lines = Array.from({ length: rows }, (_, index) => {
     if (index === 3) return `${PATCHED},row ${index},,`;
     if (index === 5) return `${DELETED},row ${index},,`;
+    if (index < once.length) return `${once[index]},row ${index},,`;
     const id = ids[Math.floor(random() * ids.length)]!;
     const kind = random();
     if (kind < 0.05) return `${id},row ${index},not-json,`;
@@ -51,7 +56,7 @@ export const makeFile = (random: () => number, rows: number): TestFile => {
     return `${id},,,"line 1\nline ${index}"`;
   });
   const text = `external_id,type,custom_attributes,custom_attributes.text\n${lines.join("\n")}\n`;
-  return { text, rows, externalIds: [...ids, PATCHED, DELETED] };
+  return { text, rows, externalIds: [...ids, ...once, PATCHED, DELETED] };
 };
 
 const outcomeOf = async ({ workers }: World, job: JobKey) => {
