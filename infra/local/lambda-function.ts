@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
+import { YOUNG_GENERATION_MB } from "../constructs/function-memory.ts";
 import type { FunctionError, InstanceData, InstanceReply, InstanceRequest } from "./lambda-instance.ts";
 
 /** Bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
@@ -68,9 +69,6 @@ const environmentOf = ({ name, memoryMb, handler, directory, environment }: Func
   ...environment,
 });
 
-/** As much as `NODE_OPTIONS`, which a thread does not read, give to a function: three semi-spaces of 16 MB. */
-const YOUNG_GENERATION_MB = 48;
-
 const startInstance = (definition: FunctionDefinition, log: Writable): Instance => {
   const { name, arn, directory, handler, memoryMb, timeoutSeconds } = definition;
   const [file = "index", handlerName = "handler"] = handler.split(".");
@@ -92,6 +90,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
     env: environmentOf(definition),
     execArgv: [],
     argv: [],
+    // A thread does not read the limits in NODE_OPTIONS.
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     stdout: true,
     stderr: true,

@@ -15,7 +15,7 @@ import {
 } from "./segment.ts";
 import { createSettleOrSend, type SettleUpload } from "./settle-upload.ts";
 import { columnsOfHeader, HeldError, PARTS_IN_FLIGHT } from "./split-upload.ts";
-import { delayAfter, type PartMessage, type SendParts } from "./upload-messages.ts";
+import { delayAfter, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
 import { type JobKey, ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 import {
   countOf,
@@ -210,7 +210,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
 
   const sendNext = async (job: UploadJob, { number }: UploadPart): Promise<void> => {
     const next = number + PARTS_IN_FLIGHT;
-    if (next < (job.part_count ?? 0)) await sendParts(job, [{ number: next, segment: 0, offset: 0 }]);
+    if (next < (job.part_count ?? 0)) await sendParts(job, [startOfPart(next)]);
   };
 
   return async (message: PartMessage, handOverAt: number): Promise<void> => {
@@ -229,23 +229,22 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       return;
     }
     const part = claim.record;
+    const giveUp = (error: string): Promise<void> => fail(job, part, error, handOverAt);
     let counted = 0;
     const onCounted = (rows: number): void => {
       counted += rows;
     };
     try {
-      if (part.stalls > STALLED_CLAIMS_MAX)
-        return await fail(job, part, "applying the rows makes no progress", handOverAt);
+      if (part.stalls > STALLED_CLAIMS_MAX) return await giveUp("applying the rows makes no progress");
       const organization = await findOrganization(job.organization);
-      if (!organization) return await fail(job, part, "the organization does not exist any more", handOverAt);
+      if (!organization) return await giveUp("the organization does not exist any more");
       const toLine = createReportWriter(job.header).line;
       const work: Work = { job, organization, columns: columnsOfHeader(job.header), toLine, handOverAt, onCounted };
       const ending = await applyPart(work, part);
       if (ending === "done") await sendNext(job, part);
       if (ending !== "handed over") await settleOrSend(job, part, handOverAt);
     } catch (error) {
-      if (error instanceof ObjectGoneError)
-        return fail(job, part, "the file was deleted before all rows were applied", handOverAt);
+      if (error instanceof ObjectGoneError) return giveUp("the file was deleted before all rows were applied");
       await store.releasePart(job, part).catch(() => log.warn("could not release a part", { job: job.id }));
       if (!(error instanceof RowsPendingError)) throw error;
       await sendParts(job, [part], delayAfter(part.stalls));

@@ -10,7 +10,7 @@ import { countOf, epochOf, type UploadJob, type UploadPart } from "./upload-reco
 /** S3's smallest part of a multipart upload. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Pieces of the report on their way at once: as long as the line is the limit, more would only take memory. */
+/** Pieces of the report on their way at once, so that none waits for the answer to another; each is held in memory. */
 const PIECES_AT_ONCE = 4;
 
 /** There was no time for the whole report. */

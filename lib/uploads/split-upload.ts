@@ -5,7 +5,7 @@ import { type CsvRecord, InvalidFileError, readCsv } from "./csv-reader.ts";
 import { cellValue, rawCells } from "./csv-row.ts";
 import { createSegmentWriter } from "./segment.ts";
 import type { SettleUpload } from "./settle-upload.ts";
-import type { SendParts, SendSplit } from "./upload-messages.ts";
+import { type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { type JobKey, ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "./upload-objects.ts";
 import {
   countOf,
@@ -35,8 +35,6 @@ export const SPLIT_LIMITS = {
 const CHECKPOINT_MS = LEASE_MS / 3;
 /** Parts of one job that are under way at once; each end sends the next but three. */
 export const PARTS_IN_FLIGHT = 4;
-
-const PARTS_START = { segment: 0, offset: 0 };
 
 /** Row 1 as it was read, and as it is kept in the job's record. */
 export const columnsOfHeader = (header: string): Columns =>
@@ -179,10 +177,7 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       const published = await split(record, handOverAt);
       if (!published) return;
       const first = Array.from({ length: Math.min(PARTS_IN_FLIGHT, published.part_count ?? 0) }, (_, number) => number);
-      await sendParts(
-        published,
-        first.map((number) => ({ number, ...PARTS_START })),
-      );
+      await sendParts(published, first.map(startOfPart));
       if (first.length === 0) await settle(published);
     } catch (error) {
       const verdict = verdictOn(error);

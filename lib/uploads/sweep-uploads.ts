@@ -2,7 +2,7 @@ import type { Runtime } from "../aws/runtime.ts";
 import { createSettleOrSend, type SettleUpload } from "./settle-upload.ts";
 import { PARTS_IN_FLIGHT } from "./split-upload.ts";
 import { formExpiry } from "./upload-form.ts";
-import { delayAfter, type PartPosition, type SendParts, type SendSplit } from "./upload-messages.ts";
+import { delayAfter, type PartPosition, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { objectKeys, type UploadObjects } from "./upload-objects.ts";
 import { isEnded, isHeld, UNTOUCHED, type UploadJob, type UploadPart, type UploadSnapshot } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";
@@ -97,7 +97,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
   const sweep = async (snapshot: UploadSnapshot): Promise<void> => {
     const { job } = snapshot;
     const now = clock();
-    if (job.stopping) await settleOrSend(job, { number: 0, segment: 0, offset: 0 }, now + SETTLE_WITHIN_MS);
+    if (job.stopping) await settleOrSend(job, startOfPart(0), now + SETTLE_WITHIN_MS);
     const wait = job.stopping
       ? CHECK_EVERY_MS
       : await (job.published ? sweepParts(snapshot, now) : sweepUnsplit(job, now));

@@ -70,6 +70,8 @@ export interface PartPosition {
   readonly offset: number;
 }
 
+export const startOfPart = (number: number): PartPosition => ({ number, segment: 0, offset: 0 });
+
 export const createPartSender =
   (sqs: SQSClient, queueUrl: string) =>
   async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {

@@ -98,17 +98,19 @@ const pick = (record: Attributes, fields: readonly string[]): Attributes =>
 export const workItemFrom = (record: StoredRecord | undefined): WorkItem | null =>
   record === undefined ? null : (pick(record, FIELDS) as unknown as WorkItem);
 
+const eventFrom = (record: StoredRecord): WorkItemEvent => pick(record, EVENT_FIELDS) as unknown as WorkItemEvent;
+
+export const workItemEventFrom = (record: StoredRecord | undefined): WorkItemEvent | null =>
+  record === undefined ? null : eventFrom(record);
+
 /** An event and where it is stored: the end of its sort key is its id. */
 export type KeyedEvent = RecordKey & WorkItemEvent;
 
-export const keyedEventFrom = ({ pk, sk, ...record }: StoredRecord): KeyedEvent => ({
-  pk,
-  sk,
-  ...(pick(record, EVENT_FIELDS) as unknown as WorkItemEvent),
+export const keyedEventFrom = (record: StoredRecord): KeyedEvent => ({
+  pk: record.pk,
+  sk: record.sk,
+  ...eventFrom(record),
 });
-
-export const workItemEventFrom = (record: StoredRecord | undefined): WorkItemEvent | null =>
-  record === undefined ? null : (pick(record, EVENT_FIELDS) as unknown as WorkItemEvent);
 
 /** The attributes of an item's record: its fields, and its place in the list while it is not deleted. */
 export const attributesOf = (organization: Organization, id: string, item: WorkItem): Attributes => ({

@@ -8,104 +8,113 @@ import { lambdaContext } from "../support/organization.ts";
 import { s3Event, sqsEvent } from "./upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "./upload-service.ts";
 
-let { clock, runtime, organization, harness, jobKey, get, split, cancel, failedRows, sweep, run } = {} as UploadService;
+let uploads: UploadService;
 beforeEach(async () => {
-  ({ clock, runtime, organization, harness, jobKey, get, split, cancel, failedRows, sweep, run } =
-    await createUploadService());
+  uploads = await createUploadService();
 });
 
 describe("the sweep", () => {
   it("sends the splitter after a file whose event was lost", async () => {
-    const { id } = await harness.upload(organization, "external_id\nS-1\n");
-    clock.advance(3 * MINUTE_MS);
-    await sweep();
-    await harness.drain();
-    expect(await get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-1\n");
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
   });
 
   it("fails a job whose file did not arrive with its request", async () => {
-    const { job } = await harness.store.create(organization, { id: randomUUID(), origin: "request" }, clock());
-    clock.advance(1);
-    await sweep();
-    expect(await get(job.id)).toMatchObject({ status: "failed", error: "the file did not arrive; upload it again" });
+    const { job } = await uploads.harness.store.create(
+      uploads.organization,
+      { id: randomUUID(), origin: "request" },
+      uploads.clock(),
+    );
+    uploads.clock.advance(1);
+    await uploads.sweep();
+    expect(await uploads.get(job.id)).toMatchObject({
+      status: "failed",
+      error: "the file did not arrive; upload it again",
+    });
   });
 
   it("sends parts whose message was lost, no more than four, and leaves alone what is under way", async () => {
-    const { id } = await harness.upload(organization, manyRows(45_000));
-    await split(id);
-    const messages = await harness.take("parts");
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(45_000));
+    await uploads.split(id);
+    const messages = await uploads.harness.take("parts");
     expect(new Set(messages.map(({ part }) => part))).toEqual(new Set([0, 1, 2, 3]));
-    const job = (await harness.store.readJob(jobKey(id)))!;
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
     expect(job.part_count).toBe(8);
-    await harness.store.claimPart(job, 2);
+    await uploads.harness.store.claimPart(job, 2);
 
-    clock.advance(2 * MINUTE_MS + 1);
-    await harness.store.claimPart(job, 1);
-    await sweep();
-    expect(new Set((await harness.take("parts")).map(({ part }) => part))).toEqual(new Set([0, 2, 3]));
-    await sweep();
-    expect(await harness.take("parts")).toEqual([]);
+    uploads.clock.advance(2 * MINUTE_MS + 1);
+    await uploads.harness.store.claimPart(job, 1);
+    await uploads.sweep();
+    expect(new Set((await uploads.harness.take("parts")).map(({ part }) => part))).toEqual(new Set([0, 2, 3]));
+    await uploads.sweep();
+    expect(await uploads.harness.take("parts")).toEqual([]);
   });
 
   it("sends a part on as soon as the lease of its dead worker has lapsed", async () => {
-    const { id } = await harness.upload(organization, manyRows(15_000));
-    await split(id);
-    const job = (await harness.store.readJob(jobKey(id)))!;
-    await harness.store.claimPart(job, 0);
-    const snapshot = (await harness.store.read(jobKey(id)))!;
-    expect(findStaleParts(snapshot, clock() + LEASE_MS)).toEqual([]);
-    expect(findStaleParts(snapshot, clock() + LEASE_MS + 1).map(({ number }) => number)).toEqual([0]);
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(15_000));
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    await uploads.harness.store.claimPart(job, 0);
+    const snapshot = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+    expect(findStaleParts(snapshot, uploads.clock() + LEASE_MS)).toEqual([]);
+    expect(findStaleParts(snapshot, uploads.clock() + LEASE_MS + 1).map(({ number }) => number)).toEqual([0]);
   });
 
   it("finishes a job whose last worker was lost before it could", async () => {
-    const { id } = await harness.upload(organization, "external_id\nS-2\n");
-    await split(id);
-    const job = (await harness.store.readJob(jobKey(id)))!;
-    const claim = await harness.store.claimPart(job, 0);
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-2\n");
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const claim = await uploads.harness.store.claimPart(job, 0);
     if (claim.state !== "claimed") throw new Error("the part is not ours");
-    await harness.store.savePart(job, claim.record, { segment: 1, succeeded: 1, state: "done" });
-    await harness.take("parts");
-    clock.advance(3 * MINUTE_MS);
-    await sweep();
-    await harness.drain();
-    expect(await get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+    await uploads.harness.store.savePart(job, claim.record, { segment: 1, succeeded: 1, state: "done" });
+    await uploads.harness.take("parts");
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
   });
 
   it("keeps no ended job among the open ones", async () => {
-    await run("external_id\nS-3\n");
-    await run("broken\n");
-    const { id } = await harness.upload(organization, "external_id\nS-4\n");
-    await cancel(id);
-    expect(await Array.fromAsync(harness.store.openUploads(clock() + 60 * MINUTE_MS))).toEqual([]);
+    await uploads.run("external_id\nS-3\n");
+    await uploads.run("broken\n");
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-4\n");
+    await uploads.cancel(id);
+    expect(await Array.fromAsync(uploads.harness.store.openUploads(uploads.clock() + 60 * MINUTE_MS))).toEqual([]);
   });
 });
 
 describe("a job ends", () => {
   it("when its file is gone", async () => {
-    const { job } = await harness.store.create(
-      organization,
+    const { job } = await uploads.harness.store.create(
+      uploads.organization,
       { id: randomUUID(), origin: "request" },
-      clock() + MINUTE_MS,
+      uploads.clock() + MINUTE_MS,
     );
-    await split(job.id);
-    expect(await get(job.id)).toMatchObject({ status: "failed", error: "the file was deleted before it was read" });
+    await uploads.split(job.id);
+    expect(await uploads.get(job.id)).toMatchObject({
+      status: "failed",
+      error: "the file was deleted before it was read",
+    });
   });
 
   it("when its file is empty, although nobody could look into it before", async () => {
-    expect(await run("")).toMatchObject({ status: "failed", error: "the file is empty", total_rows: 0 });
+    expect(await uploads.run("")).toMatchObject({ status: "failed", error: "the file is empty", total_rows: 0 });
   });
 
   it("with true counters when what it reads is deleted under way", async () => {
-    const { id } = await harness.upload(organization, manyRows(6000));
-    await split(id);
-    const job = (await harness.store.readJob(jobKey(id)))!;
-    const [first, ...others] = await harness.take("parts");
-    await harness.apply(sqsEvent(first), lambdaContext(120_000));
-    const { succeeded_rows } = await get(id);
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const [first, ...others] = await uploads.harness.take("parts");
+    await uploads.harness.apply(sqsEvent(first), lambdaContext(120_000));
+    const { succeeded_rows } = await uploads.get(id);
     expect(succeeded_rows).toBeGreaterThan(0);
-    await harness.remove(objectKeys.segment(job, 1, 0));
-    for (const message of others) await harness.apply(sqsEvent(message), lambdaContext(120_000));
-    expect(await get(id)).toMatchObject({
+    await uploads.harness.remove(objectKeys.segment(job, 1, 0));
+    for (const message of others) await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({
       status: "failed",
       error: "the file was deleted before all rows were applied",
       succeeded_rows,
@@ -113,65 +122,72 @@ describe("a job ends", () => {
   });
 
   it("when the file is replaced between two runs of the splitter", async () => {
-    const { id } = await harness.upload(organization, "external_id\nE-1\n");
-    await harness.store.claimSplit(jobKey(id), { etag: '"other"', size: 17, parts: 1 });
-    clock.advance(LEASE_MS + 1);
-    await split(id);
-    expect(await get(id)).toMatchObject({ status: "failed", error: "the file was replaced while it was read" });
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-1\n");
+    await uploads.harness.store.claimSplit(uploads.jobKey(id), { etag: '"other"', size: 17, parts: 1 });
+    uploads.clock.advance(LEASE_MS + 1);
+    await uploads.split(id);
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file was replaced while it was read" });
   });
 
   it("when a part is claimed again and again and does not move", async () => {
-    const { id } = await harness.upload(organization, "external_id\nE-2\n");
-    await split(id);
-    const job = (await harness.store.readJob(jobKey(id)))!;
-    const [message] = await harness.take("parts");
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-2\n");
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const [message] = await uploads.harness.take("parts");
     for (let claim = 1; claim <= 6; claim++) {
-      expect((await harness.store.claimPart(job, 0)).state).toBe("claimed");
-      clock.advance(LEASE_MS + 1);
+      expect((await uploads.harness.store.claimPart(job, 0)).state).toBe("claimed");
+      uploads.clock.advance(LEASE_MS + 1);
     }
-    await harness.apply(sqsEvent(message), lambdaContext(120_000));
-    expect(await get(id)).toMatchObject({ status: "failed", error: "applying the rows makes no progress" });
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "applying the rows makes no progress" });
   });
 
   it.each(["split", "part"] as const)("when the message of a %s exhausts its receives", async (kind) => {
-    const { id } = await harness.upload(organization, "external_id\nD-1\n");
-    if (kind === "part") await split(id);
-    const dead = kind === "part" ? (await harness.take("parts"))[0] : s3Event(jobKey(id));
-    await createFailDeadUpload(runtime)(sqsEvent(dead), lambdaContext());
-    expect(await get(id)).toMatchObject({ status: "failed", error: expect.stringContaining("after repeated tries") });
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-1\n");
+    if (kind === "part") await uploads.split(id);
+    const dead = kind === "part" ? (await uploads.harness.take("parts"))[0] : s3Event(uploads.jobKey(id));
+    await createFailDeadUpload(uploads.runtime)(sqsEvent(dead), lambdaContext());
+    expect(await uploads.get(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("after repeated tries"),
+    });
   });
 
   it("but not by the dead letter of a duplicate", async () => {
-    const { id } = await harness.upload(organization, "external_id\nD-2\n");
-    const failDead = createFailDeadUpload(runtime);
-    await split(id);
-    await failDead(sqsEvent(s3Event(jobKey(id))), lambdaContext());
-    const [message] = await harness.take("parts");
-    await harness.store.claimPart((await harness.store.readJob(jobKey(id)))!, 0);
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-2\n");
+    const failDead = createFailDeadUpload(uploads.runtime);
+    await uploads.split(id);
+    await failDead(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext());
+    const [message] = await uploads.harness.take("parts");
+    await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
     await failDead(sqsEvent(message), lambdaContext());
-    expect(await get(id)).toMatchObject({ status: "processing" });
-    clock.advance(LEASE_MS + 1);
-    await harness.apply(sqsEvent(message), lambdaContext(120_000));
-    expect(await get(id)).toMatchObject({ status: "completed" });
+    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+    uploads.clock.advance(LEASE_MS + 1);
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "completed" });
     await failDead(sqsEvent(message, "not a message"), lambdaContext());
-    expect(await get(id)).toMatchObject({ status: "completed" });
+    expect(await uploads.get(id)).toMatchObject({ status: "completed" });
   });
 });
 
 describe("a worker close to its time limit", () => {
   it("leaves the rest of the rows to another, which goes on from the checkpoint", async () => {
-    const { id } = await harness.upload(organization, manyRows(500));
-    await split(id);
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(500));
+    await uploads.split(id);
     let deliveries = 0;
-    for (let [message] = await harness.take("parts"); message; [message] = await harness.take("parts")) {
+    for (
+      let [message] = await uploads.harness.take("parts");
+      message;
+      [message] = await uploads.harness.take("parts")
+    ) {
       deliveries++;
       // 30 s are kept for the last window: this worker is to hand over at once.
-      const { batchItemFailures } = await harness.apply(sqsEvent(message), lambdaContext(30_000));
+      const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
       expect(batchItemFailures).toEqual([]);
-      expect(await get(id)).toMatchObject({ succeeded_rows: Math.min(500, 200 * deliveries) });
+      expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(500, 200 * deliveries) });
     }
     expect(deliveries).toBe(3);
-    expect(await get(id)).toMatchObject({ status: "completed", succeeded_rows: 500 });
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 500 });
   });
 
   describe("that has applied the last row, with more failed rows than it can list", () => {
@@ -179,33 +195,33 @@ describe("a worker close to its time limit", () => {
     const failing = `external_id,status\n${Array.from({ length: FAILED }, (_, row) => `F-${row},unheard-of\n`).join("")}`;
     /** Applies all rows, and leaves the message that asks for the report. */
     const applyAll = async (): Promise<{ id: string; message: Record<string, unknown> }> => {
-      const { id } = await harness.upload(organization, failing);
-      await split(id);
+      const { id } = await uploads.harness.upload(uploads.organization, failing);
+      await uploads.split(id);
       for (;;) {
-        const [message] = await harness.take("parts");
+        const [message] = await uploads.harness.take("parts");
         if (message === undefined) throw new Error("nobody was asked for the report");
-        const { failed_rows: failed } = await get(id);
+        const { failed_rows: failed } = await uploads.get(id);
         if (failed === FAILED) return { id, message };
-        await harness.apply(sqsEvent(message), lambdaContext(30_000));
+        await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
       }
     };
 
     it("leaves the report to another, which has the time", async () => {
       const { id, message } = await applyAll();
-      expect(await get(id)).toMatchObject({ status: "processing", failed_rows: FAILED });
-      await harness.apply(sqsEvent(message), lambdaContext(120_000));
-      const { error, ...job } = await get(id);
+      expect(await uploads.get(id)).toMatchObject({ status: "processing", failed_rows: FAILED });
+      await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+      const { error, ...job } = await uploads.get(id);
       expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", failed_rows: FAILED });
-      const { url } = await failedRows(id);
+      const { url } = await uploads.failedRows(id);
       expect((await (await fetch(url ?? "")).text()).trimEnd().split("\n")).toHaveLength(1 + FAILED);
     });
 
     it("says how many the report lists where a whole run is not enough", async () => {
       const { id, message } = await applyAll();
-      await harness.apply(sqsEvent(message), lambdaContext(30_000));
-      const job = await get(id);
+      await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+      const job = await uploads.get(id);
       expect(job).toMatchObject({ status: "completed", total_rows: FAILED, failed_rows: FAILED });
-      const { url } = await failedRows(id);
+      const { url } = await uploads.failedRows(id);
       const listed = (await (await fetch(url ?? "")).text()).trimEnd().split("\n").length - 1;
       expect(listed).toBeLessThan(FAILED);
       expect(job["error"]).toBe(`failed_rows lists the first ${listed} of ${FAILED}`);
@@ -213,16 +229,20 @@ describe("a worker close to its time limit", () => {
   });
 
   it("leaves the rest of the file to another splitter, and the rows are the same", async () => {
-    const { id } = await harness.upload(organization, manyRows(3000));
-    await harness.split(sqsEvent(s3Event(jobKey(id))), lambdaContext(30_000));
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3000));
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(30_000));
     let runs = 1;
-    for (let [message] = await harness.take("split"); message; [message] = await harness.take("split")) {
+    for (
+      let [message] = await uploads.harness.take("split");
+      message;
+      [message] = await uploads.harness.take("split")
+    ) {
       runs++;
-      await harness.split(sqsEvent(message), lambdaContext(30_000));
+      await uploads.harness.split(sqsEvent(message), lambdaContext(30_000));
     }
     expect(runs).toBeGreaterThan(2);
-    await harness.drain();
-    expect(await get(id)).toMatchObject({
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({
       status: "completed",
       total_rows: 3000,
       succeeded_rows: 3000,
@@ -233,13 +253,13 @@ describe("a worker close to its time limit", () => {
 
 describe("a delivery that finds the part under way", () => {
   it("goes back to the queue and changes nothing", async () => {
-    const { id } = await harness.upload(organization, "external_id\nH-1\n");
-    await split(id);
-    await harness.store.claimPart((await harness.store.readJob(jobKey(id)))!, 0);
-    const [message] = await harness.take("parts");
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nH-1\n");
+    await uploads.split(id);
+    await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
+    const [message] = await uploads.harness.take("parts");
     const event = sqsEvent(message);
-    const { batchItemFailures } = await harness.apply(event, lambdaContext(120_000));
+    const { batchItemFailures } = await uploads.harness.apply(event, lambdaContext(120_000));
     expect(batchItemFailures).toEqual([{ itemIdentifier: event.Records[0]!.messageId }]);
-    expect(await get(id)).toMatchObject({ status: "processing", succeeded_rows: 0 });
+    expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: 0 });
   });
 });
