@@ -4,7 +4,7 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { ERROR_COLUMN, ROW_COLUMN } from "./csv-columns.ts";
 import { cellValue, lineEnd, rawCells, toCell } from "./csv-row.ts";
 import { type Frame, readFrames } from "./segment.ts";
-import { objectKeys, type UploadObjects } from "./upload-objects.ts";
+import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 import { countOf, epochOf, type UploadJob, type UploadPart } from "./upload-record.ts";
 
 /** S3's smallest part of a multipart upload. */
@@ -44,13 +44,29 @@ export const createReportWriter = (header: string) => {
   };
 };
 
-/** The failed rows of one part, in file order. While one object is read, the next one is on its way. */
-const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart) => {
+/** What a report lists. */
+export interface ReportContent {
+  readonly rows: number;
+  /** Some of the rows were deleted before they could be listed. */
+  readonly hasGaps: boolean;
+}
+
+/**
+ * The failed rows of one part, in file order. While one object is read, the next one is on its way.
+ * @param onGap told of every object that is not there any more
+ */
+const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart, onGap: () => void) => {
   const count = countOf(part.failures);
   const load = async (index: number): Promise<Frame[] | undefined> => {
     if (index >= count) return undefined;
     const key = objectKeys.failedRows(job, part.number, epochOf(part.failures, index), index);
-    return (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+    try {
+      return (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+    } catch (error) {
+      if (!(error instanceof ObjectGoneError)) throw error;
+      onGap();
+      return [];
+    }
   };
   const begin = (index: number): Promise<Frame[] | undefined> => {
     const loading = load(index);
@@ -81,13 +97,11 @@ const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart) 
 
 /** The report, row after row. @param onRow told of each */
 async function* reportOf(
-  objects: UploadObjects,
   job: UploadJob,
-  parts: readonly UploadPart[],
+  readers: readonly ReturnType<typeof createReader>[],
   time: ReportTime,
   onRow: () => void,
 ): AsyncGenerator<Buffer> {
-  const readers = parts.map((part) => createReader(objects, job, part));
   const heads = await Promise.all(readers.map((reader) => reader.peek()));
   let chunk: Buffer[] = [Buffer.from(createReportWriter(job.header).header())];
   let size = 0;
@@ -117,22 +131,26 @@ async function* reportOf(
 
 /**
  * Merges the failed rows of all parts into the job's report. Given time, the same parts always give the same report.
- * @returns how many rows it lists
  * @throws ReportUnfinishedError
  */
 export const createWriteReport =
   (s3: S3Client, bucket: string, objects: UploadObjects) =>
-  async (job: UploadJob, parts: readonly UploadPart[], time: ReportTime): Promise<number> => {
-    let listed = 0;
+  async (job: UploadJob, parts: readonly UploadPart[], time: ReportTime): Promise<ReportContent> => {
+    let rows = 0;
+    let hasGaps = false;
     const onRow = (): void => {
-      listed++;
+      rows++;
     };
+    const onGap = (): void => {
+      hasGaps = true;
+    };
+    const readers = parts.map((part) => createReader(objects, job, part, onGap));
     await new Upload({
       client: s3,
       params: {
         Bucket: bucket,
         Key: objectKeys.report(job),
-        Body: Readable.from(reportOf(objects, job, parts, time, onRow)),
+        Body: Readable.from(reportOf(job, readers, time, onRow)),
         ContentType: "text/csv; charset=utf-8",
       },
       partSize: PIECE_BYTES,
@@ -140,7 +158,7 @@ export const createWriteReport =
       // The bucket's lifecycle clears what a killed worker leaves; this function may not.
       leavePartsOnError: true,
     }).done();
-    return listed;
+    return { rows, hasGaps };
   };
 
 export type WriteReport = ReturnType<typeof createWriteReport>;

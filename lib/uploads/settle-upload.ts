@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { ReportUnfinishedError, type WriteReport } from "./failed-rows.ts";
+import { type ReportContent, ReportUnfinishedError, type WriteReport } from "./failed-rows.ts";
 import type { PartPosition, SendParts } from "./upload-messages.ts";
 import type { JobKey } from "./upload-objects.ts";
 import { isEnded, isHeld, sumOf, type UploadJob, type UploadSnapshot } from "./upload-record.ts";
@@ -10,6 +10,14 @@ const stopParts = async (store: UploadStore, { job, parts }: UploadSnapshot): Pr
   const stopped = new Set(parts.filter(({ stop, state }) => stop || state === "done").map(({ number }) => number));
   const numbers = Array.from({ length: job.part_count ?? 0 }, (_, number) => number);
   await Promise.all(numbers.filter((number) => !stopped.has(number)).map((number) => store.stopPart(job, number)));
+};
+
+/** What the job says of a report that does not list all failed rows; undefined of one that does. */
+const shortfallOf = ({ rows, hasGaps }: ReportContent, failed: number): string | undefined => {
+  if (rows === failed) return undefined;
+  return hasGaps
+    ? `failed_rows lists ${rows} of ${failed}: the others were deleted before they could be listed`
+    : `failed_rows lists the first ${rows} of ${failed}`;
 };
 
 /** How long a report of failed rows may take. */
@@ -43,12 +51,11 @@ export const createSettleUpload =
 
     const counters = sumOf(parts);
     const isOver = (): boolean => clock() >= time.until;
-    const listed = counters.failed > 0 ? await writeReport(job, parts, { isOver, abridge: time.abridge }) : 0;
+    const report = counters.failed > 0 && (await writeReport(job, parts, { isOver, abridge: time.abridge }));
+    const shortfall = report && shortfallOf(report, counters.failed);
     await store.end(job, {
       status: job.stopping ?? "completed",
-      ...(listed < counters.failed && {
-        error: [job.error, `failed_rows lists the first ${listed} of ${counters.failed}`].filter(Boolean).join("; "),
-      }),
+      ...(shortfall && { error: [job.error, shortfall].filter(Boolean).join("; ") }),
       ...counters,
     });
     return true;

@@ -121,6 +121,22 @@ describe("a job ends", () => {
     });
   });
 
+  it("with true counters when failed rows are deleted before they are listed", async () => {
+    const rows = Array.from({ length: 500 }, (_, row) => `F-${row},unheard-of\n`).join("");
+    const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
+    await uploads.split(id);
+    const [message] = await uploads.harness.take("parts");
+    // 30 s are kept for the last window: this worker hands over after the first 200 rows.
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+    await uploads.harness.remove(objectKeys.failedRows(uploads.jobKey(id), 0, 1, 0));
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({
+      status: "completed",
+      failed_rows: 500,
+      error: "failed_rows lists 300 of 500: the others were deleted before they could be listed",
+    });
+  });
+
   it("when the file is replaced between two runs of the splitter", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-1\n");
     await uploads.harness.store.claimSplit(uploads.jobKey(id), { etag: '"other"', size: 17, parts: 1 });
