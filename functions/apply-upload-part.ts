@@ -1,33 +1,29 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
-import { createApplyRows } from "../lib/uploads/apply-rows.ts";
-import { createApplyPart } from "../lib/uploads/apply-upload-part.ts";
-import { createWriteReport } from "../lib/uploads/failed-rows.ts";
-import { type QueueWorker, queueWorker } from "../lib/uploads/queue-worker.ts";
-import { createSettleUpload } from "../lib/uploads/settle-upload.ts";
-import { createPartSender, parsePartMessage } from "../lib/uploads/upload-messages.ts";
-import { createUploadObjects } from "../lib/uploads/upload-objects.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import { type QueueWorker, queueWorker } from "../lib/queue/queue-worker.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { createUploads } from "../lib/uploads/uploads.ts";
+import { createApplyRows } from "../lib/uploads/workers/apply-rows.ts";
+import { createApplyPart } from "../lib/uploads/workers/apply-upload-part.ts";
+import { createPartSender, parsePartMessage } from "../lib/uploads/workers/upload-messages.ts";
 import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.applyUploadPart;
 
-export const create = (runtime: Runtime<typeof worker.touches>): QueueWorker => {
-  const { environment, dynamodb, s3, sqs, clock } = runtime;
+export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
+  const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });
   const access = createAccessStore(runtime);
-  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
-  const objects = createUploadObjects(s3, environment.UPLOADS_BUCKET);
   const apply = createApplyPart({
     ...runtime,
-    store,
-    objects,
+    ...createUploads(runtime),
     findOrganization: (id) => access.findOrganization(id),
     applyRows: createApplyRows(createApplyWorkItems(runtime), clock),
-    sendParts: createPartSender(sqs, environment.PARTS_QUEUE_URL),
-    settle: createSettleUpload(store, createWriteReport(s3, environment.UPLOADS_BUCKET, objects), clock),
+    sendParts: createPartSender(runtime),
     onEnd: (rows, job) => {
       metrics.addMetric("RowsApplied", MetricUnit.Count, rows);
       metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, (clock() - Date.parse(job.created_at)) / 1000);
@@ -37,4 +33,8 @@ export const create = (runtime: Runtime<typeof worker.touches>): QueueWorker => 
   return queueWorker(runtime, (body, handOverAt) => apply(parsePartMessage(body), handOverAt));
 };
 
-export const handler = lambda(worker.touches, create);
+export const handler = lambda(
+  worker.permissions,
+  { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
+  create,
+);

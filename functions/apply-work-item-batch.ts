@@ -1,18 +1,21 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { countFitting } from "../lib/http/answer-size.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpointWithBody } from "../lib/http/endpoint.ts";
+import { readJsonBody } from "../lib/http/json-body.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { countFitting } from "../lib/runtime/response-size.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchOutcome } from "../lib/work-items/work-item.ts";
-import { toWorkItemResponse } from "../lib/work-items/work-item-record.ts";
+import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.applyWorkItemBatch;
 /** The gateway waits 29 s: what is not applied by then could not be told. */
 const APPLY_WITHIN_MS = 20_000;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const applyWorkItems = createApplyWorkItems(runtime);
-  return endpoint(route, runtime, async ({ organization, body }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body }) => {
     const { work_items: items, dry_run: dryRun } = body;
     const inputs = items.map((input) => ({ input }));
     const deadline = runtime.clock() + APPLY_WITHIN_MS;
@@ -46,4 +49,4 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { NotFoundError, StateConflictError } from "../lib/errors.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { createWriteReport, ReportUnfinishedError } from "../lib/uploads/failed-rows.ts";
-import { createSettleUpload } from "../lib/uploads/settle-upload.ts";
-import { createUploadObjects, type JobKey } from "../lib/uploads/upload-objects.ts";
-import { toUploadJobResponse, type UploadSnapshot } from "../lib/uploads/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { ReportUnfinishedError } from "../lib/uploads/files/failed-rows.ts";
+import { type JobKey, toUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
+import { createUploads } from "../lib/uploads/uploads.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.cancelWorkItemUpload;
@@ -15,11 +16,9 @@ const route = routes.cancelWorkItemUpload;
 const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const { environment, dynamodb, s3, clock } = runtime;
-  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
-  const objects = createUploadObjects(s3, environment.UPLOADS_BUCKET);
-  const settle = createSettleUpload(store, createWriteReport(s3, environment.UPLOADS_BUCKET, objects), clock);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const { clock } = runtime;
+  const { store, finish } = createUploads(runtime);
 
   const find = async (key: JobKey): Promise<UploadSnapshot> => {
     const snapshot = await store.read(key);
@@ -36,7 +35,7 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
     await store.requestStop(job, "cancelled");
     const waitUntil = clock() + WAIT_MS;
     try {
-      while (!(await settle(job, { until: waitUntil, abridge: false })) && clock() < waitUntil) await sleep(POLL_MS);
+      while (!(await finish(job, { until: waitUntil, abridge: false })) && clock() < waitUntil) await sleep(POLL_MS);
     } catch (error) {
       // The job stops all the same: the sweep has a worker write the report.
       if (!(error instanceof ReportUnfinishedError)) throw error;
@@ -45,4 +44,4 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

@@ -1,20 +1,23 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
-import { itemWithEventsAnswer } from "../lib/work-items/item-with-events-answer.ts";
-import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import { readJsonBody } from "../lib/http/json-body.ts";
+import { respondWithWorkItem } from "../lib/http/single-work-item.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createCreateWorkItem } from "../lib/work-items/create-work-item.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.createWorkItem;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const store = createWorkItemStore(runtime);
-  return endpoint(route, runtime, async ({ organization, body, headers }) => {
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const createWorkItem = createCreateWorkItem(runtime);
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, headers }) => {
     const key = parseIdempotencyKey(headers);
     const input = body.work_item;
     const createKey = key === undefined ? undefined : { key, body: JSON.stringify(input) };
-    return itemWithEventsAnswer(organization, await store.create(organization, input, createKey));
+    return respondWithWorkItem(organization, await createWorkItem(organization, input, createKey));
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -1,20 +1,14 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { createFailDeadUpload } from "../lib/uploads/fail-dead-upload.ts";
-import { createWriteReport } from "../lib/uploads/failed-rows.ts";
-import { type QueueWorker, queueWorker } from "../lib/uploads/queue-worker.ts";
-import { createSettleUpload } from "../lib/uploads/settle-upload.ts";
-import { createUploadObjects } from "../lib/uploads/upload-objects.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import { type QueueWorker, queueWorker } from "../lib/queue/queue-worker.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { createUploads } from "../lib/uploads/uploads.ts";
+import { createFailDeadUpload } from "../lib/uploads/workers/fail-dead-upload.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.failDeadUpload;
 
-export const create = (runtime: Runtime<typeof worker.touches>): QueueWorker => {
-  const { environment, dynamodb, s3, clock } = runtime;
-  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
-  const objects = createUploadObjects(s3, environment.UPLOADS_BUCKET);
-  const settle = createSettleUpload(store, createWriteReport(s3, environment.UPLOADS_BUCKET, objects), clock);
-  return queueWorker(runtime, createFailDeadUpload({ ...runtime, store, settle }));
-};
+export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker =>
+  queueWorker(runtime, createFailDeadUpload({ ...runtime, ...createUploads(runtime) }));
 
-export const handler = lambda(worker.touches, create);
+export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

@@ -1,21 +1,24 @@
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { isoTime } from "../lib/clock.ts";
 import { NotFoundError } from "../lib/errors.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { objectKeys } from "../lib/uploads/upload-objects.ts";
-import { isEnded, toUploadJobResponse } from "../lib/uploads/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { objectKeys } from "../lib/uploads/files/upload-objects.ts";
+import { isEnded, toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
+import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getWorkItemUploadFailedRows;
 
 const LINK_SECONDS = 15 * 60;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const { environment, dynamodb, s3, clock } = runtime;
-  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const { environment, s3, clock } = runtime;
+  const store = createUploadStore(runtime);
 
   return endpoint(route, runtime, async ({ organization, params }) => {
     const snapshot = await store.read({ organization: organization.id, id: params["id"] ?? "" });
@@ -35,4 +38,4 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

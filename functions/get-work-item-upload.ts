@@ -1,14 +1,16 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { NotFoundError } from "../lib/errors.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { toUploadJobResponse } from "../lib/uploads/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
+import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getWorkItemUpload;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const store = createUploadStore(runtime.dynamodb, runtime.environment.WORK_ITEMS_TABLE, runtime.clock);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const store = createUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, params }) => {
     const snapshot = await store.read({ organization: organization.id, id: params["id"] ?? "" });
     if (!snapshot) throw new NotFoundError("work item upload not found");
@@ -16,4 +18,4 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

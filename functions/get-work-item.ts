@@ -1,16 +1,18 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { itemWithEventsAnswer } from "../lib/work-items/item-with-events-answer.ts";
-import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
+import { respondWithWorkItem } from "../lib/http/single-work-item.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createGetWorkItem } from "../lib/work-items/read-work-item.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getWorkItem;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const store = createWorkItemStore(runtime);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const getWorkItem = createGetWorkItem(runtime);
   return endpoint(route, runtime, async ({ organization, params }) =>
-    itemWithEventsAnswer(organization, await store.get(organization.id, params["id"] ?? "")),
+    respondWithWorkItem(organization, await getWorkItem(organization.id, params["id"] ?? "")),
   );
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -1,31 +1,34 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { countFitting } from "../lib/http/answer-size.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
+import { eventsScope } from "../lib/http/single-work-item.ts";
 import { decodeCursor, encodeCursor } from "../lib/listing/cursor.ts";
-import { eventsScope } from "../lib/work-items/item-with-events-answer.ts";
-import { toEventResponse } from "../lib/work-items/work-item-record.ts";
-import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { countFitting } from "../lib/runtime/response-size.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createListWorkItemEvents } from "../lib/work-items/read-work-item.ts";
+import { toEventResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.listWorkItemEvents;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const store = createWorkItemStore(runtime);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const listEvents = createListWorkItemEvents(runtime);
   return endpoint(route, runtime, async ({ organization, params, query }) => {
     const id = params["id"] ?? "";
     const scope = eventsScope(organization, id);
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
-    const { events, more } = await store.listEvents(organization.id, id, after, query.limit);
-    const answers = events.map(toEventResponse);
-    const fitting = countFitting(answers);
-    const last = more || fitting < events.length ? events[fitting - 1]?.sk : undefined;
+    const { events, hasMore } = await listEvents(organization.id, id, after, query.limit);
+    const data = events.map(toEventResponse);
+    const fitting = countFitting(data);
+    const last = hasMore || fitting < events.length ? events[fitting - 1]?.sk : undefined;
+    const next = last === undefined ? undefined : encodeCursor(scope, last);
     return {
       body: {
-        data: answers.slice(0, fitting),
-        meta: { page: { ...(last !== undefined && { next: encodeCursor(scope, last) }), limit: query.limit } },
+        data: data.slice(0, fitting),
+        meta: { page: { ...(next !== undefined && { next }), limit: query.limit } },
       },
     };
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

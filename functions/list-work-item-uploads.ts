@@ -1,18 +1,19 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { createListUploads } from "../lib/uploads/list-uploads.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createListUploads } from "../lib/uploads/job/list-uploads.ts";
+import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.listWorkItemUploads;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const { dynamodb, environment, clock } = runtime;
-  const list = createListUploads(runtime, createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock));
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const listUploads = createListUploads(runtime, createUploadStore(runtime));
   return endpoint(route, runtime, async ({ organization, query }) => {
-    const { data, next } = await list(organization, query);
+    const { data, next } = await listUploads(organization, query);
     return { body: { data, meta: { page: { ...(next !== undefined && { next }), limit: query.limit } } } };
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

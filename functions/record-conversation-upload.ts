@@ -1,19 +1,20 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import {
   conversationUploadInputSchema,
   createConversationUploadStore,
 } from "../lib/conversation-uploads/conversation-upload-store.ts";
-import { parsePayload } from "../lib/direct-call.ts";
 import { NotFoundError } from "../lib/errors.ts";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
+import { parsePayload } from "../lib/runtime/direct-call.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.recordConversationUpload;
 
 export const payloadSchema = conversationUploadInputSchema.extend({ organization: organizationIdSchema });
 
-export const create = (runtime: Runtime<typeof worker.touches>) => {
+export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const store = createConversationUploadStore(runtime);
   const access = createAccessStore(runtime);
   /** @throws InvalidInputError, NotFoundError (no such organization), StoreBusyError: the caller's invocation fails with them */
@@ -25,4 +26,4 @@ export const create = (runtime: Runtime<typeof worker.touches>) => {
   };
 };
 
-export const handler = lambda(worker.touches, create);
+export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

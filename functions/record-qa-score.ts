@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { parsePayload } from "../lib/direct-call.ts";
-import { externalId } from "../lib/fields.ts";
 import { workItemId } from "../lib/identity.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
-import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import { parsePayload } from "../lib/runtime/direct-call.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { externalId } from "../lib/scalars.ts";
+import { createRecordQaScore } from "../lib/work-items/change-work-item.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.recordQaScore;
@@ -17,15 +18,15 @@ export const payloadSchema = z.strictObject({
   qa_score: z.number().min(0).max(1).nullable(),
 });
 
-export const create = (runtime: Runtime<typeof worker.touches>) => {
-  const store = createWorkItemStore(runtime);
+export const create = (runtime: Runtime<typeof worker.permissions>) => {
+  const recordQaScore = createRecordQaScore(runtime);
   /** @throws InvalidInputError, NotFoundError, StoreBusyError: the caller's invocation fails with them */
   return async (payload: unknown) => {
     const { organization, external_id, qa_score } = parsePayload(payloadSchema, payload);
     const id = workItemId(organization, external_id);
-    await store.recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
+    await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
     return { id, external_id, qa_score };
   };
 };
 
-export const handler = lambda(worker.touches, create);
+export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

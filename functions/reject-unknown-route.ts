@@ -1,11 +1,11 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { rejectUnknownRoute } from "../lib/http/reject-unknown-route.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { allRoutes } from "./routes.ts";
 
-const touches = {};
+const permissions = {};
 
-export const create = (runtime: Runtime<typeof touches>): ApiHandler =>
+export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
   rejectUnknownRoute("reject-unknown-route", allRoutes, runtime);
 
-export const handler = lambda(touches, create);
+export const handler = lambda(permissions, {}, create);

@@ -1,13 +1,18 @@
 import * as z from "zod";
-import type { Touches } from "../lib/aws/touches.ts";
 import {
   conversationUploadListItemSchema,
   conversationUploadSchema,
 } from "../lib/conversation-uploads/conversation-upload.ts";
-import { email, externalId, text, timestamp, uuid } from "../lib/fields.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
-import { uploadFormRequestSchema, uploadFormSchema } from "../lib/uploads/upload-form.ts";
-import { failedRowsSchema, uploadJobSchema, uploadStatusSchema } from "../lib/uploads/upload-job.ts";
+import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
+import { externalId, uuid } from "../lib/scalars.ts";
+import {
+  failedRowsSchema,
+  uploadFormRequestSchema,
+  uploadFormSchema,
+  uploadJobSchema,
+  uploadStatusSchema,
+} from "../lib/uploads/job/upload-job.ts";
 import {
   batchResultSchema,
   EVENTS_PER_BATCH_MAX,
@@ -17,41 +22,11 @@ import {
   workItemInputSchema,
   workItemPatchSchema,
   workItemSchema,
-  workItemStatusSchema,
   workItemWithEventsSchema,
 } from "../lib/work-items/work-item.ts";
-
-/** How the body of a request is read before the schema sees it. */
-export type BodyKind = "none" | "json" | "multipart-or-json";
-
-/** One endpoint: the row that feeds the deployment, the local gateway, the OpenAPI document and the tests. */
-export interface Route {
-  /** Also the file name of the Lambda in `functions/`. */
-  readonly name: string;
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** API Gateway resource path. */
-  readonly path: string;
-  readonly summary: string;
-  readonly bodyKind: BodyKind;
-  readonly query: z.ZodType;
-  readonly body: z.ZodType;
-  readonly response: z.ZodType;
-  /** Status of the ordinary success. */
-  readonly status: 200 | 201 | 202;
-  /** Beyond the contract. */
-  readonly extension?: boolean;
-  /** Holds no organization's data: exempt from API keys and rate limits. */
-  readonly public?: boolean;
-  readonly touches: Touches;
-}
+import { workItemFilters } from "../lib/work-items/work-item-filters.ts";
 
 const route = <const R extends Route>(row: R): R => row;
-
-/** Every endpoint that needs a key: who calls, and how often. */
-const edge = {
-  access: { actions: ["GetItem"] },
-  limits: { actions: ["UpdateItem"] },
-} as const satisfies Touches;
 
 const noQuery = z.strictObject({});
 const noBody = z.undefined();
@@ -104,11 +79,11 @@ export const routes = {
       }),
     }),
     status: 200,
-    touches: {
-      ...edge,
+    permissions: {
+      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["BatchGetItem", "PartiQLInsert", "PartiQLUpdate", "PutItem", "UpdateItem"],
-        keys: ["ITEM#*"],
+        partitions: ["ITEM"],
       },
     },
   }),
@@ -122,7 +97,7 @@ export const routes = {
     body: z.strictObject({ work_item: workItemInputSchema }),
     response: itemWithEvents,
     status: 201,
-    touches: { ...edge, workItems: { actions: ["Query", "PutItem"], keys: ["ITEM#*"] } },
+    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["ITEM"] } },
   }),
   listWorkItems: route({
     name: "list-work-items",
@@ -134,13 +109,7 @@ export const routes = {
       .strictObject({
         limit: limitParameter,
         cursor: cursorParameter.optional(),
-        external_id: externalId.optional(),
-        agent_external_id: text().optional(),
-        agent_email: email.optional(),
-        type: text().optional(),
-        status: workItemStatusSchema.optional(),
-        completed_from: timestamp.optional().meta({ description: "Completed at or after (extension)." }),
-        completed_to: timestamp.optional().meta({ description: "Completed before (extension)." }),
+        ...workItemFilters,
       })
       .refine(({ completed_from: from, completed_to: to }) => from === undefined || to === undefined || from <= to, {
         path: ["completed_to"],
@@ -149,9 +118,9 @@ export const routes = {
     body: noBody,
     response: pageOf(workItemSchema),
     status: 200,
-    touches: {
-      ...edge,
-      workItems: { actions: ["Query", "BatchGetItem"], keys: ["ITEM#*", "LIST_ITEM#*"], listing: true },
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["Query", "BatchGetItem"], partitions: ["ITEM", "LIST_ITEM"], indexes: ["listing"] },
     },
   }),
   getWorkItem: route({
@@ -164,7 +133,7 @@ export const routes = {
     body: noBody,
     response: itemWithEvents,
     status: 200,
-    touches: { ...edge, workItems: { actions: ["Query"], keys: ["ITEM#*"] } },
+    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["Query"], partitions: ["ITEM"] } },
   }),
   updateWorkItem: route({
     name: "update-work-item",
@@ -176,7 +145,10 @@ export const routes = {
     body: z.strictObject({ work_item: workItemPatchSchema }),
     response: itemWithEvents,
     status: 200,
-    touches: { ...edge, workItems: { actions: ["Query", "UpdateItem"], keys: ["ITEM#*"] } },
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["ITEM"] },
+    },
   }),
   deleteWorkItem: route({
     name: "delete-work-item",
@@ -188,7 +160,7 @@ export const routes = {
     body: noBody,
     response: z.strictObject({ data: z.strictObject({ id: uuid, deleted: z.boolean() }) }),
     status: 200,
-    touches: { ...edge, workItems: { actions: ["GetItem", "UpdateItem"], keys: ["ITEM#*"] } },
+    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
   }),
   upsertWorkItemEvent: route({
     name: "upsert-work-item-event",
@@ -200,9 +172,9 @@ export const routes = {
     body: z.strictObject({ event: eventInputSchema }),
     response: z.strictObject({ data: workItemEventSchema }),
     status: 201,
-    touches: {
-      ...edge,
-      workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], keys: ["ITEM#*"] },
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], partitions: ["ITEM"] },
     },
   }),
   listWorkItemEvents: route({
@@ -216,7 +188,7 @@ export const routes = {
     response: pageOf(workItemEventSchema),
     status: 200,
     extension: true,
-    touches: { ...edge, workItems: { actions: ["GetItem", "Query"], keys: ["ITEM#*"] } },
+    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem", "Query"], partitions: ["ITEM"] } },
   }),
   uploadWorkItems: route({
     name: "upload-work-items",
@@ -234,9 +206,9 @@ export const routes = {
         .meta({ description: "Present where a form was asked for (extension): post the file with it." }),
     }),
     status: 202,
-    touches: {
-      ...edge,
-      workItems: { actions: ["GetItem", "Query", "PutItem"], keys: ["UPLOAD#*", "OPEN_UPLOADS#*"] },
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["UPLOAD", "OPEN_UPLOADS"] },
       uploads: { actions: ["PutObject"] },
     },
   }),
@@ -250,7 +222,7 @@ export const routes = {
     body: noBody,
     response: z.strictObject({ data: uploadJobSchema }),
     status: 200,
-    touches: { ...edge, workItems: { actions: ["Query"], keys: ["UPLOAD#*"] } },
+    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
   }),
   listWorkItemUploads: route({
     name: "list-work-item-uploads",
@@ -267,9 +239,9 @@ export const routes = {
     response: pageOf(uploadJobSchema),
     status: 200,
     extension: true,
-    touches: {
-      ...edge,
-      workItems: { actions: ["Query", "BatchGetItem"], keys: ["UPLOAD#*", "LIST_UPLOAD#*"], listing: true },
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD", "LIST_UPLOAD"], indexes: ["listing"] },
     },
   }),
   cancelWorkItemUpload: route({
@@ -283,13 +255,13 @@ export const routes = {
     response: z.strictObject({ data: uploadJobSchema }),
     status: 200,
     extension: true,
-    touches: {
-      ...edge,
+    permissions: {
+      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"],
-        keys: ["UPLOAD#*", "OPEN_UPLOADS#*"],
+        partitions: ["UPLOAD", "OPEN_UPLOADS"],
       },
-      uploads: { actions: ["GetObject", "PutObject"] },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
     },
   }),
   getWorkItemUploadFailedRows: route({
@@ -303,9 +275,9 @@ export const routes = {
     response: z.strictObject({ data: failedRowsSchema }),
     status: 200,
     extension: true,
-    touches: {
-      ...edge,
-      workItems: { actions: ["Query"], keys: ["UPLOAD#*"] },
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject"] },
     },
   }),
@@ -323,12 +295,12 @@ export const routes = {
     body: noBody,
     response: pageOf(conversationUploadListItemSchema),
     status: 200,
-    touches: {
-      ...edge,
+    permissions: {
+      ...EDGE_PERMISSIONS,
       workItems: {
-        actions: ["Query", "BatchGetItem"],
-        keys: ["CONVERSATION#*", "LIST_CONVERSATION#*"],
-        listing: true,
+        actions: ["Query", "GetItem", "BatchGetItem"],
+        partitions: ["CONVERSATION", "LIST_CONVERSATION"],
+        indexes: ["listing"],
       },
     },
   }),
@@ -342,7 +314,7 @@ export const routes = {
     body: noBody,
     response: z.strictObject({ data: conversationUploadSchema }),
     status: 200,
-    touches: { ...edge, workItems: { actions: ["GetItem"], keys: ["CONVERSATION#*"] } },
+    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
   }),
 } as const satisfies Record<string, Route>;
 

@@ -1,12 +1,12 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { Context, ScheduledEvent } from "aws-lambda";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { createWriteReport } from "../lib/uploads/failed-rows.ts";
-import { createSettleUpload } from "../lib/uploads/settle-upload.ts";
-import { createSweepUploads } from "../lib/uploads/sweep-uploads.ts";
-import { createPartSender, createSplitSender } from "../lib/uploads/upload-messages.ts";
-import { createUploadObjects } from "../lib/uploads/upload-objects.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { createUploads } from "../lib/uploads/uploads.ts";
+import { createSweepUploads } from "../lib/uploads/workers/sweep-uploads.ts";
+import { createPartSender, createSplitSender } from "../lib/uploads/workers/upload-messages.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.sweepUploads;
@@ -14,18 +14,14 @@ const worker = workers.sweepUploads;
 /** Kept from the function's time for the job that is being looked at. */
 const MARGIN_MS = 30_000;
 
-export const create = (runtime: Runtime<typeof worker.touches>) => {
-  const { environment, dynamodb, s3, sqs, clock } = runtime;
+export const create = (runtime: Runtime<typeof worker.permissions>) => {
+  const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });
-  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
-  const objects = createUploadObjects(s3, environment.UPLOADS_BUCKET);
   const sweep = createSweepUploads({
     ...runtime,
-    store,
-    objects,
-    sendSplit: createSplitSender(sqs, environment.SPLIT_QUEUE_URL),
-    sendParts: createPartSender(sqs, environment.PARTS_QUEUE_URL),
-    settle: createSettleUpload(store, createWriteReport(s3, environment.UPLOADS_BUCKET, objects), clock),
+    ...createUploads(runtime),
+    sendSplit: createSplitSender(runtime),
+    sendParts: createPartSender(runtime),
   });
   return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
     const oldest = await sweep(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
@@ -34,4 +30,8 @@ export const create = (runtime: Runtime<typeof worker.touches>) => {
   };
 };
 
-export const handler = lambda(worker.touches, create);
+export const handler = lambda(
+  worker.permissions,
+  { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
+  create,
+);

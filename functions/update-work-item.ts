@@ -1,17 +1,20 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { InvalidInputError } from "../lib/errors.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
+import { readJsonBody } from "../lib/http/json-body.ts";
+import { respondWithWorkItem } from "../lib/http/single-work-item.ts";
 import { workItemId } from "../lib/identity.ts";
-import { itemWithEventsAnswer } from "../lib/work-items/item-with-events-answer.ts";
-import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createUpdateWorkItem } from "../lib/work-items/change-work-item.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.updateWorkItem;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const store = createWorkItemStore(runtime);
-  return endpoint(route, runtime, async ({ organization, params, body, headers, deadline }) => {
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const updateWorkItem = createUpdateWorkItem(runtime);
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, params, body, headers, deadline }) => {
     const id = params["id"] ?? "";
     const { external_id: externalId, ...changes } = body.work_item;
     if (externalId !== undefined && workItemId(organization.id, externalId) !== id) {
@@ -19,11 +22,11 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
     }
     const ifMatch = parseIfMatch(headers["if-match"]);
     const assertVersion = (version: number) => assertMatches(ifMatch, version);
-    return itemWithEventsAnswer(
+    return respondWithWorkItem(
       organization,
-      await store.update(organization, id, changes, { assertVersion, deadline }),
+      await updateWorkItem(organization, id, changes, { assertVersion, deadline }),
     );
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

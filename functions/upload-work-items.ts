@@ -1,14 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { InvalidInputError } from "../lib/errors.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
+import { readUploadBody } from "../lib/http/upload-body.ts";
 import { idempotentUploadJobId } from "../lib/identity.ts";
-import { assertReadable } from "../lib/uploads/split-upload.ts";
-import { createUploadForm } from "../lib/uploads/upload-form.ts";
-import { createUploadObjects, objectKeys } from "../lib/uploads/upload-objects.ts";
-import { toUploadJobResponse } from "../lib/uploads/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/upload-store.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { assertReadable } from "../lib/uploads/csv/csv-header.ts";
+import { createUploadForm } from "../lib/uploads/files/upload-form.ts";
+import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-objects.ts";
+import { toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
+import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.uploadWorkItems;
@@ -18,12 +22,12 @@ const FIRST_CHECK_MS = 60_000;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const { environment, dynamodb, s3, clock } = runtime;
-  const store = createUploadStore(dynamodb, environment.WORK_ITEMS_TABLE, clock);
-  const objects = createUploadObjects(s3, environment.UPLOADS_BUCKET);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const { clock } = runtime;
+  const store = createUploadStore(runtime);
+  const objects = createUploadObjects(runtime);
 
-  return endpoint(route, runtime, async ({ organization, body, file, headers }) => {
+  return endpointWithBody(route, runtime, readUploadBody, async ({ organization, body, file, headers }) => {
     const key = parseIdempotencyKey(headers);
     if (file) await assertReadable(file.content);
     const origin = file ? "request" : "form";
@@ -40,7 +44,7 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
     // Again where an earlier call with this key was cut off before it wrote the file.
     if (file && job.status === "pending") await objects.writeOnce(objectKeys.source(job), file.content, "text/csv");
 
-    const form = file ? null : await createUploadForm(s3, environment.UPLOADS_BUCKET, job, clock);
+    const form = file ? null : await createUploadForm(runtime, job);
     const snapshot = created ? undefined : await store.read(job);
     return {
       body: {
@@ -51,4 +55,4 @@ export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

@@ -1,17 +1,20 @@
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { type ApiHandler, endpoint } from "../lib/http/endpoint.ts";
-import { toEventResponse } from "../lib/work-items/work-item-record.ts";
-import { createWorkItemStore } from "../lib/work-items/work-item-store.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpointWithBody } from "../lib/http/endpoint.ts";
+import { readJsonBody } from "../lib/http/json-body.ts";
+import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createUpsertWorkItemEvent } from "../lib/work-items/upsert-work-item-event.ts";
+import { toEventResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.upsertWorkItemEvent;
 
-export const create = (runtime: Runtime<typeof route.touches>): ApiHandler => {
-  const store = createWorkItemStore(runtime);
-  return endpoint(route, runtime, async ({ organization, params, body, deadline }) => {
-    const { created, event } = await store.upsertEvent(organization, params["id"] ?? "", body.event, deadline);
+export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+  const upsertEvent = createUpsertWorkItemEvent(runtime);
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, params, body, deadline }) => {
+    const { created, event } = await upsertEvent(organization, params["id"] ?? "", body.event, deadline);
     return { status: created ? 201 : 200, body: { data: toEventResponse(event) } };
   });
 };
 
-export const handler = lambda(route.touches, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

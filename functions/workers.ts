@@ -1,8 +1,9 @@
-import type { Touches } from "../lib/aws/touches.ts";
+import type { ResourceNameOf } from "../lib/resources.ts";
+import type { Permissions } from "../lib/runtime/permissions.ts";
 
 /** What starts a function that is not behind the gateway. */
 export type Trigger =
-  | { readonly kind: "queue"; readonly queue: "splitQueue" | "partsQueue"; readonly maximumConcurrency: number }
+  | { readonly kind: "queue"; readonly queue: ResourceNameOf<"queue">; readonly maximumConcurrency: number }
   | { readonly kind: "dead-letters" }
   | { readonly kind: "schedule"; readonly everyMinutes: number }
   /** Invoked by other systems of the same account, by IAM alone. */
@@ -14,18 +15,18 @@ export interface Worker {
   readonly name: string;
   readonly summary: string;
   readonly trigger: Trigger;
-  readonly touches: Touches;
+  readonly permissions: Permissions;
 }
 
-const jobKeys = ["UPLOAD#*", "OPEN_UPLOADS#*"] as const;
+const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
 
 export const workers = {
   splitUpload: {
     name: "split-upload",
     summary: "Reads an uploaded CSV file once and cuts it into parts",
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
-    touches: {
-      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+    permissions: {
+      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
@@ -35,7 +36,7 @@ export const workers = {
     name: "apply-upload-part",
     summary: "Applies the rows of one part, window by window",
     trigger: { kind: "queue", queue: "partsQueue", maximumConcurrency: 20 },
-    touches: {
+    permissions: {
       access: { actions: ["GetItem"] },
       workItems: {
         actions: [
@@ -48,7 +49,7 @@ export const workers = {
           "PartiQLInsert",
           "PartiQLUpdate",
         ],
-        keys: [...jobKeys, "ITEM#*"],
+        partitions: [...jobPartitions, "ITEM"],
       },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       partsQueue: { actions: ["SendMessage"] },
@@ -58,8 +59,8 @@ export const workers = {
     name: "sweep-uploads",
     summary: "Sends on what lost its message or its worker; ends what can no longer finish",
     trigger: { kind: "schedule", everyMinutes: 1 },
-    touches: {
-      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
+    permissions: {
+      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
@@ -69,24 +70,24 @@ export const workers = {
     name: "fail-dead-upload",
     summary: "Ends the job of a message that exhausted its receives",
     trigger: { kind: "dead-letters" },
-    touches: {
-      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], keys: jobKeys },
-      uploads: { actions: ["GetObject", "PutObject"] },
+    permissions: {
+      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
     },
   },
   recordQaScore: {
     name: "record-qa-score",
     summary: "Records the evaluation result of a work item",
     trigger: { kind: "direct" },
-    touches: { workItems: { actions: ["GetItem", "UpdateItem"], keys: ["ITEM#*"] } },
+    permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
   },
   recordConversationUpload: {
     name: "record-conversation-upload",
     summary: "Creates or updates a conversation upload",
     trigger: { kind: "direct" },
-    touches: {
+    permissions: {
       access: { actions: ["GetItem"] },
-      workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], keys: ["CONVERSATION#*"] },
+      workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], partitions: ["CONVERSATION"] },
     },
   },
 } as const satisfies Record<string, Worker>;

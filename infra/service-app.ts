@@ -29,7 +29,7 @@ export const createServiceApp = ({ context = {}, outdir, bundles = BUNDLES }: Se
   const settings = parseSettings(app.node.getAllContext() as Context);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const regionCode of settings.regions) {
-    new WorkItemsStack(app, `WorkItems-${regionCode}`, { regionCode, settings, bundles });
+    new WorkItemsStack(app, { regionCode, settings, bundles });
   }
   return app;
 };

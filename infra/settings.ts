@@ -1,15 +1,12 @@
 import * as z from "zod";
-import { readEnvironmentFile } from "./local/environment-file.ts";
-
-export const REGIONS = { us: "us-east-1", eu: "eu-west-1" } as const;
-export type RegionCode = keyof typeof REGIONS;
-const regionCodes = Object.keys(REGIONS) as RegionCode[];
+import { REGIONS, type RegionCode, regionCodes, regionCodeSchema } from "../lib/regions.ts";
+import { readEnvironmentFile } from "./environment-file.ts";
 
 /** What `-c name=value` on the command line decides. */
 export interface Settings {
   /** One stage an account: both stages have the same stacks and the same protection of data. @default dev */
   readonly stage: "dev" | "prod";
-  /** @default both */
+  /** @default all */
   readonly regions: readonly RegionCode[];
   /** A web application firewall before the API. @default false */
   readonly waf: boolean;
@@ -34,9 +31,14 @@ export class SettingsError extends Error {}
 /** `true` in cdk.json, `"true"` on the command line. */
 const flag = z.union([z.boolean(), z.stringbool()], "must be true or false").default(false);
 
+const certificateOf = (code: RegionCode) => `certificate-${code}` as const;
+const certificates = Object.fromEntries(
+  regionCodes.map((code) => [certificateOf(code), z.string().optional()]),
+) as Record<ReturnType<typeof certificateOf>, z.ZodOptional<z.ZodString>>;
+
 const contextSchema = z.object({
   stage: z.enum(["dev", "prod"], "must be dev or prod").default("dev"),
-  region: z.enum(regionCodes, `must be ${regionCodes.join(" or ")}`).optional(),
+  region: regionCodeSchema.optional(),
   waf: flag,
   "alarm-email": z.email("must be an e-mail address").optional(),
   domain: z.hostname("must be a host name, for example api.example.com").optional(),
@@ -44,8 +46,7 @@ const contextSchema = z.object({
     .string()
     .regex(/^Z[A-Z0-9]+$/, "must be the id of a Route 53 hosted zone")
     .optional(),
-  "certificate-us": z.string().optional(),
-  "certificate-eu": z.string().optional(),
+  ...certificates,
   environment: z.string().optional(),
 });
 type Context = z.output<typeof contextSchema>;
@@ -53,11 +54,13 @@ type Context = z.output<typeof contextSchema>;
 const domainOf = (code: RegionCode, context: Context): Domain | undefined => {
   if (context.domain === undefined) return undefined;
   const host = `${code}.${context.domain}`;
-  const certificateArn = context[`certificate-${code}`];
-  if (!certificateArn?.startsWith(`arn:aws:acm:${REGIONS[code]}:`)) {
+  const certificateArn = context[certificateOf(code)];
+  const { awsRegion } = REGIONS[code];
+  if (!certificateArn?.startsWith(`arn:aws:acm:${awsRegion}:`)) {
+    const others = regionCodes.filter((other) => other !== code);
     throw new SettingsError(
-      `${host} needs a certificate of ${REGIONS[code]}: request one there with AWS Certificate Manager and pass ` +
-        `-c certificate-${code}=<its ARN>, or leave this region out with -c region=${code === "us" ? "eu" : "us"}`,
+      `${host} needs a certificate of ${awsRegion}: request one there with AWS Certificate Manager and pass ` +
+        `-c ${certificateOf(code)}=<its ARN>, or leave this region out with -c region=${others.join(" or ")}`,
     );
   }
   return { host, certificateArn, hostedZoneId: context.zone };

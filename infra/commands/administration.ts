@@ -6,7 +6,7 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { WorkItemsError } from "../../lib/errors.ts";
 import type { Administration } from "../../lib/organizations/administration.ts";
 import { organizationIdSchema } from "../../lib/organizations/organization.ts";
-import { REGIONS } from "../settings.ts";
+import { REGIONS, type RegionCode, regionCodesInWords, regionCodeSchema } from "../../lib/regions.ts";
 
 /** The command line asks for what cannot be; the message says in one line what to do. */
 export class UsageError extends Error {}
@@ -32,14 +32,15 @@ const localVariables = (variables: Variables): Variables => {
     return parseEnv(readFileSync(file, "utf8"));
   } catch {
     throw new UsageError(
-      `which service? Start the local one with npm start (it writes ${file}), or name one: --table <Access table> --region us|eu`,
+      `which service? Start the local one with npm start (it writes ${file}), or name one: --table <Access table> --region ${regionCodesInWords}`,
     );
   }
 };
 
-const regionCode = (value: string | undefined): keyof typeof REGIONS => {
-  if (value === "us" || value === "eu") return value;
-  throw new UsageError("name the region: --region us or --region eu (or REGION_CODE)");
+const regionCode = (value: string | undefined): RegionCode => {
+  const parsed = regionCodeSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)`);
 };
 
 /**
@@ -57,7 +58,7 @@ export const openAdministration = (target: Target, variables: Variables): Admini
   const secretAccessKey = all["AWS_SECRET_ACCESS_KEY"];
   const sessionToken = all["AWS_SESSION_TOKEN"];
   const client = new DynamoDBClient({
-    region: target.region === undefined ? (all["AWS_REGION"] ?? REGIONS[region]) : REGIONS[region],
+    region: target.region === undefined ? (all["AWS_REGION"] ?? REGIONS[region].awsRegion) : REGIONS[region].awsRegion,
     maxAttempts: 3,
     ...(endpoint !== undefined && { endpoint }),
     ...(accessKeyId !== undefined &&
@@ -72,6 +73,9 @@ export const openAdministration = (target: Target, variables: Variables): Admini
     region,
   };
 };
+
+/** The last line of every command's usage. */
+export const COMMON_USAGE = `options: --json   --table <Access table> --region ${regionCodesInWords} (default: the local service)`;
 
 /** @throws UsageError */
 export const organizationId = (value: string | undefined): string => {

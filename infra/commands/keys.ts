@@ -11,13 +11,20 @@ import {
   rotateKey,
 } from "../../lib/organizations/administration.ts";
 import { apiKeyId, hashApiKey } from "../../lib/organizations/api-key.ts";
-import { commonOptions, openAdministration, organizationId, runCommand, UsageError } from "./administration.ts";
+import {
+  COMMON_USAGE,
+  commonOptions,
+  openAdministration,
+  organizationId,
+  runCommand,
+  UsageError,
+} from "./administration.ts";
 
 const USAGE = `usage: npm run keys -- create --organization acme [--name ci] [--expires 90d]
        npm run keys -- list   --organization acme
        npm run keys -- rotate --organization acme [--name ci] [--expires 90d]
        npm run keys -- revoke --organization acme --key <key id, or the key itself>
-options: --json   --table <Access table> --region us|eu (default: the local service)`;
+${COMMON_USAGE}`;
 
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
 

@@ -6,11 +6,18 @@ import {
   organizationRecordSchema,
   RATE_MAX,
 } from "../../lib/organizations/organization.ts";
-import { commonOptions, openAdministration, organizationId, runCommand, UsageError } from "./administration.ts";
+import {
+  COMMON_USAGE,
+  commonOptions,
+  openAdministration,
+  organizationId,
+  runCommand,
+  UsageError,
+} from "./administration.ts";
 
 const USAGE = `usage: npm run organizations -- set acme [--rate 200] [--burst 400]
        npm run organizations -- show acme
-options: --json   --table <Access table> --region us|eu (default: the local service)`;
+${COMMON_USAGE}`;
 
 const wholeNumber = (name: string, text: string | undefined, max: number): number | undefined => {
   if (text === undefined) return undefined;

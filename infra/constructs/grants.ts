@@ -2,23 +2,29 @@ import { type Acknowledgment, type CfnElement, Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
-import { VARIABLE_OF } from "../../lib/aws/environment.ts";
-import { LISTING_INDEX } from "../../lib/aws/tables.ts";
-import type { BucketTouch, QueueTouch, TableTouch, Touches } from "../../lib/aws/touches.ts";
-import { UPLOADS_PREFIX } from "./upload-bucket.ts";
+import {
+  type BucketResource,
+  type QueueResource,
+  type ResourceNameOf,
+  resourcesOfKind,
+  type TableResource,
+} from "../../lib/resources.ts";
+import type {
+  BucketPermissions,
+  Permissions,
+  QueuePermissions,
+  TablePermissions,
+} from "../../lib/runtime/permissions.ts";
+import type { WorkQueue } from "./queues.ts";
 
-/** The stateful parts of one region, by the names that functions know them by. */
-export interface Parts extends Record<keyof Touches, Table | Bucket | Queue> {
-  readonly workItems: Table;
-  readonly access: Table;
-  readonly limits: Table;
-  readonly uploads: Bucket;
-  readonly splitQueue: Queue;
-  readonly partsQueue: Queue;
+/** The stateful resources of one region, by the names that functions know them by. */
+export interface StatefulResources {
+  readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
+  readonly buckets: Readonly<Record<ResourceNameOf<"bucket">, Bucket>>;
+  readonly queues: Readonly<Record<ResourceNameOf<"queue">, WorkQueue>>;
 }
 
-/** What a function needs to use one part: the permission, and the variable that names the part. */
+/** What a function needs to use one resource: the permission, and the variable that names the resource. */
 export interface Binding {
   readonly statements: readonly PolicyStatement[];
   readonly variable: string;
@@ -28,25 +34,29 @@ export interface Binding {
 }
 
 const bindTable = (
-  variable: string,
-  table: Table,
-  { actions, keys, listing = false }: TableTouch & { readonly keys?: readonly string[]; readonly listing?: boolean },
+  { variable }: TableResource,
+  { tableName, tableArn }: Table,
+  { actions, partitions, indexes = [] }: TablePermissions,
 ): Binding => ({
   variable,
-  value: table.tableName,
+  value: tableName,
   statements: [
     new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
-      resources: [table.tableArn, ...(listing ? [`${table.tableArn}/index/${LISTING_INDEX}`] : [])],
-      ...(keys && { conditions: { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": keys } } }),
+      resources: [tableArn, ...indexes.map((index) => `${tableArn}/index/${index}`)],
+      ...(partitions && {
+        conditions: {
+          "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
+        },
+      }),
     }),
   ],
 });
 
 const logicalIdOf = (bucket: Bucket): string => Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
 
-const bindBucket = (variable: string, bucket: Bucket, { actions }: BucketTouch): Binding => {
-  const objects = `${UPLOADS_PREFIX}*`;
+const bindBucket = ({ variable, prefix }: BucketResource, bucket: Bucket, { actions }: BucketPermissions): Binding => {
+  const objects = `${prefix}*`;
   return {
     variable,
     value: bucket.bucketName,
@@ -69,19 +79,24 @@ const bindBucket = (variable: string, bucket: Bucket, { actions }: BucketTouch):
   };
 };
 
-const bindQueue = (variable: string, queue: Queue, { actions }: QueueTouch): Binding => ({
+const bindQueue = ({ variable }: QueueResource, { queue }: WorkQueue, { actions }: QueuePermissions): Binding => ({
   variable,
   value: queue.queueUrl,
   statements: [new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] })],
 });
 
-/** For each part that is touched, in one go: exactly the permission it takes, and the variable that names it. */
-export const bind = (parts: Parts, touches: Touches): readonly Binding[] =>
-  [
-    touches.workItems && bindTable(VARIABLE_OF.workItems, parts.workItems, touches.workItems),
-    touches.access && bindTable(VARIABLE_OF.access, parts.access, touches.access),
-    touches.limits && bindTable(VARIABLE_OF.limits, parts.limits, touches.limits),
-    touches.uploads && bindBucket(VARIABLE_OF.uploads, parts.uploads, touches.uploads),
-    touches.splitQueue && bindQueue(VARIABLE_OF.splitQueue, parts.splitQueue, touches.splitQueue),
-    touches.partsQueue && bindQueue(VARIABLE_OF.partsQueue, parts.partsQueue, touches.partsQueue),
-  ].filter((binding) => binding !== undefined);
+/** For each resource that is permitted, in one go: exactly the permission it takes, and the variable that names it. */
+export const bind = ({ tables, buckets, queues }: StatefulResources, permissions: Permissions): readonly Binding[] => [
+  ...resourcesOfKind("table").flatMap(([name, resource]) => {
+    const granted = permissions[name];
+    return granted ? [bindTable(resource, tables[name], granted)] : [];
+  }),
+  ...resourcesOfKind("bucket").flatMap(([name, resource]) => {
+    const granted = permissions[name];
+    return granted ? [bindBucket(resource, buckets[name], granted)] : [];
+  }),
+  ...resourcesOfKind("queue").flatMap(([name, resource]) => {
+    const granted = permissions[name];
+    return granted ? [bindQueue(resource, queues[name], granted)] : [];
+  }),
+];

@@ -3,10 +3,10 @@ import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { type IMetric, MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Function } from "aws-cdk-lib/aws-lambda";
-import { LISTING_INDEX } from "../../lib/aws/tables.ts";
-import type { Parts } from "./grants.ts";
+import { resourcesOfKind } from "../../lib/resources.ts";
+import type { StatefulResources } from "./grants.ts";
+import type { WorkQueue } from "./queues.ts";
 import { POWERTOOLS } from "./service-function.ts";
-import type { WorkQueues } from "./workers.ts";
 
 const PERIOD = Duration.minutes(5);
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
@@ -40,12 +40,28 @@ const tableMetric = (table: Table, metricName: string, label: string, index?: st
     label,
   });
 
-const forEachStore = (parts: Parts, metricName: string) => ({
-  workItems: tableMetric(parts.workItems, metricName, "WorkItems"),
-  listing: tableMetric(parts.workItems, metricName, "WorkItems, index listing", LISTING_INDEX),
-  limits: tableMetric(parts.limits, metricName, "Limits"),
-  access: tableMetric(parts.access, metricName, "Access"),
-});
+/** Of every table and every index; ids are fit for expressions. */
+const ofEveryTable = ({ tables }: StatefulResources, metricName: string): Record<string, Metric> =>
+  Object.fromEntries(
+    resourcesOfKind("table").flatMap(([name, { id, indexes }]) => [
+      [name, tableMetric(tables[name], metricName, id)],
+      ...Object.keys(indexes).map((index) => [
+        `${name}_${index}`,
+        tableMetric(tables[name], metricName, `${id}, index ${index}`, index),
+      ]),
+    ]),
+  );
+
+/** The sum of metrics, of which those that have no data count as 0. */
+const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =>
+  new MathExpression({
+    expression: Object.keys(metrics)
+      .map((id) => `FILL(${id}, 0)`)
+      .join(" + "),
+    usingMetrics: metrics,
+    period: PERIOD,
+    label,
+  });
 
 export interface ServiceMetrics {
   readonly requests: IMetric;
@@ -70,19 +86,17 @@ export interface ServiceMetrics {
 
 export interface MetricSources {
   readonly api: RestApi;
-  readonly parts: Parts;
-  readonly queues: WorkQueues;
+  readonly resources: StatefulResources;
   readonly sweepUploads: Function;
   readonly failDeadUpload: Function;
 }
 
 /** Every number that an alarm or the dashboard shows, defined once. */
-export const serviceMetrics = ({ api, parts, queues, sweepUploads, failDeadUpload }: MetricSources): ServiceMetrics => {
+export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }: MetricSources): ServiceMetrics => {
   const requests = api.metricCount({ ...sum, label: "Requests" });
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
-  const throttled = forEachStore(parts, "WriteThrottleEvents");
-  const visible = (queue: keyof WorkQueues) =>
-    queues[queue].deadLetters.metricApproximateNumberOfMessagesVisible({ ...maximum });
+  const ofEveryQueue = (map: (queue: WorkQueue, label: string) => Metric) =>
+    Object.fromEntries(resourcesOfKind("queue").map(([name, { id }]) => [name, map(resources.queues[name], id)]));
   return {
     requests,
     clientErrors: api.metricClientError({ ...sum, label: "4xx" }),
@@ -103,26 +117,18 @@ export const serviceMetrics = ({ api, parts, queues, sweepUploads, failDeadUploa
       label: "Rows a second",
     }),
     jobAgeSeconds: ownMetric("JobAgeSeconds", Stats.MAXIMUM, "Oldest open job"),
-    messagesWaiting: [
-      queues.splitQueue.queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: "Files to split" }),
-      queues.partsQueue.queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: "Parts to apply" }),
-    ],
+    messagesWaiting: Object.values(
+      ofEveryQueue(({ queue }, label) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
+    ),
     deadLettersTaken: failDeadUpload.metricInvocations({ ...sum, label: "Dead letters taken" }),
-    deadLettersWaiting: new MathExpression({
-      expression: "splits + parts",
-      usingMetrics: { splits: visible("splitQueue"), parts: visible("partsQueue") },
-      period: PERIOD,
-      label: "Dead letters waiting",
-    }),
+    deadLettersWaiting: sumOf(
+      ofEveryQueue(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(maximum)),
+      "Dead letters waiting",
+    ),
     limiterFailedOpen: ownMetric("LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
     sweeps: sweepUploads.metricInvocations({ ...sum, label: "Sweeps" }),
-    throttledWrites: new MathExpression({
-      expression: "FILL(items, 0) + FILL(listing, 0) + FILL(limits, 0)",
-      usingMetrics: { items: throttled.workItems, listing: throttled.listing, limits: throttled.limits },
-      period: PERIOD,
-      label: "Throttled writes",
-    }),
-    consumedReads: Object.values(forEachStore(parts, "ConsumedReadCapacityUnits")),
-    consumedWrites: Object.values(forEachStore(parts, "ConsumedWriteCapacityUnits")),
+    throttledWrites: sumOf(ofEveryTable(resources, "WriteThrottleEvents"), "Throttled writes"),
+    consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),
+    consumedWrites: Object.values(ofEveryTable(resources, "ConsumedWriteCapacityUnits")),
   };
 };

@@ -12,7 +12,7 @@ import {
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Route } from "../../functions/routes.ts";
+import type { Route } from "../../lib/http/route.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 
 /**

@@ -14,10 +14,10 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Touches } from "../../lib/aws/touches.ts";
-import type { RegionCode } from "../settings.ts";
+import type { RegionCode } from "../../lib/regions.ts";
+import type { Permissions } from "../../lib/runtime/permissions.ts";
 import { nodeOptionsFor } from "./function-memory.ts";
-import { bind, type Parts } from "./grants.ts";
+import { bind, type StatefulResources } from "./grants.ts";
 
 /** The gateway gives up after 29 s (its quota for regional APIs): one second less, so that the function's end is its own. */
 export const API_TIMEOUT = Duration.seconds(28);
@@ -33,11 +33,11 @@ export const POWERTOOLS = {
 /** What all functions of one region have in common. */
 export interface FunctionSurroundings {
   readonly regionCode: RegionCode;
-  readonly parts: Parts;
+  readonly resources: StatefulResources;
   /** Where `build.ts` put a directory for each function. */
   readonly bundles: string;
   readonly logRetention: RetentionDays;
-  /** Stands above the names of parts that a function gets by itself. */
+  /** Stands above the names of resources that a function gets by itself. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -45,16 +45,16 @@ export interface ServiceFunctionProps extends FunctionSurroundings {
   /** Of its file in `functions/`. */
   readonly name: string;
   readonly summary: string;
-  readonly touches: Touches;
+  readonly permissions: Permissions;
   readonly memorySize: number;
   readonly timeout: Duration;
-  /** Permissions that the trigger asks for, beside what is touched. @default none */
+  /** Permissions that the trigger asks for, beside its own. @default none */
   readonly triggerStatements?: readonly PolicyStatement[];
   /** It sends messages to the queue that feeds it. @default false */
   readonly feedsItself?: boolean;
 }
 
-/** One Lambda with its bundle, role, log group and trace; its role allows what it touches and nothing else. */
+/** One Lambda with its bundle, role, log group and trace; its role allows what its row permits and nothing else. */
 export class ServiceFunction extends Construct {
   readonly function: Function;
 
@@ -66,11 +66,11 @@ export class ServiceFunction extends Construct {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const bindings = bind(props.parts, props.touches);
+    const bindings = bind(props.resources, props.permissions);
     const role = new Role(this, "Role", {
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
       inlinePolicies: {
-        Touches: new PolicyDocument({
+        Permissions: new PolicyDocument({
           statements: [
             ...bindings.flatMap(({ statements }) => statements),
             ...(props.triggerStatements ?? []),

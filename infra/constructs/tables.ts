@@ -2,41 +2,27 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
 import {
-  LISTING_INDEX,
-  LISTING_PARTITION_KEY,
-  LISTING_PROJECTION,
-  LISTING_SORT_KEY,
+  mapResources,
   PARTITION_KEY,
+  type ResourceNameOf,
   SORT_KEY,
+  type TableResource,
   TIME_TO_LIVE,
-} from "../../lib/aws/tables.ts";
+} from "../../lib/resources.ts";
 
 const key = (name: string) => ({ name, type: AttributeType.STRING });
 
-/** Three tables, so that no API function's policy can mint a key or touch what it does not own. */
+/** The tables of one region. */
 export class Tables extends Construct {
-  readonly workItems: Table;
-  /** API keys and organizations: written by the command line alone. */
-  readonly access: Table;
-  /** Rate-limit records. */
-  readonly limits: Table;
+  readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    this.workItems = this.table("WorkItems");
-    this.workItems.addGlobalSecondaryIndex({
-      indexName: LISTING_INDEX,
-      partitionKey: key(LISTING_PARTITION_KEY),
-      sortKey: key(LISTING_SORT_KEY),
-      projectionType: ProjectionType.INCLUDE,
-      nonKeyAttributes: [...LISTING_PROJECTION],
-    });
-    this.access = this.table("Access");
-    this.limits = this.table("Limits");
+    this.tables = mapResources("table", (resource) => this.table(resource));
   }
 
-  private table(id: string): Table {
-    return new Table(this, id, {
+  private table({ id, indexes }: TableResource): Table {
+    const table = new Table(this, id, {
       partitionKey: key(PARTITION_KEY),
       sortKey: key(SORT_KEY),
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -46,5 +32,15 @@ export class Tables extends Construct {
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
     });
+    for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(indexes)) {
+      table.addGlobalSecondaryIndex({
+        indexName,
+        partitionKey: key(partitionKey),
+        sortKey: key(sortKey),
+        projectionType: ProjectionType.INCLUDE,
+        nonKeyAttributes: [...projection],
+      });
+    }
+    return table;
   }
 }

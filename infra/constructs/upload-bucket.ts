@@ -3,12 +3,10 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, HttpMethods } from "aws-cdk-lib/aws-s3";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-
-/** Under it: `<organization>/<job>/source.csv` and what the workers make of it. */
-export const UPLOADS_PREFIX = "uploads/";
-const SOURCE_SUFFIX = "source.csv";
+import type { BucketResource } from "../../lib/resources.ts";
 
 export interface UploadBucketProps {
+  readonly resource: BucketResource;
   /** Hears of every uploaded file. */
   readonly queue: Queue;
   /** Where the page lives that posts files straight to the bucket. */
@@ -19,8 +17,8 @@ export interface UploadBucketProps {
 export class UploadBucket extends Construct {
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, { queue, origins }: UploadBucketProps) {
-    super(scope, id);
+  constructor(scope: Construct, { resource, queue, origins }: UploadBucketProps) {
+    super(scope, resource.id);
     this.bucket = new Bucket(this, "Bucket", {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
@@ -37,7 +35,7 @@ export class UploadBucket extends Construct {
       lifecycleRules: [{ expiration: Duration.days(30) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
       removalPolicy: RemovalPolicy.RETAIN,
     });
-    this.notify(queue);
+    this.notify(queue, resource);
     Validations.of(this.bucket).acknowledge({
       id: "AwsSolutions-S1",
       reason:
@@ -47,7 +45,7 @@ export class UploadBucket extends Construct {
   }
 
   /** By the bucket's own configuration: the L2's notification brings a custom resource and its function along. */
-  private notify(queue: Queue): void {
+  private notify(queue: Queue, { prefix, notifies }: BucketResource): void {
     queue.addToResourcePolicy(
       new PolicyStatement({
         sid: "ReceiveBucketEvents",
@@ -66,8 +64,8 @@ export class UploadBucket extends Construct {
           filter: {
             s3Key: {
               rules: [
-                { name: "prefix", value: UPLOADS_PREFIX },
-                { name: "suffix", value: SOURCE_SUFFIX },
+                { name: "prefix", value: prefix },
+                { name: "suffix", value: notifies.suffix },
               ],
             },
           },

@@ -6,7 +6,7 @@ import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Worker } from "../../functions/workers.ts";
-import type { WorkQueue } from "./queues.ts";
+import type { StatefulResources } from "./grants.ts";
 import { MEMORY_MB } from "./function-memory.ts";
 import { type FunctionSurroundings, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
 
@@ -25,9 +25,7 @@ const receiveFrom = ({ queue }: Source): PolicyStatement =>
     resources: [queue.queueArn],
   });
 
-export type WorkQueues = Readonly<Record<"splitQueue" | "partsQueue", WorkQueue>>;
-
-const sourcesOf = ({ trigger }: Worker, queues: WorkQueues): readonly Source[] => {
+const sourcesOf = ({ trigger }: Worker, { queues }: StatefulResources): readonly Source[] => {
   if (trigger.kind === "queue") {
     return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency: trigger.maximumConcurrency }];
   }
@@ -43,19 +41,19 @@ const sourcesOf = ({ trigger }: Worker, queues: WorkQueues): readonly Source[] =
 export const addWorker = (
   scope: Construct,
   id: string,
-  { worker, queues, ...surroundings }: FunctionSurroundings & { readonly worker: Worker; readonly queues: WorkQueues },
+  { worker, ...surroundings }: FunctionSurroundings & { readonly worker: Worker },
 ): ServiceFunction => {
-  const { name, summary, touches, trigger } = worker;
-  const sources = sourcesOf(worker, queues);
+  const { name, summary, permissions, trigger } = worker;
+  const sources = sourcesOf(worker, surroundings.resources);
   const made = new ServiceFunction(scope, id, {
     ...surroundings,
     name,
     summary,
-    touches,
+    permissions,
     memorySize: MEMORY_MB.computes,
     timeout: WORKER_TIMEOUT,
     triggerStatements: sources.map(receiveFrom),
-    feedsItself: trigger.kind === "queue" && touches[trigger.queue] !== undefined,
+    feedsItself: trigger.kind === "queue" && permissions[trigger.queue] !== undefined,
   });
   for (const source of sources) {
     new EventSourceMapping(made, source.id, {

@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createAccessStore } from "../../lib/organizations/access-store.ts";
 import { type Administration, createKey, isLive, putOrganization } from "../../lib/organizations/administration.ts";
 import { hashApiKey } from "../../lib/organizations/api-key.ts";
+import type { RegionCode } from "../../lib/regions.ts";
 
 const ORGANIZATION = "demo";
 /** Requests a second and at once: more than one machine serves, so that the limit is in nobody's way. */
@@ -14,13 +15,14 @@ const LIMIT = 10_000;
  */
 export const prepareDemoOrganization = async (
   dynamodb: DynamoDBDocumentClient,
+  region: RegionCode,
   accessTable: string,
   kept: string | undefined,
 ): Promise<string> => {
   const administration: Administration = {
     dynamodb,
     environment: { ACCESS_TABLE: accessTable },
-    region: "us",
+    region,
     clock: Date.now,
   };
   await putOrganization(administration, ORGANIZATION, { rate: LIMIT, burst: LIMIT });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { HttpAnswer } from "./proxy-event.ts";
+import type { HttpResponse } from "./proxy-event.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
 /**
@@ -33,7 +33,7 @@ const headersOf = ({ ResponseParameters }: Shaped, requestId: string): (readonly
       source === "context.requestId" ? requestId : source.replaceAll(/^'|'$/g, ""),
     ]);
 
-export type GatewayResponses = (type: GatewayResponseType, requestId: string) => HttpAnswer;
+export type GatewayResponses = (type: GatewayResponseType, requestId: string) => HttpResponse;
 
 /** The gateway's own answers, as the template shapes them; a type without one falls back to DEFAULT_4XX or DEFAULT_5XX. */
 export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses => {

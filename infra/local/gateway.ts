@@ -6,7 +6,7 @@ import { gatewayResponses } from "./gateway-response.ts";
 import { gatewayRoutes } from "./gateway-routes.ts";
 import { type LambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
-import { type HttpAnswer, toHttpAnswer, toProxyEvent } from "./proxy-event.ts";
+import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
 /** Bytes of a request's body, and the wait for a function (https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html). */
@@ -55,7 +55,7 @@ const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
 
 type Header = readonly [string, string];
 
-const send = (response: ServerResponse, { status, headers, body }: HttpAnswer, ours: readonly Header[]): void => {
+const send = (response: ServerResponse, { status, headers, body }: HttpResponse, ours: readonly Header[]): void => {
   if (response.destroyed) return;
   const length: Header = ["Content-Length", String(body.length)];
   response.writeHead(status, [...headers, ...ours, length].flat());
@@ -87,7 +87,7 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
   const [restApi] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
   const binaryMediaTypes = restApi?.BinaryMediaTypes ?? [];
 
-  const answer = async (message: IncomingMessage, requestId: string): Promise<HttpAnswer> => {
+  const answer = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
     const body = await readBody(message);
     const match = routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
     if (match === undefined) return respond("MISSING_AUTHENTICATION_TOKEN", requestId);
@@ -107,14 +107,14 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     if (target === undefined) return respond("API_CONFIGURATION_ERROR", requestId);
     const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
     if (invocation === "timeout") return respond("INTEGRATION_TIMEOUT", requestId);
-    const answered = invocation.ok && toHttpAnswer(invocation.payload, message.headers.accept, binaryMediaTypes);
+    const answered = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
     return answered || respond("API_CONFIGURATION_ERROR", requestId);
   };
 
   let stopping = false;
   const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
-    const answerWith = (answered: HttpAnswer): void => {
+    const answerWith = (answered: HttpResponse): void => {
       const ours: Header[] = [["x-amzn-RequestId", requestId]];
       // A connection that stayed open would hold up the stop.
       if (stopping) ours.push(["Connection", "close"]);

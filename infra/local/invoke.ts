@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { environmentFileOf } from "./data-directory.ts";
-import { readEnvironmentFile } from "./environment-file.ts";
+import { readEnvironmentFile } from "../environment-file.ts";
 import { readEvent } from "./invoke-event.ts";
 import { createLambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";

@@ -6,7 +6,7 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { openDataDirectory } from "./data-directory.ts";
 import { prepareDemoOrganization } from "./demo-organization.ts";
 import { type DynamoDbEngine, startDynamoDbEngine } from "./dynamodb-engine.ts";
-import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "./environment-file.ts";
+import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
 import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
 import { startGateway } from "./gateway.ts";
@@ -14,14 +14,14 @@ import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts"
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
 import { s3Cors } from "./s3-cors.ts";
-import { startS3Door } from "./s3-door.ts";
+import { startS3Proxy } from "./s3-proxy.ts";
 import { s3Notifications } from "./s3-notification.ts";
 import { startSchedule } from "./schedule.ts";
 import { synthesize } from "./synthesis.ts";
 import { ACCOUNT, type ResolvedTemplate, resolveTemplate } from "./template.ts";
 import { functionsOf, mappingsOf, schedulesOf } from "./template-functions.ts";
 
-/** Nothing here checks them but the S3 door. */
+/** Nothing here checks them but the S3 proxy. */
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" } as const;
 /** Work of queues that is not done by then is cut off: it comes back after the next start. */
 const WORKERS_STOP_WITHIN_MS = 5000;
@@ -137,7 +137,8 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   const beginning = [synthesize(), startDynamoDb(), startFauxqs()] as const;
   // Where one fails, the others are waited for, so that none is left behind.
   await Promise.allSettled(beginning);
-  const [{ template: raw, stackName, region, directory }, dynamodbEngine, fauxqs] = await Promise.all(beginning);
+  const [{ template: raw, stackName, regionCode, region, directory }, dynamodbEngine, fauxqs] =
+    await Promise.all(beginning);
 
   const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: fauxqs.endpoint });
   const clients = clientsOf(region, dynamodbEngine.endpoint, fauxqs.endpoint);
@@ -153,7 +154,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   }
 
   let localOrigins: readonly string[] = [];
-  const door = await startS3Door({
+  const proxy = await startS3Proxy({
     engineEndpoint: fauxqs.endpoint,
     s3: clients.s3,
     signer: CREDENTIALS,
@@ -161,11 +162,11 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     allowOrigin: s3Cors(template, () => localOrigins),
     notify: s3Notifications(template, { ...clients, sqsEndpoint: fauxqs.endpoint }),
   });
-  started.defer(() => door.stop());
+  started.defer(() => proxy.stop());
 
   const surroundings = surroundingsOf(region, {
     dynamodb: dynamodbEngine.endpoint,
-    s3: door.endpoint,
+    s3: proxy.endpoint,
     sqs: fauxqs.endpoint,
   });
   const definitions = functionsOf(template, directory, surroundings);
@@ -183,6 +184,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   );
   const apiKey = await prepareDemoOrganization(
     DynamoDBDocumentClient.from(clients.dynamodb),
+    regionCode,
     shared["ACCESS_TABLE"] ?? "",
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );

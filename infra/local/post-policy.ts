@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
-import { S3Refusal } from "./s3-answer.ts";
+import { S3Refusal } from "./s3-response.ts";
 
 /** Fields of a form by lower-case name, its file left out. */
 export type FormFields = ReadonlyMap<string, string>;

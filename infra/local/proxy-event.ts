@@ -110,7 +110,7 @@ export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
 };
 
 /** What the client gets. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
@@ -131,11 +131,11 @@ const proxyResultSchema = z.strictObject({
  * the API's binary media types.
  * @returns undefined where the result is malformed
  */
-export const toHttpAnswer = (
+export const toHttpResponse = (
   payload: string,
   accept: string | undefined,
   binaryMediaTypes: readonly string[],
-): HttpAnswer | undefined => {
+): HttpResponse | undefined => {
   const parsed = proxyResultSchema.safeParse(JSON.parse(payload));
   if (!parsed.success) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;

@@ -5,7 +5,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { Busboy } from "@fastify/busboy";
 import { type FormFields, type Signer, type SizeRange, verifyPostPolicy } from "./post-policy.ts";
-import { type S3Answer, S3Refusal, XML_TYPE, xml } from "./s3-answer.ts";
+import { type S3Response, S3Refusal, XML_TYPE, xml } from "./s3-response.ts";
 import type { Notify } from "./s3-notification.ts";
 
 /** The embedded S3 takes 11 MiB a request at most. */
@@ -49,7 +49,7 @@ const answerTo = (
   fields: FormFields,
   location: string,
   stored: Record<"Bucket" | "Key" | "ETag", string>,
-): S3Answer => {
+): S3Response => {
   const headers = { etag: stored.ETag, location };
   const redirect = fields.get("success_action_redirect") ?? "";
   if (URL.canParse(redirect)) {
@@ -76,9 +76,9 @@ export const receiveForm = async (
   request: IncomingMessage,
   bucket: string,
   { s3, signer, notify, clock }: FormDestination,
-): Promise<S3Answer> => {
+): Promise<S3Response> => {
   const fields = new Map<string, string>([["bucket", bucket]]);
-  const store = async (file: Readable, filename: string): Promise<S3Answer> => {
+  const store = async (file: Readable, filename: string): Promise<S3Response> => {
     const Key = keyOf(fields, filename);
     fields.set("key", Key);
     const range = verifyPostPolicy(fields, signer, clock());
@@ -93,7 +93,7 @@ export const receiveForm = async (
   };
 
   let file: Readable | undefined;
-  let answer: Promise<S3Answer> | undefined;
+  let answer: Promise<S3Response> | undefined;
   try {
     const { "content-type": contentType = "", ...headers } = request.headers;
     const parser = new Busboy({

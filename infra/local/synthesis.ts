@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { REGIONS, type RegionCode, stackNameOf } from "../../lib/regions.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { readTemplate, type Template } from "./template.ts";
 
@@ -13,12 +14,14 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CACHE = join(ROOT, "node_modules/.cache/local-stack");
 const INPUTS = ["functions/**/*", "lib/**/*", "infra/**/*.ts", "cdk.json", "package-lock.json"];
 const KEPT_MS = 24 * 60 * 60 * 1000;
-const REGION = "us";
+const REGION = "us" satisfies RegionCode;
 
 /** What `npx cdk deploy` would deploy, as files here. */
 export interface Synthesis {
   readonly template: Template;
   readonly stackName: string;
+  readonly regionCode: RegionCode;
+  /** The AWS region. */
   readonly region: string;
   /** Cloud assembly: the code of functions is at their asset paths in it. */
   readonly directory: string;
@@ -74,11 +77,12 @@ export const synthesize = async (): Promise<Synthesis> => {
     }
     await forgetOld();
   }
-  const stackName = `WorkItems-${REGION}`;
+  const stackName = stackNameOf(REGION);
   return {
     template: readTemplate(join(directory, `${stackName}.template.json`)),
     stackName,
-    region: "us-east-1",
+    regionCode: REGION,
+    region: REGIONS[REGION].awsRegion,
     directory,
   };
 };

@@ -1,16 +1,19 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { converge } from "../aws/converge.ts";
-import { createRecordStore, keyText } from "../aws/record-store.ts";
-import type { Runtime } from "../aws/runtime.ts";
-import type { RecordKey, StoredRecord, Versioned } from "../aws/versioned-record.ts";
 import { isoTime } from "../clock.ts";
-import { NotFoundError, StoreBusyError } from "../errors.ts";
-import { externalId, text } from "../fields.ts";
+import { keyText } from "../dynamodb/batch-get.ts";
+import { decoderOf } from "../dynamodb/decode-record.ts";
+import { optimisticWriteOne, type WriteTarget } from "../dynamodb/optimistic-write.ts";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
+import { listingEntry } from "../listing/partition.ts";
 import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { partitionKeyOf } from "../resources.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { externalId, storedTimestamp, text } from "../scalars.ts";
 import { conversationUploadStatusSchema } from "./conversation-upload.ts";
 
 /** What the system that processes conversations records. */
@@ -21,43 +24,40 @@ export const conversationUploadInputSchema = z.strictObject({
 });
 export type ConversationUploadInput = z.output<typeof conversationUploadInputSchema>;
 
-/** A conversation upload as it is stored. */
-export interface ConversationUpload extends ConversationUploadInput {
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-interface ConversationUploadRecord extends RecordKey, Versioned, ConversationUpload {}
+/** A conversation upload as its record holds it. */
+const storedUploadSchema = z.object({
+  external_id: z.string(),
+  source: z.string(),
+  status: conversationUploadStatusSchema,
+  created_at: storedTimestamp,
+  updated_at: storedTimestamp,
+});
+type ConversationUpload = Readonly<z.output<typeof storedUploadSchema>>;
+const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
 
-const LISTING = "LIST_CONVERSATION";
 const RECORD_WITHIN_MS = 10_000;
 
 const keyOf = (organization: string, id: string): RecordKey => ({
-  pk: `CONVERSATION#${organization}#${id}`,
+  pk: partitionKeyOf("CONVERSATION", organization, id),
   sk: "#CONVERSATION",
 });
 const idOf = ({ pk }: RecordKey): string => pk.slice(pk.lastIndexOf("#") + 1);
 
-const toListItem = (record: ConversationUploadRecord) => ({
-  id: idOf(record),
-  status: record.status,
-  source: record.source,
-  external_id: record.external_id,
-  created_at: record.created_at,
-  updated_at: record.updated_at,
-});
+const toListItem = (record: StoredRecord) => {
+  const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
+  return { id: idOf(record), status, source, external_id, created_at, updated_at };
+};
 
-type StoreRuntime = Pick<Runtime<{ workItems: { actions: []; keys: [] } }>, "dynamodb" | "clock" | "environment">;
-
-export const createConversationUploadStore = ({ dynamodb, clock, environment }: StoreRuntime) => {
-  const table = environment.WORK_ITEMS_TABLE;
-  const records = createRecordStore({ dynamodb, table, path: "native" });
+/** Conversation uploads of one organization: read by its callers, recorded by the system that processes them. */
+export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">) => {
+  const { clock } = runtime;
+  const records = createRecordStore(runtime);
 
   /** @throws NotFoundError */
   const get = async (organization: string, id: string) => {
-    const key = keyOf(organization, id);
-    const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
-    if (Item === undefined) throw new NotFoundError("conversation upload not found");
-    const { status, created_at, updated_at } = Item as ConversationUploadRecord;
+    const record = await records.readOne(keyOf(organization, id));
+    if (record === undefined) throw new NotFoundError("conversation upload not found");
+    const { status, created_at, updated_at } = decodeUpload(record);
     return { id, status, created_at, updated_at };
   };
 
@@ -70,44 +70,43 @@ export const createConversationUploadStore = ({ dynamodb, clock, environment }: 
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
     if (query.external_id !== undefined) {
       const key = keyOf(organization.id, conversationUploadId(organization.id, query.external_id));
-      const read = await records.read([key]);
-      return { data: ([...read.values()] as unknown as ConversationUploadRecord[]).map(toListItem), next: undefined };
+      const record = await records.readOne(key);
+      return { data: record ? [toListItem(record)] : [], next: undefined };
     }
     const { entries, next } = await walkListing({
-      dynamodb,
-      table,
-      kind: LISTING,
+      ...runtime,
+      kind: "LIST_CONVERSATION",
       organization,
       filters: {},
       range: { low: "0", high: "~" },
       after,
       limit: query.limit,
     });
-    const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-    const read = await records.read(keys);
-    const found = keys.flatMap((key) => read.get(keyText(key)) ?? []) as unknown as ConversationUploadRecord[];
+    const read = await records.read(entries);
+    const found = entries.flatMap((entry) => read.get(keyText(entry)) ?? []);
     return { data: found.map(toListItem), next: next === undefined ? undefined : encodeCursor(scope, next) };
   };
 
   /** Creates the upload or moves its status and source. @throws StoreBusyError */
   const record = async (organization: Pick<Organization, "id" | "listingShards">, input: ConversationUploadInput) => {
     const id = conversationUploadId(organization.id, input.external_id);
-    const target = {
+    const target: WriteTarget<ConversationUpload> = {
       key: keyOf(organization.id, id),
-      plan: (stored: StoredRecord | undefined) => {
-        const before = stored as ConversationUploadRecord | undefined;
+      plan: (stored) => {
+        const before = stored && decodeUpload(stored);
         const now = isoTime(clock());
-        const created_at = before?.created_at ?? now;
-        const same = before?.status === input.status && before.source === input.source;
-        const upload: ConversationUpload = { ...input, created_at, updated_at: same ? before.updated_at : now };
-        const shard = Number.parseInt(id.slice(0, 8), 16) % organization.listingShards;
-        const place = { listing_pk: `${LISTING}#${organization.id}#${shard}`, listing_sk: `${created_at}#${id}` };
-        return { set: same ? null : { ...upload, ...place }, result: upload };
+        const isSame = before?.status === input.status && before.source === input.source;
+        const upload: ConversationUpload = {
+          ...input,
+          created_at: before?.created_at ?? now,
+          updated_at: isSame ? before.updated_at : now,
+        };
+        const entry = listingEntry("LIST_CONVERSATION", organization, id, `${upload.created_at}#${id}`);
+        return { set: isSame ? null : { ...upload, ...entry }, result: upload };
       },
     };
-    const [converged] = await converge(records, [target], { clock, deadline: clock() + RECORD_WITHIN_MS });
-    if (converged === undefined || "error" in converged) throw new StoreBusyError(converged?.error ?? "");
-    return { id, ...converged.result };
+    const { result } = await optimisticWriteOne(records, target, { clock, deadline: clock() + RECORD_WITHIN_MS });
+    return { id, ...result };
   };
 
   return { get, list, record };

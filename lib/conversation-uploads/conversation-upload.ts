@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { storedTimestamp } from "../fields.ts";
+import { storedTimestamp } from "../scalars.ts";
 
 export const conversationUploadStatusSchema = z
   .enum(["pending", "processing", "completed", "failed"])

@@ -9,8 +9,9 @@ import {
 } from "../errors.ts";
 import { UnauthenticatedError } from "../organizations/authenticate.ts";
 import { RateLimitExceededError } from "../organizations/rate-limit.ts";
-import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./body.ts";
-import { jsonResult, type Step } from "./chain.ts";
+import { isBusy } from "../runtime/aws-errors.ts";
+import { jsonResponse, type Step } from "./chain.ts";
+import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
 /** The request's path exists, its method does not. */
 export class MethodNotAllowedError extends WorkItemsError {
@@ -22,7 +23,7 @@ export class MethodNotAllowedError extends WorkItemsError {
   }
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,7 +36,7 @@ const row = <E extends WorkItemsError>(
   status: number,
   headers: (error: E) => Record<string, string> = () => ({}),
 ) => ({
-  answer: (error: unknown): ErrorAnswer | undefined =>
+  responseTo: (error: unknown): ErrorResponse | undefined =>
     error instanceof errorClass ? { status, message: error.message, headers: headers(error) } : undefined,
 });
 
@@ -58,43 +59,9 @@ const table = [
   row(StoreBusyError, 503, () => busyHeaders),
 ];
 
-/** What AWS calls a caller that comes too fast, a part that is overloaded, and an answer that does not come. */
-const BUSY_NAMES = new Set([
-  "AbortError",
-  "InternalServerError",
-  "LimitExceededException",
-  "NetworkingError",
-  "PriorRequestNotComplete",
-  "ProvisionedThroughputExceededException",
-  "RequestLimitExceeded",
-  "RequestThrottled",
-  "RequestThrottledException",
-  "RequestTimeout",
-  "RequestTimeoutException",
-  "SlowDown",
-  "ThrottledException",
-  "Throttling",
-  "ThrottlingException",
-  "TimeoutError",
-  "TooManyRequestsException",
-  "TransactionConflictException",
-  "TransactionInProgressException",
-]);
-const CONNECTION_CODES = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
-
-const isBusy = (error: unknown): boolean => {
-  if (!(error instanceof Error)) return false;
-  const { code, $metadata: metadata } = error as { code?: unknown; $metadata?: { httpStatusCode?: number } };
-  return (
-    BUSY_NAMES.has(error.name) ||
-    (typeof code === "string" && CONNECTION_CODES.has(code)) ||
-    (metadata?.httpStatusCode ?? 0) >= 500
-  );
-};
-
-const answerTo = (error: unknown): ErrorAnswer => {
-  for (const { answer } of table) {
-    const found = answer(error);
+const responseTo = (error: unknown): ErrorResponse => {
+  for (const { responseTo: respond } of table) {
+    const found = respond(error);
     if (found) return found;
   }
   return isBusy(error)
@@ -105,7 +72,7 @@ const answerTo = (error: unknown): ErrorAnswer => {
 /** Last to be attached, first to see an error: every one becomes `{ "error": string }`, an unknown one with nothing in it. */
 export const errorTable: Step = {
   onError: (request) => {
-    const { status, message, headers } = answerTo(request.error);
-    request.response = jsonResult(status, headers, { error: message });
+    const { status, message, headers } = responseTo(request.error);
+    request.response = jsonResponse(status, headers, { error: message });
   },
 };

@@ -6,10 +6,10 @@ export interface UploadedFile {
   readonly content: Buffer;
 }
 
-/** A part of a `multipart/form-data` body. */
-export interface Part {
+/** A field of a `multipart/form-data` body (a "part" in RFC 7578). */
+export interface FormField {
   readonly name: string;
-  /** Absent where the part is a plain field. */
+  /** Absent where it is not a file. */
   readonly filename: string | undefined;
   /** A view of the body, not a copy. */
   readonly content: Buffer;
@@ -19,7 +19,7 @@ export interface Part {
 export class MalformedMultipartError extends Error {}
 
 /** Far above what a form with one file needs. */
-export const PARTS_MAX = 100;
+export const FIELDS_MAX = 100;
 /** RFC 2046 §5.1.1 allows 70 characters; some clients send a few more. */
 const BOUNDARY_MAX_CHARACTERS = 200;
 
@@ -36,7 +36,7 @@ const decodeExtended = (value: string | undefined): string | undefined => {
   }
 };
 
-const parsePart = (bytes: Buffer): Part => {
+const parseField = (bytes: Buffer): FormField => {
   const headersEnd = bytes.indexOf(HEADERS_END);
   if (headersEnd === -1) throw new MalformedMultipartError("a part has no end of headers");
   const headers = new Map(
@@ -65,23 +65,23 @@ const parsePart = (bytes: Buffer): Part => {
  * Finds the parts of a whole `multipart/form-data` body (RFC 7578) with any boundary: quoted or not, underscores, whatever a client makes up.
  * @throws MalformedMultipartError where the body breaks off, holds more than 100 parts, or a part has no name.
  */
-export const scanMultipart = (body: Buffer, boundary: string | undefined): Part[] => {
+export const scanMultipart = (body: Buffer, boundary: string | undefined): FormField[] => {
   if (!boundary) throw new MalformedMultipartError("the Content-Type names no boundary");
   if (boundary.length > BOUNDARY_MAX_CHARACTERS) throw new MalformedMultipartError("the boundary is too long");
   const delimiter = Buffer.from(`${CRLF}--${boundary}`);
   // The first delimiter may stand at the very start, where no line ends before it.
   const bytes = Buffer.concat([Buffer.from(CRLF), body]);
-  const parts: Part[] = [];
-  let partStart: number | undefined;
+  const fields: FormField[] = [];
+  let fieldStart: number | undefined;
   for (let at = bytes.indexOf(delimiter); at !== -1;) {
     const after = at + delimiter.length;
     const closes = bytes.toString("latin1", after, after + 2) === "--";
     const line = /^[ \t]*\r\n/.exec(bytes.toString("latin1", after, after + 80));
     if (closes || line) {
-      if (partStart !== undefined) parts.push(parsePart(bytes.subarray(partStart, at)));
-      if (closes) return parts;
-      if (parts.length >= PARTS_MAX) throw new MalformedMultipartError(`more than ${PARTS_MAX} parts`);
-      partStart = after + (line?.[0].length ?? 0);
+      if (fieldStart !== undefined) fields.push(parseField(bytes.subarray(fieldStart, at)));
+      if (closes) return fields;
+      if (fields.length >= FIELDS_MAX) throw new MalformedMultipartError(`more than ${FIELDS_MAX} parts`);
+      fieldStart = after + (line?.[0].length ?? 0);
     }
     // A line that merely begins like the delimiter is content.
     at = bytes.indexOf(delimiter, after);

@@ -22,5 +22,3 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     data: z.array(item),
     meta: z.strictObject({ page: z.strictObject({ next: z.string().optional(), limit: z.int() }) }),
   });
-
-export const errorBodySchema = z.strictObject({ error: z.string() }).meta({ id: "Error" });

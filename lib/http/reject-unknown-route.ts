@@ -1,15 +1,19 @@
 import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import type { Route } from "../../functions/routes.ts";
-import type { Runtime } from "../aws/runtime.ts";
 import { NotFoundError } from "../errors.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import type { ApiHandler } from "./chain.ts";
 import { errorTable, MethodNotAllowedError } from "./error-table.ts";
 import { requestIdAndLog } from "./request-log.ts";
+import type { Route } from "./route.ts";
 
 /** Answers what no endpoint takes: 405 with `Allow` where the path has other methods, else 404. Nobody is asked for a key. */
-export const rejectUnknownRoute = (name: string, routes: readonly Route[], runtime: Runtime<object>): ApiHandler =>
-  middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
+export const rejectUnknownRoute = (
+  name: string,
+  routes: readonly Pick<Route, "method" | "path">[],
+  runtime: Runtime<object>,
+): ApiHandler => {
+  const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(requestIdAndLog(name, runtime))
     .use(errorTable)
     .handler(async ({ resource }: APIGatewayProxyEvent): Promise<never> => {
@@ -17,3 +21,5 @@ export const rejectUnknownRoute = (name: string, routes: readonly Route[], runti
       if (allowed.length > 0) throw new MethodNotAllowedError(allowed);
       throw new NotFoundError("no such path");
     });
+  return (event, context) => chain(event, context);
+};

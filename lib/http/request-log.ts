@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Runtime } from "../aws/runtime.ts";
-import type { Step } from "./chain.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { beginProgress, progressOf, type Step } from "./chain.ts";
 import { readHeaders } from "./request.ts";
 
 /** Name, message and stack alone: what else an error carries (a `cause`, a request) may hold what a customer sent. */
@@ -8,13 +8,13 @@ const withoutAttachments = (error: unknown) =>
   error instanceof Error ? { name: error.name, message: error.message, stack: error.stack } : { name: typeof error };
 
 /**
- * First on the way in, last on the way out: every answer has `x-request-id`, every request one line in the log. The line
- * holds neither bodies nor keys; an answer of 5xx tells its error.
+ * First on the way in, last on the way out: every response has `x-request-id`, every request one line in the log. The line
+ * holds neither bodies nor keys; a 5xx tells its error.
  */
-export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime, "clock" | "log">): Step => {
-  const finish: Step["after"] = ({ response, error, internal }) => {
+export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step => {
+  const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
-    const { requestId, startedAt, organization } = internal.progress;
+    const { requestId, startedAt, organization } = progressOf(event);
     response.headers = { ...response.headers, "x-request-id": requestId };
     const line = {
       request_id: requestId,
@@ -27,12 +27,12 @@ export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime, "cl
     else log.error("request", { ...line, error: withoutAttachments(error) });
   };
   return {
-    before: ({ event, context, internal }) => {
-      internal.progress = {
+    before: ({ event, context }) => {
+      beginProgress(event, {
         requestId: event.requestContext?.requestId || context.awsRequestId || randomUUID(),
         startedAt: clock(),
         headers: readHeaders(event),
-      };
+      });
     },
     after: finish,
     onError: finish,

@@ -1,20 +1,23 @@
-import { type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { LISTING_INDEX } from "../aws/tables.ts";
-import type { RecordKey } from "../aws/versioned-record.ts";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { decoderOf } from "../dynamodb/decode-record.ts";
 import type { Organization } from "../organizations/organization.ts";
+import type { resources } from "../resources.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { type ListingKind, listingPartitions } from "./partition.ts";
 
-/** An entry of the listing index. */
-export interface ListingEntry extends RecordKey {
-  readonly listing_pk: string;
+const entrySchema = z.object({
+  pk: z.string(),
+  sk: z.string(),
   /** Place in the list; greater ones come first. */
-  readonly listing_sk: string;
-}
+  listing_sk: z.string(),
+});
+/** An entry of the listing index. */
+export type ListingEntry = Readonly<z.output<typeof entrySchema>>;
+const decodeEntry = decoderOf("listing entry", entrySchema);
 
-export interface ListingQuery {
-  readonly dynamodb: DynamoDBDocumentClient;
-  readonly table: string;
-  /** First part of the index's partition keys. */
-  readonly kind: string;
+export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {
+  readonly kind: ListingKind;
   readonly organization: Pick<Organization, "id" | "listingShards">;
   /** Projected attributes that must have these values; undefined ones do not count. */
   readonly filters: Readonly<Record<string, string | undefined>>;
@@ -33,6 +36,8 @@ export interface ListingPage {
   readonly next: string | undefined;
 }
 
+const LISTING_INDEX = "listing" satisfies keyof typeof resources.workItems.indexes;
+
 /** Read units of an eventually consistent read of 16 MB (half a unit per 4 KB): what one call may spend on the index. */
 const WORK_UNITS_DEFAULT = 2048;
 /** Entries that a shard is asked for at most at a time. */
@@ -47,6 +52,7 @@ interface Shard {
   queries: number;
 }
 
+const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
 const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
 
 /**
@@ -55,7 +61,7 @@ const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
  * short, even empty, while `next` is set.
  */
 export const walkListing = async (query: ListingQuery): Promise<ListingPage> => {
-  const { dynamodb, table, kind, organization, limit, after } = query;
+  const { dynamodb, environment, kind, organization, limit, after } = query;
   const filters = Object.entries(query.filters).filter(([, value]) => value !== undefined);
   const firstSize = Math.max(8, Math.ceil((2 * limit) / organization.listingShards)) * (filters.length > 0 ? 4 : 1);
   const top = after !== undefined && after < query.range.high ? after : query.range.high;
@@ -68,7 +74,7 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
       ConsumedCapacity,
     } = await dynamodb.send(
       new QueryCommand({
-        TableName: table,
+        TableName: environment.WORK_ITEMS_TABLE,
         IndexName: LISTING_INDEX,
         ScanIndexForward: false,
         KeyConditionExpression: "listing_pk = :partition AND listing_sk BETWEEN :low AND :high",
@@ -87,16 +93,16 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
       }),
     );
     const above = shard.stoppedAt ?? after;
-    const entries = Items as ListingEntry[];
+    const entries = Items.map(decodeEntry);
     shard.buffer.push(...entries.filter((entry) => above === undefined || entry.listing_sk < above));
     shard.exhausted = LastEvaluatedKey === undefined;
-    shard.stoppedAt = LastEvaluatedKey?.["listing_sk"] as string | undefined;
+    shard.stoppedAt = LastEvaluatedKey && decodeEntry(LastEvaluatedKey).listing_sk;
     shard.queries += 1;
     spent += ConsumedCapacity?.CapacityUnits ?? 0;
   };
 
-  const shards: Shard[] = Array.from({ length: organization.listingShards }, (_, index) => ({
-    partition: `${kind}#${organization.id}#${index}`,
+  const shards: Shard[] = listingPartitions(kind, organization).map((partition) => ({
+    partition,
     buffer: [],
     stoppedAt: undefined,
     exhausted: false,
@@ -110,11 +116,11 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
     const head = shards.reduce((best, shard) => (placeAfter(shard) > placeAfter(best) ? shard : best));
     const place = placeAfter(head);
     const blocking = shards.filter(
-      (shard) => !shard.exhausted && shard.buffer.length === 0 && (shard.stoppedAt as string) > place,
+      (shard) => !shard.exhausted && shard.buffer.length === 0 && stoppedAt(shard) > place,
     );
     if (blocking.length > 0) {
       if (spent >= (query.workUnits ?? WORK_UNITS_DEFAULT)) {
-        const frontier = blocking.map((shard) => shard.stoppedAt as string).reduce((a, b) => (a > b ? a : b));
+        const frontier = blocking.map(stoppedAt).reduce((a, b) => (a > b ? a : b));
         return { entries, next: frontier };
       }
       await Promise.all(blocking.map(fetch));

@@ -1,7 +1,8 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import type { Runtime } from "../aws/runtime.ts";
-import { PARTITION_KEY, SORT_KEY } from "../aws/tables.ts";
+import { decoderOf } from "../dynamodb/decode-record.ts";
+import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
 import { organizationIdSchema, organizationRecordSchema, toOrganization, type Organization } from "./organization.ts";
 
 /** An API key as the Access table keeps it: under its hash, and once more in the organization's list of keys. */
@@ -17,6 +18,11 @@ export const apiKeyRecordSchema = z.object({
 });
 export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;
 
+/** @throws MalformedRecordError */
+export const decodeKey = decoderOf("API key", apiKeyRecordSchema);
+/** @throws MalformedRecordError */
+export const decodeOrganization = decoderOf("organization", organizationRecordSchema);
+
 export const keyRecordKey = (hash: string) => ({ [PARTITION_KEY]: `KEY#${hash}`, [SORT_KEY]: "#KEY" });
 export const organizationPartition = (organization: string): string => `ORGANIZATION#${organization}`;
 export const organizationRecordKey = (organization: string) => ({
@@ -30,7 +36,7 @@ export interface AccessStore {
   findOrganization(id: string): Promise<Organization | undefined>;
 }
 
-export type AccessRuntime = Pick<Runtime, "dynamodb"> & { readonly environment: { readonly ACCESS_TABLE: string } };
+export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environment">;
 
 export const createAccessStore = ({ dynamodb, environment }: AccessRuntime): AccessStore => {
   const get = async (key: Record<string, string>) =>
@@ -38,11 +44,11 @@ export const createAccessStore = ({ dynamodb, environment }: AccessRuntime): Acc
   return {
     async findKey(hash) {
       const item = await get(keyRecordKey(hash));
-      return item && apiKeyRecordSchema.parse(item);
+      return item && decodeKey(item);
     },
     async findOrganization(id) {
       const item = await get(organizationRecordKey(id));
-      return item && toOrganization(organizationRecordSchema.parse(item));
+      return item && toOrganization(decodeOrganization(item));
     },
   };
 };

@@ -1,17 +1,19 @@
-import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { PARTITION_KEY, SORT_KEY } from "../aws/tables.ts";
+import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock, isoTime } from "../clock.ts";
+import { isConditionFailure, isTransactionCancelled } from "../dynamodb/errors.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
   type AccessRuntime,
   type ApiKeyRecord,
-  apiKeyRecordSchema,
+  decodeKey,
+  decodeOrganization,
   keyRecordKey,
   organizationPartition,
   organizationRecordKey,
 } from "./access-store.ts";
-import { apiKeyId, generateApiKey, hashApiKey, type RegionCode } from "./api-key.ts";
+import type { RegionCode } from "../regions.ts";
+import { apiKeyId, generateApiKey, hashApiKey } from "./api-key.ts";
 import {
   BURST_DEFAULT,
   generateCursorSecret,
@@ -72,7 +74,7 @@ export const putOrganization = async (
     );
     return fresh;
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
   const changes = Object.entries({ rate: settings.rate, burst: settings.burst }).filter(
     ([, value]) => value !== undefined,
@@ -89,7 +91,7 @@ export const putOrganization = async (
       ReturnValues: "ALL_NEW",
     }),
   );
-  return organizationRecordSchema.parse(attributes);
+  return decodeOrganization(attributes ?? {});
 };
 
 /** @throws NotFoundError */
@@ -101,7 +103,7 @@ export const getOrganization = async (
     new GetCommand({ TableName: environment.ACCESS_TABLE, Key: organizationRecordKey(id), ConsistentRead: true }),
   );
   if (item === undefined) throw new NotFoundError(`there is no organization ${id}`);
-  return organizationRecordSchema.parse(item);
+  return decodeOrganization(item);
 };
 
 /** Makes a key, and its organization where that is not there. The key itself is in the answer and nowhere else. */
@@ -148,7 +150,7 @@ export const listKeys = async (
         ExclusiveStartKey: start,
       }),
     );
-    keys.push(...(page.Items ?? []).map((item) => apiKeyRecordSchema.parse(item)));
+    keys.push(...(page.Items ?? []).map(decodeKey));
     start = page.LastEvaluatedKey;
   } while (start !== undefined);
   return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
@@ -185,7 +187,7 @@ export const revokeKey = async (
       new TransactWriteCommand({ TransactItems: [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))] }),
     );
   } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error;
+    if (!isTransactionCancelled(error)) throw error;
     throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
   }
   return { ...record, revoked_at: revokedAt };

@@ -1,7 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-
-export type RegionCode = "us" | "eu";
+import type { RegionCode } from "../regions.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^32 ≈ 2^190. */

@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
 import { WorkItemsError } from "../errors.ts";
 import type { AccessStore } from "./access-store.ts";
-import { hashApiKey, isApiKeyOf, type RegionCode } from "./api-key.ts";
+import type { RegionCode } from "../regions.ts";
+import { hashApiKey, isApiKeyOf } from "./api-key.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
 

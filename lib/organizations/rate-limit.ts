@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import type { Runtime } from "../aws/runtime.ts";
-import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../aws/tables.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
 import { WorkItemsError } from "../errors.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
@@ -64,9 +64,7 @@ const paceOf = ({ rate, burst }: Organization) => {
   return { interval, tolerance: interval * burst };
 };
 
-export type LimitsRuntime = Pick<Runtime, "dynamodb" | "clock"> & {
-  readonly environment: { readonly LIMITS_TABLE: string };
-};
+export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
 /** @throws RateLimitExceededError */
 export type Admit = (organization: Organization) => Promise<void>;

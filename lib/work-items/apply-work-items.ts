@@ -1,22 +1,18 @@
-import { converge, type Converged, type ConvergeOptions, type RecordTarget } from "../aws/converge.ts";
-import { createRecordStore } from "../aws/record-store.ts";
-import type { Runtime } from "../aws/runtime.ts";
-import type { RecordKey, StoredRecord } from "../aws/versioned-record.ts";
 import { isoTime } from "../clock.ts";
-import type { Organization } from "../organizations/organization.ts";
-import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
-import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
 import {
-  attributesOf,
-  eventKeyOf,
-  formatUploadMark,
-  itemIdOf,
-  itemKeyOf,
-  type UploadMark,
-  uploadMarkOf,
-  workItemEventFrom,
-  workItemFrom,
-} from "./work-item-record.ts";
+  optimisticWrite,
+  type OptimisticWriteOptions,
+  type WriteResult,
+  type WriteTarget,
+} from "../dynamodb/optimistic-write.ts";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
+import { formatUploadMark, type UploadMark, uploadMarkOf } from "./upload-mark.ts";
+import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
+import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
 export interface ApplyInput {
   readonly input: WorkItemInput;
@@ -113,7 +109,7 @@ const targetOfGroup = (
   group: Group,
   uploadJob: string | undefined,
   now: () => string,
-): RecordTarget<MemberPlan[]> => ({
+): WriteTarget<MemberPlan[]> => ({
   key: group.key,
   plan: (stored) => {
     const { plans, next, mark } = planGroup(group, stored, uploadJob, now());
@@ -145,7 +141,7 @@ const groupEvents = (organization: Organization, groups: readonly Group[], isApp
 };
 
 /** The result is the indexes of the inputs that change the event. */
-const targetOfEvent = (group: EventGroup, now: () => string): RecordTarget<number[]> => ({
+const targetOfEvent = (group: EventGroup, now: () => string): WriteTarget<number[]> => ({
   key: group.key,
   plan: (stored) => {
     const at = now();
@@ -168,10 +164,10 @@ const failure = (id: string, message: string, permanent: boolean): ApplyResult =
   error: { message, permanent },
 });
 
-const resultsOf = (group: Group, converged: Converged<MemberPlan[]>): [number, ApplyResult][] =>
+const resultsOf = (group: Group, written: WriteResult<MemberPlan[]>): [number, ApplyResult][] =>
   group.members.map(({ index }, position) => {
-    if ("error" in converged) return [index, failure(group.id, converged.error, converged.permanent)];
-    const plan = converged.result[position] as MemberPlan;
+    if ("error" in written) return [index, failure(group.id, written.error, written.permanent)];
+    const plan = written.result[position] as MemberPlan;
     if (plan.outcome === "error") return [index, failure(group.id, plan.error, true)];
     return [index, { id: group.id, outcome: plan.outcome, item: plan.next, error: null }];
   });
@@ -182,26 +178,23 @@ const resultsOf = (group: Group, converged: Converged<MemberPlan[]>): [number, A
  * Items are written before their events; an event's failure is its item's error, and the same call again heals it.
  * @throws StoreBusyError where nothing could be read, and what `guard` throws
  */
-export const createApplyWorkItems = ({
-  dynamodb,
-  clock,
-  environment,
-}: Pick<Runtime<{ workItems: { actions: []; keys: [] } }>, "dynamodb" | "clock" | "environment">): ApplyWorkItems => {
-  const store = createRecordStore({ dynamodb, table: environment.WORK_ITEMS_TABLE, path: environment.WRITE_PATH });
+export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWorkItems => {
+  const { clock } = runtime;
+  const store = createRecordStore(runtime);
   const now = () => isoTime(clock());
 
   return async (organization, inputs, { uploadJob, assumeNew = false, ...options }) => {
     const groups = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, groups, () => true);
     const keys = assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key);
-    const read = await store.read(keys);
+    const known = await store.read(keys);
     options.guard?.();
-    const convergeOptions: ConvergeOptions = { ...options, clock, read };
+    const writeOptions: OptimisticWriteOptions = { ...options, clock, known };
 
-    const items = await converge(
+    const items = await optimisticWrite(
       store,
       groups.map((group) => targetOfGroup(organization, group, uploadJob, now)),
-      convergeOptions,
+      writeOptions,
     );
     const results: ApplyResult[] = [];
     for (const [position, group] of groups.entries()) {
@@ -209,18 +202,18 @@ export const createApplyWorkItems = ({
     }
 
     const events = groupEvents(organization, groups, (index) => results[index]?.outcome !== "error");
-    const convergedEvents = await converge(
+    const eventResults = await optimisticWrite(
       store,
       events.map((event) => targetOfEvent(event, now)),
-      convergeOptions,
+      writeOptions,
     );
     for (const [position, event] of events.entries()) {
-      const converged = convergedEvents[position]!;
-      const touched = "error" in converged ? [...event.inputs.keys()] : converged.result;
-      for (const index of touched) {
+      const written = eventResults[position]!;
+      const changed = "error" in written ? [...event.inputs.keys()] : written.result;
+      for (const index of changed) {
         const result = results[index]!;
-        if ("error" in converged) {
-          results[index] = failure(result.id, `events: ${converged.error}`, converged.permanent);
+        if ("error" in written) {
+          results[index] = failure(result.id, `events: ${written.error}`, written.permanent);
         } else if (result.outcome === "unchanged") results[index] = { ...result, outcome: "updated" };
       }
     }

@@ -1,37 +1,32 @@
-import { createRecordStore, keyText } from "../aws/record-store.ts";
-import type { Runtime } from "../aws/runtime.ts";
-import type { RecordKey } from "../aws/versioned-record.ts";
-import { countFitting } from "../http/answer-size.ts";
+import { keyText } from "../dynamodb/batch-get.ts";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
 import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { resources } from "../resources.ts";
+import { countFitting } from "../runtime/response-size.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
 import type { WorkItem, WorkItemResponse } from "./work-item.ts";
-import { itemIdOf, itemKeyOf, toWorkItemResponse, WORK_ITEM_LISTING, workItemFrom } from "./work-item-record.ts";
-
-/** Filters of the list; all that are given must hold. Times are ISO 8601 in UTC with milliseconds. */
-export interface WorkItemFilters {
-  readonly external_id?: string | undefined;
-  readonly agent_external_id?: string | undefined;
-  readonly agent_email?: string | undefined;
-  readonly type?: string | undefined;
-  readonly status?: string | undefined;
-  readonly completed_from?: string | undefined;
-  readonly completed_to?: string | undefined;
-}
+import { equalityFilterNames, type WorkItemFilters } from "./work-item-filters.ts";
+import { itemIdOf, itemKeyOf, workItemFrom } from "./work-item-record.ts";
+import { toWorkItemResponse } from "./work-item-response.ts";
 
 export interface WorkItemPage {
   readonly data: WorkItemResponse[];
   readonly next: string | undefined;
 }
 
+/** Whether an item as it is now belongs in the list, whatever the index knew of it. */
 const matches = (item: WorkItem, filters: WorkItemFilters): boolean =>
   item.deleted_at === null &&
-  (filters.agent_external_id === undefined || item.agent_external_id === filters.agent_external_id) &&
-  (filters.agent_email === undefined || item.agent_email === filters.agent_email) &&
-  (filters.type === undefined || item.type === filters.type) &&
-  (filters.status === undefined || item.status === filters.status) &&
+  equalityFilterNames.every((name) => filters[name] === undefined || item[name] === filters[name]) &&
   (filters.completed_from === undefined || (item.completed_at ?? "") >= filters.completed_from) &&
   (filters.completed_to === undefined || (item.completed_at !== null && item.completed_at < filters.completed_to));
+
+/** Filters that the index can apply, since it projects their attributes; the others are applied to what was read. */
+const projectedFilters = (filters: WorkItemFilters): Record<string, string | undefined> =>
+  Object.fromEntries(resources.workItems.indexes.listing.projection.map((name) => [name, filters[name]]));
 
 /** Places are `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
 const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) => ({
@@ -39,17 +34,20 @@ const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) =>
   high: to === undefined ? "3#" : `2#${to}`,
 });
 
+/** Keeps the first of those with the same key. */
+const uniqueByKey = <K extends RecordKey>(entries: readonly K[]): K[] => {
+  const seen = new Set<string>();
+  return entries.filter((entry) => seen.size < seen.add(keyText(entry)).size);
+};
+
 /**
  * Lists an organization's work items, newest completion first, as they are now: the index only says which come next.
  * @throws InvalidInputError for a cursor of another list
  */
-export const createListWorkItems = ({
-  dynamodb,
-  environment,
-}: Pick<Runtime<{ workItems: { actions: []; keys: [] } }>, "dynamodb" | "environment">) => {
-  const table = environment.WORK_ITEMS_TABLE;
-  const records = createRecordStore({ dynamodb, table, path: "native" });
+export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
+  const records = createRecordStore(runtime);
 
+  /** The items of a page, in order; undefined where one is no longer there or does not match. */
   const hydrate = async (keys: readonly RecordKey[], filters: WorkItemFilters) => {
     const read = await records.read(keys);
     return keys.map((key) => {
@@ -69,23 +67,20 @@ export const createListWorkItems = ({
       const [item] = await hydrate([itemKeyOf(organization.id, filters.external_id)], filters);
       return { data: item ? [item] : [], next: undefined };
     }
-    const { agent_external_id, agent_email, type, status } = filters;
     const { entries, next } = await walkListing({
-      dynamodb,
-      table,
-      kind: WORK_ITEM_LISTING,
+      ...runtime,
+      kind: "LIST_ITEM",
       organization,
-      filters: { agent_external_id, agent_email, type, status },
+      filters: projectedFilters(filters),
       range: rangeOf(filters),
       after,
       limit: page.limit,
     });
-    const items = await hydrate(
-      entries.map(({ pk, sk }) => ({ pk, sk })),
-      filters,
-    );
+    // An item that moved while the shards were read may have been met at both places.
+    const once = uniqueByKey(entries);
+    const items = await hydrate(once, filters);
     const fitting = countFitting(items.map((item) => item ?? null));
-    const position = fitting < items.length ? entries[fitting - 1]?.listing_sk : next;
+    const position = fitting < items.length ? once[fitting - 1]?.listing_sk : next;
     return {
       data: items.slice(0, fitting).filter((item) => item !== undefined),
       next: position === undefined ? undefined : encodeCursor(scope, position),

@@ -1,47 +1,24 @@
 import * as z from "zod";
-import { content, customAttributes, email, externalId, storedTimestamp, text, timestamp, uuid } from "../fields.ts";
-import type { JsonObject } from "../json.ts";
+import { externalId, storedTimestamp, uuid } from "../scalars.ts";
+import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 /** Events that one work item input may hold: with the item they are one DynamoDB transaction of at most 100 actions. */
 export const EVENTS_PER_ITEM_MAX = 99;
 export const ITEMS_PER_BATCH_MAX = 100;
 export const EVENTS_PER_BATCH_MAX = 2000;
 
-export const workItemStatusSchema = z
-  .enum(["pending", "in_progress", "completed", "cancelled"])
-  .meta({ id: "WorkItemStatus" });
-export type WorkItemStatus = z.infer<typeof workItemStatusSchema>;
-
-export const eventInputSchema = z
-  .strictObject({
-    external_id: externalId,
-    actor_email: email.optional(),
-    actor_name: text().optional(),
-    actor_external_id: text().optional(),
-    content: content.nullable().optional(),
-    occurred_at: timestamp.nullable().optional(),
-  })
-  .meta({
-    id: "WorkItemEventInput",
-    description: "A record from the source system; its external_id is unique in the work item.",
-  });
+export const eventInputSchema = z.strictObject({ external_id: externalId, ...inputShape(EVENT_FIELDS) }).meta({
+  id: "WorkItemEventInput",
+  description: "A record from the source system; its external_id is unique in the work item.",
+});
 export type EventInput = z.output<typeof eventInputSchema>;
-
-const changeable = {
-  agent_email: email.optional(),
-  agent_name: text().optional(),
-  agent_external_id: text().optional(),
-  type: text().optional(),
-  status: workItemStatusSchema.optional(),
-  completed_at: timestamp.nullable().optional(),
-  custom_attributes: customAttributes.optional(),
-};
 
 /** What create and batch take, and what one CSV row means. Omitted fields keep their values. */
 export const workItemInputSchema = z
   .strictObject({
     external_id: externalId,
-    ...changeable,
+    ...inputShape(WORK_ITEM_FIELDS),
     events: z
       .array(eventInputSchema)
       .max(EVENTS_PER_ITEM_MAX, `must hold at most ${EVENTS_PER_ITEM_MAX} events`)
@@ -52,9 +29,11 @@ export type WorkItemInput = z.output<typeof workItemInputSchema>;
 
 /** What PATCH takes. `external_id` may be repeated, never changed. */
 export const workItemPatchSchema = z
-  .strictObject({ external_id: externalId.optional(), ...changeable })
+  .strictObject({ external_id: externalId.optional(), ...inputShape(WORK_ITEM_FIELDS) })
   .meta({ id: "WorkItemPatch" });
-export type WorkItemPatch = z.output<typeof workItemPatchSchema>;
+
+/** Fields that an input sets; a PATCH and a batch item differ only in what else they may hold. */
+export type Changes = GivenFields<typeof WORK_ITEM_FIELDS>;
 
 export const personSchema = z
   .strictObject({
@@ -67,13 +46,16 @@ export const personSchema = z
   .meta({ id: "Person" });
 export type Person = z.infer<typeof personSchema>;
 
+const { content, occurred_at } = responseShape(EVENT_FIELDS);
+
+/** A work item event as it is answered; what has no value is absent. */
 export const workItemEventSchema = z
   .strictObject({
     id: uuid,
     external_id: z.string(),
     actor: personSchema,
-    content: z.string().optional(),
-    occurred_at: storedTimestamp.optional(),
+    content: content.unwrap().optional(),
+    occurred_at: occurred_at.unwrap().optional(),
     deleted_at: storedTimestamp.optional(),
     created_at: storedTimestamp,
   })
@@ -87,12 +69,9 @@ export const workItemSchema = z
     external_id: z.string(),
     agent: personSchema,
     agents: z.array(personSchema),
-    type: z.string(),
-    status: workItemStatusSchema,
+    ...responseShape(WORK_ITEM_FIELDS),
     short_description: z.string().nullable(),
     description: z.string().nullable(),
-    completed_at: storedTimestamp.nullable(),
-    custom_attributes: z.custom<JsonObject>().meta({ type: "object", additionalProperties: true }),
     created_at: storedTimestamp,
     updated_at: storedTimestamp,
     qa_score: z.number().min(0).max(1).nullable(),
@@ -118,30 +97,21 @@ export const batchResultSchema = z
   })
   .meta({ id: "BatchResult" });
 
-/** The fields of a work item that rules read and change, as they are stored. */
-export interface WorkItem {
-  readonly external_id: string;
-  readonly agent_email: string | null;
-  readonly agent_name: string | null;
-  readonly agent_external_id: string | null;
-  readonly type: string;
-  readonly status: WorkItemStatus;
-  readonly completed_at: string | null;
-  /** JSON text: DynamoDB's own maps lose digits, some keys and deep nesting. */
-  readonly custom_attributes: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly deleted_at: string | null;
-  readonly qa_score: number | null;
-}
+/** A work item as rules read and change it, and as its record holds it. */
+export const storedWorkItemSchema = z.object({
+  external_id: z.string(),
+  ...storedShape(WORK_ITEM_FIELDS),
+  created_at: storedTimestamp,
+  updated_at: storedTimestamp,
+  deleted_at: storedTimestamp.nullable().default(null),
+  qa_score: z.number().nullable().default(null),
+});
+export type WorkItem = Readonly<z.output<typeof storedWorkItemSchema>>;
 
-/** The fields of a work item event as they are stored. */
-export interface WorkItemEvent {
-  readonly external_id: string;
-  readonly actor_email: string | null;
-  readonly actor_name: string | null;
-  readonly actor_external_id: string | null;
-  readonly content: string | null;
-  readonly occurred_at: string | null;
-  readonly created_at: string;
-}
+/** A work item event as rules read and change it, and as its record holds it. */
+export const storedEventSchema = z.object({
+  external_id: z.string(),
+  ...storedShape(EVENT_FIELDS),
+  created_at: storedTimestamp,
+});
+export type WorkItemEvent = Readonly<z.output<typeof storedEventSchema>>;

@@ -5,11 +5,11 @@ import { create as createDeleteWorkItem } from "../../functions/delete-work-item
 import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
 import { create as createListWorkItems } from "../../functions/list-work-items.ts";
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
-import type { ApiHandler } from "../../lib/http/endpoint.ts";
+import type { ApiHandler } from "../../lib/http/chain.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
-import { createUploadHarness, s3Event, sqsEvent } from "../uploads/upload-harness.ts";
+import { createUploadHarness, s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, factOf } from "./row.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";

@@ -5,12 +5,13 @@ import { create as createApplyUploadPart } from "../../functions/apply-upload-pa
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
-import type { QueueWorker } from "../../lib/uploads/queue-worker.ts";
-import { type JobKey, objectKeys } from "../../lib/uploads/upload-objects.ts";
-import { createUploadStore } from "../../lib/uploads/upload-store.ts";
+import type { QueueWorker } from "../../lib/queue/queue-worker.ts";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
+import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { apiEvent, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
-import { s3Event, sqsEvent } from "../uploads/upload-harness.ts";
+import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
 /** The functions' process: nothing but functions and what hands them their messages, so that its memory is theirs. */
@@ -49,7 +50,7 @@ export interface Comparison {
 const runtime = await createTestRuntime();
 const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
 const { environment, sqs } = runtime;
-const store = createUploadStore(runtime.dynamodb, environment.WORK_ITEMS_TABLE, runtime.clock);
+const store = createUploadStore(runtime);
 const split = createSplitUpload(runtime);
 const upload = createUploadWorkItems(runtime);
 const applyBatch = createApplyWorkItemBatch(runtime);

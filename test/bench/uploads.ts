@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Upload } from "@aws-sdk/lib-storage";
 import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
-import { createClients } from "../../lib/aws/runtime.ts";
+import { createS3Client } from "../../lib/runtime/s3-client.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, factOf } from "./row.ts";
 import { csvOf } from "./uploads-data.ts";
@@ -49,7 +49,7 @@ const compare = async (): Promise<Comparison> => {
 const runFile = async (rows: number): Promise<Finished> => {
   const child = start("file");
   const { bucket, key } = await messageFrom<Ready>(child);
-  const { s3 } = createClients({ s3ForcePathStyle: true });
+  const s3 = createS3Client({ S3_FORCE_PATH_STYLE: true });
   const params = { Bucket: bucket, Key: key, Body: Readable.from(csvOf(rows)) };
   await new Upload({ client: s3, params, partSize: PIECE_BYTES, queueSize: 1 }).done();
   child.send("go");

@@ -11,7 +11,7 @@ import { toProxyEvent } from "../../infra/local/proxy-event.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
 import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
 import { createTestRuntime } from "../support/runtime.ts";
-import { sqsEvent } from "../uploads/upload-harness.ts";
+import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { allSamples, eventOf, functionOf, refusalOf, sendSamples } from "./samples.ts";
 
 /** All samples, in an order in which each finds what it needs: those before it made that. */

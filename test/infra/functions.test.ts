@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
-import { environmentSchema, VARIABLE_OF } from "../../lib/aws/environment.ts";
-import type { Touches } from "../../lib/aws/touches.ts";
+import { type Resource as StatefulResource, resources } from "../../lib/resources.ts";
+import { parseEnvironment } from "../../lib/runtime/environment.ts";
+import type { Permissions } from "../../lib/runtime/permissions.ts";
 import { plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
 
 interface Deployed {
   readonly name: string;
-  readonly touches: Touches;
+  readonly permissions: Permissions;
   readonly trigger?: Trigger;
 }
-const expected: readonly Deployed[] = [...allRoutes, ...allWorkers, { name: "reject-unknown-route", touches: {} }];
+const expected: readonly Deployed[] = [...allRoutes, ...allWorkers, { name: "reject-unknown-route", permissions: {} }];
 
 /** Logical ids, found by how the constructs are called. */
 const idOf = (prefix: string, type: string): string => {
@@ -20,14 +21,13 @@ const idOf = (prefix: string, type: string): string => {
   if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} of ${type} ${prefix}`);
   return found[0][0];
 };
-const PART = {
-  workItems: idOf("TablesWorkItems", "AWS::DynamoDB::Table"),
-  access: idOf("TablesAccess", "AWS::DynamoDB::Table"),
-  limits: idOf("TablesLimits", "AWS::DynamoDB::Table"),
-  uploads: idOf("UploadsBucket", "AWS::S3::Bucket"),
-  splitQueue: idOf("SplitQueue", "AWS::SQS::Queue"),
-  partsQueue: idOf("PartsQueue", "AWS::SQS::Queue"),
-} as const satisfies Record<keyof Touches, string>;
+const logicalIdOf = ({ kind, id }: StatefulResource): string => {
+  if (kind === "table") return idOf(`Tables${id}`, "AWS::DynamoDB::Table");
+  return kind === "bucket" ? idOf(`${id}Bucket`, "AWS::S3::Bucket") : idOf(id, "AWS::SQS::Queue");
+};
+const LOGICAL_ID = Object.fromEntries(
+  Object.entries(resources).map(([name, resource]) => [name, logicalIdOf(resource)]),
+) as Record<keyof typeof resources, string>;
 const deadLetterQueues = ["SplitQueueDeadLetters", "PartsQueueDeadLetters"].map((prefix) =>
   idOf(prefix, "AWS::SQS::Queue"),
 );
@@ -81,15 +81,18 @@ const permissionsOf = (name: string): readonly string[] =>
     .toSorted();
 
 const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
-  if (trigger?.kind === "queue") return [PART[trigger.queue]];
+  if (trigger?.kind === "queue") return [LOGICAL_ID[trigger.queue]];
   return trigger?.kind === "dead-letters" ? deadLetterQueues : [];
 };
 
-const touched = (row: Deployed): readonly string[] => {
-  const { workItems, access, limits, uploads, splitQueue, partsQueue } = row.touches;
-  const table = `${PART.workItems}.Arn`;
-  const tables = [table, ...(workItems?.listing === true ? [`${table}/index/listing`] : [])];
-  const leading = workItems && { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": workItems.keys } };
+/** The permissions that a row's declaration comes to. */
+const permitted = (row: Deployed): readonly string[] => {
+  const { workItems, access, limits, uploads, splitQueue, partsQueue } = row.permissions;
+  const table = `${LOGICAL_ID.workItems}.Arn`;
+  const tables = [table, ...(workItems?.indexes ?? []).map((index) => `${table}/index/${index}`)];
+  const leading = workItems?.partitions && {
+    "ForAllValues:StringLike": { "dynamodb:LeadingKeys": workItems.partitions.map((kind) => `${kind}#*`) },
+  };
   const logs = resourcesOf(us, "AWS::Logs::LogGroup").find(
     ([, { LogGroupName }]) => LogGroupName === `/aws/lambda/WorkItems-us-${row.name}`,
   );
@@ -97,13 +100,16 @@ const touched = (row: Deployed): readonly string[] => {
     ...(workItems?.actions ?? []).flatMap((action) =>
       tables.map((resource) => permission(`dynamodb:${action}`, resource, leading)),
     ),
-    ...(access?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${PART.access}.Arn`)),
-    ...(limits?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${PART.limits}.Arn`)),
+    ...(access?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID.access}.Arn`)),
+    ...(limits?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID.limits}.Arn`)),
     ...(uploads?.actions ?? []).map((action) =>
-      permission(`s3:${action}`, action === "ListBucket" ? `${PART.uploads}.Arn` : `${PART.uploads}.Arn/uploads/*`),
+      permission(
+        `s3:${action}`,
+        action === "ListBucket" ? `${LOGICAL_ID.uploads}.Arn` : `${LOGICAL_ID.uploads}.Arn/uploads/*`,
+      ),
     ),
-    ...(splitQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${PART.splitQueue}.Arn`)),
-    ...(partsQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${PART.partsQueue}.Arn`)),
+    ...(splitQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${LOGICAL_ID.splitQueue}.Arn`)),
+    ...(partsQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${LOGICAL_ID.partsQueue}.Arn`)),
     ...queuesThatTrigger(row).flatMap((queue) =>
       ["DeleteMessage", "GetQueueAttributes", "ReceiveMessage"].map((action) =>
         permission(`sqs:${action}`, `${queue}.Arn`),
@@ -122,21 +128,24 @@ describe.each(expected)("$name", (row) => {
   const { properties } = deployed(row.name);
   const { Variables: variables } = plain(properties["Environment"]) as { Variables: Record<string, string> };
 
-  test("may do exactly what it touches", () => {
-    expect(permissionsOf(row.name)).toEqual(touched(row));
+  test("may do exactly what its row permits", () => {
+    expect(permissionsOf(row.name)).toEqual(permitted(row));
   });
 
   test("gets the variables that its environment schema asks for, and no others", () => {
-    const parts = (Object.keys(row.touches) as (keyof Touches)[]).map((part) => [VARIABLE_OF[part], PART[part]]);
+    const named = (Object.keys(row.permissions) as (keyof Permissions)[]).map((name) => [
+      resources[name].variable,
+      LOGICAL_ID[name],
+    ]);
     const heapMb = Math.floor(Number(properties["MemorySize"]) * 0.9);
     expect(variables).toEqual({
       REGION_CODE: "us",
       NODE_OPTIONS: `--max-semi-space-size=16 --max-old-space-size=${heapMb}`,
       POWERTOOLS_SERVICE_NAME: "work-items",
       POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
-      ...Object.fromEntries(parts),
+      ...Object.fromEntries(named),
     });
-    expect(environmentSchema(row.touches).safeParse(variables)).toMatchObject({ success: true });
+    expect(parseEnvironment(row.permissions, variables)).toMatchObject(Object.fromEntries(named));
   });
 
   test("runs on Node 24 and arm64, is traced and logs JSON that does not stay for ever", () => {
@@ -170,9 +179,9 @@ test("no policy in the stack allows an action by a wildcard, or a scan", () => {
 test("functions never write keys or organizations, and only those behind a key write limits", () => {
   for (const row of expected) {
     const lines = permissionsOf(row.name).filter((line) => /(Put|Update|Delete|PartiQL)/.test(line));
-    expect(lines.filter((line) => line.includes(PART.access))).toEqual([]);
-    const limited = lines.some((line) => line.includes(PART.limits));
-    expect(limited).toBe(allRoutes.some(({ name, public: isPublic = false }) => name === row.name && !isPublic));
+    expect(lines.filter((line) => line.includes(LOGICAL_ID.access))).toEqual([]);
+    const limited = lines.some((line) => line.includes(LOGICAL_ID.limits));
+    expect(limited).toBe(allRoutes.some(({ name }) => name === row.name));
   }
 });
 
@@ -200,8 +209,8 @@ describe("event sources", () => {
   });
 
   test("may loop only where a function feeds its own queue", () => {
-    for (const { name, touches, trigger } of expected) {
-      const feedsItself = trigger?.kind === "queue" && touches[trigger.queue] !== undefined;
+    for (const { name, permissions, trigger } of expected) {
+      const feedsItself = trigger?.kind === "queue" && permissions[trigger.queue] !== undefined;
       expect(deployed(name).properties["RecursiveLoop"]).toBe(feedsItself ? "Allow" : undefined);
     }
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { resourcesOfKind } from "../../lib/resources.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize({ "alarm-email": "on-call@example.com" });
@@ -25,13 +26,15 @@ const alarm = (name: string): Alarm => {
   return found;
 };
 
+const tablesAndIndexes = resourcesOfKind("table").flatMap(([name, { indexes }]) => [name, ...Object.keys(indexes)]);
+
 describe("alarms", () => {
   test.each([
     ["DeadLetters", ["Invocations"]],
     ["DeadLettersStuck", ["ApproximateNumberOfMessagesVisible", "ApproximateNumberOfMessagesVisible"]],
     ["ServerErrors", ["Count", "5XXError"]],
     ["Latency", ["Latency"]],
-    ["ThrottledWrites", ["WriteThrottleEvents", "WriteThrottleEvents", "WriteThrottleEvents"]],
+    ["ThrottledWrites", tablesAndIndexes.map(() => "WriteThrottleEvents")],
     ["JobAge", ["JobAgeSeconds"]],
     ["LimiterFailingOpen", ["LimiterFailedOpen"]],
     ["SweepStopped", ["Invocations"]],

@@ -1,6 +1,8 @@
+import { synthesize } from "../../infra/local/synthesis.ts";
 import { startEngines } from "./engines.ts";
 
-/** Starts the embedded engines once for the whole suite; every test file makes its own tables, buckets and queues in them. */
-export default function setup(): Promise<() => Promise<void>> {
-  return startEngines();
+/** Starts the embedded engines once for the whole suite; every test file provisions the template in them for itself. */
+export default async function setup(): Promise<() => Promise<void>> {
+  const [stop] = await Promise.all([startEngines(), synthesize()]);
+  return stop;
 }

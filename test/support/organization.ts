@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
-import type { ApiHandler } from "../../lib/http/endpoint.ts";
+import type { ApiHandler } from "../../lib/http/chain.ts";
 import { createKey, type OrganizationSettings, putOrganization } from "../../lib/organizations/administration.ts";
-import type { RegionCode } from "../../lib/organizations/api-key.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
+import type { RegionCode } from "../../lib/regions.ts";
 import type { TestRuntime } from "./runtime.ts";
 
 export const administrationOf = (runtime: TestRuntime, region: RegionCode = "us") => ({
@@ -111,7 +111,7 @@ export const lambdaContext = (milliseconds = 29_000): Context => {
   };
 };
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The bytes as they were sent. */
@@ -121,7 +121,7 @@ export interface ApiAnswer {
 }
 
 /** Sends a request through a handler, as the gateway would. */
-export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiAnswer> => {
+export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiResponse> => {
   const { statusCode, headers, body } = await handler(apiEvent(request), lambdaContext());
   return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
 };

@@ -1,12 +1,10 @@
-import { VARIABLE_OF } from "../../lib/aws/environment.ts";
-import { createClients } from "../../lib/aws/runtime.ts";
-import { LISTING_INDEX } from "../../lib/aws/tables.ts";
-import type { Touches } from "../../lib/aws/touches.ts";
-import type { TestRuntime } from "./runtime.ts";
+import { type ResourceName, resources } from "../../lib/resources.ts";
+import type { Permissions, TablePermissions } from "../../lib/runtime/permissions.ts";
+import { createTestClients, type TestRuntime } from "./runtime.ts";
 
 /** What IAM is asked for one part of a request. */
 export interface Asked {
-  readonly part: keyof Touches | "nothing of ours";
+  readonly resource: ResourceName | "nothing of ours";
   readonly action: string;
   /** Partition key, or key of an object. */
   readonly key?: string | undefined;
@@ -25,9 +23,9 @@ const textOf = (value: Attribute): string | undefined => (typeof value === "stri
 const keyOf = ({ Key, Item }: Item): string | undefined => textOf((Key ?? Item)?.["pk"]);
 
 /** Which permissions a request takes, as the service authorization reference of DynamoDB, S3 and SQS says. */
-const askedBy = (command: string, input: Input, partOf: (name: unknown) => Asked["part"]): readonly Asked[] => {
+const askedBy = (command: string, input: Input, resourceOf: (name: unknown) => Asked["resource"]): readonly Asked[] => {
   const one = (action: string, item: Item = input): Asked => ({
-    part: partOf(item.TableName),
+    resource: resourceOf(item.TableName),
     action,
     key: keyOf(item),
   });
@@ -53,52 +51,53 @@ const askedBy = (command: string, input: Input, partOf: (name: unknown) => Asked
           const [, verb, table] = /^(INSERT INTO|UPDATE) "([^"]+)"/.exec(Statement) ?? [];
           // An insert begins with the key; an update ends with key and version.
           const key = textOf(verb === "UPDATE" ? Parameters.at(-3) : Parameters[0]);
-          return { part: partOf(table), action: verb === "UPDATE" ? "PartiQLUpdate" : "PartiQLInsert", key };
+          return { resource: resourceOf(table), action: verb === "UPDATE" ? "PartiQLUpdate" : "PartiQLInsert", key };
         },
       );
     case "HeadObject":
-      return [{ part: partOf(input["Bucket"]), action: "GetObject", key: String(input["Key"]) }];
+      return [{ resource: resourceOf(input["Bucket"]), action: "GetObject", key: String(input["Key"]) }];
     case "SendMessage":
     case "SendMessageBatch":
-      return [{ part: partOf(input["QueueUrl"]), action: "SendMessage" }];
+      return [{ resource: resourceOf(input["QueueUrl"]), action: "SendMessage" }];
     default:
       return input["Bucket"] === undefined
         ? [one(command)]
-        : [{ part: partOf(input["Bucket"]), action: command, key: String(input["Key"]) }];
+        : [{ resource: resourceOf(input["Bucket"]), action: command, key: String(input["Key"]) }];
   }
 };
 
-const isAllowed = (touches: Touches, { part, action, key = "", index }: Asked): boolean => {
-  if (part === "nothing of ours") return false;
-  const touch = touches[part];
-  if (touch === undefined || !(touch.actions as readonly string[]).includes(action)) return false;
-  if (part === "uploads") return key.startsWith("uploads/");
-  if (part !== "workItems") return true;
-  const { keys = [], listing = false } = touches.workItems ?? {};
+const isAllowed = (permissions: Permissions, { resource: name, action, key = "", index }: Asked): boolean => {
+  if (name === "nothing of ours") return false;
+  const granted = permissions[name];
+  if (granted === undefined || !(granted.actions as readonly string[]).includes(action)) return false;
+  const resource = resources[name];
+  if (resource.kind === "bucket") return key.startsWith(resource.prefix);
+  if (resource.kind === "queue") return true;
+  const { partitions, indexes = [] }: Pick<TablePermissions, "partitions" | "indexes"> = granted as TablePermissions;
   return (
-    (index === undefined || (index === LISTING_INDEX && listing)) &&
-    keys.some((pattern) => key.startsWith(pattern.slice(0, -1)))
+    (index === undefined || indexes.includes(index)) &&
+    (partitions === undefined || partitions.some((kind) => key.startsWith(`${kind}#`)))
   );
 };
 
 /**
- * The runtime as a function has it in the cloud, where its policy holds: what it does not say that it touches is refused.
+ * The runtime as a function has it in the cloud, where its policy holds: what its row does not permit is refused.
  * @param hear hears every permission that is asked for, and whether the policy has it
  */
 export const policedRuntime = (
   runtime: TestRuntime,
-  touches: Touches,
+  permissions: Permissions,
   hear: (asked: Asked, allowed: boolean) => void,
 ): TestRuntime => {
   const { environment } = runtime;
-  const names = new Map<unknown, keyof Touches>(
-    (Object.keys(VARIABLE_OF) as (keyof Touches)[]).map((part) => [environment[VARIABLE_OF[part]], part]),
+  const names = new Map<unknown, ResourceName>(
+    Object.entries(resources).map(([name, { variable }]) => [environment[variable], name as ResourceName]),
   );
-  const partOf = (name: unknown) => names.get(name) ?? "nothing of ours";
-  const clients = createClients({ s3ForcePathStyle: true });
+  const resourceOf = (name: unknown) => names.get(name) ?? "nothing of ours";
+  const clients = createTestClients();
   const check = (command: unknown, input: unknown): void => {
-    for (const asked of askedBy(String(command).replace(/Command$/, ""), input as Input, partOf)) {
-      const allowed = isAllowed(touches, asked);
+    for (const asked of askedBy(String(command).replace(/Command$/, ""), input as Input, resourceOf)) {
+      const allowed = isAllowed(permissions, asked);
       hear(asked, allowed);
       if (!allowed)
         throw Object.assign(new Error(`not authorized: ${JSON.stringify(asked)}`), { name: "AccessDeniedException" });

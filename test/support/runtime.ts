@@ -1,88 +1,49 @@
 import { randomUUID } from "node:crypto";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
-import { CreateBucketCommand } from "@aws-sdk/client-s3";
-import { CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { provision } from "../../infra/local/provision.ts";
+import { type Synthesis, synthesize } from "../../infra/local/synthesis.ts";
+import { resolveTemplate } from "../../infra/local/template.ts";
+import { functionsOf } from "../../infra/local/template-functions.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { type Environment, parseEnvironment } from "../../lib/aws/environment.ts";
-import { createClients, type Runtime } from "../../lib/aws/runtime.ts";
-import {
-  LISTING_INDEX,
-  LISTING_PARTITION_KEY,
-  LISTING_PROJECTION,
-  LISTING_SORT_KEY,
-  PARTITION_KEY,
-  SORT_KEY,
-} from "../../lib/aws/tables.ts";
-import type { Touches } from "../../lib/aws/touches.ts";
+import { resources } from "../../lib/resources.ts";
+import { createDynamoDbClient } from "../../lib/runtime/dynamodb-client.ts";
+import { parseEnvironment } from "../../lib/runtime/environment.ts";
+import type { Permissions } from "../../lib/runtime/permissions.ts";
+import type { Runtime } from "../../lib/runtime/runtime.ts";
+import { createS3Client } from "../../lib/runtime/s3-client.ts";
+import { createSqsClient } from "../../lib/runtime/sqs-client.ts";
 
-/** Touches of everything: the runtime that tests hand to any function. */
-export type Everything = { readonly [K in keyof Touches]-?: NonNullable<Touches[K]> };
+/** Permissions on everything: the runtime that tests hand to any function. */
+type Everything = Required<Permissions>;
+const everything = Object.fromEntries(
+  Object.keys(resources).map((name) => [name, { actions: [] }]),
+) as never as Everything;
 
-export interface TestRuntime extends Runtime<Everything> {
-  /** Moves with `advance` only, where the test asked for a still clock. */
-  readonly environment: Environment<Everything>;
-}
+export type TestRuntime = Runtime<Everything>;
 
-const string = (name: string) => ({ AttributeName: name, AttributeType: "S" as const });
+/** All clients, as functions make them. */
+export const createTestClients = () => ({
+  dynamodb: createDynamoDbClient(),
+  s3: createS3Client({ S3_FORCE_PATH_STYLE: true }),
+  sqs: createSqsClient(),
+});
 
-/** Tables, a bucket and queues of this caller's own in the embedded engines, and the clients to reach them. */
+let synthesis: Promise<Synthesis> | undefined;
+
+/** Tables, bucket and queues of the template, as this caller's own in the embedded engines, and the clients to reach them. */
 export const createTestRuntime = async (
   options: { readonly clock?: Clock; readonly variables?: Record<string, string> } = {},
 ): Promise<TestRuntime> => {
-  const clients = createClients({ s3ForcePathStyle: true });
-  const unique = randomUUID();
-  const table = (name: string, listing: boolean) =>
-    clients.dynamodb.send(
-      new CreateTableCommand({
-        TableName: `${name}-${unique}`,
-        BillingMode: "PAY_PER_REQUEST",
-        KeySchema: [
-          { AttributeName: PARTITION_KEY, KeyType: "HASH" },
-          { AttributeName: SORT_KEY, KeyType: "RANGE" },
-        ],
-        AttributeDefinitions: [
-          string(PARTITION_KEY),
-          string(SORT_KEY),
-          ...(listing ? [string(LISTING_PARTITION_KEY), string(LISTING_SORT_KEY)] : []),
-        ],
-        ...(listing && {
-          GlobalSecondaryIndexes: [
-            {
-              IndexName: LISTING_INDEX,
-              KeySchema: [
-                { AttributeName: LISTING_PARTITION_KEY, KeyType: "HASH" as const },
-                { AttributeName: LISTING_SORT_KEY, KeyType: "RANGE" as const },
-              ],
-              Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...LISTING_PROJECTION] },
-            },
-          ],
-        }),
-      }),
-    );
-  const queue = async (name: string) =>
-    (await clients.sqs.send(new CreateQueueCommand({ QueueName: `${name}-${unique}` }))).QueueUrl ?? "";
-  const bucket = `uploads-${unique}`;
-  const [split, parts] = await Promise.all([
-    queue("split"),
-    queue("parts"),
-    clients.s3.send(new CreateBucketCommand({ Bucket: bucket })),
-    table("work-items", true),
-    table("access", false),
-    table("limits", false),
-  ]);
-  const variables = {
-    REGION_CODE: "us",
-    WORK_ITEMS_TABLE: `work-items-${unique}`,
-    ACCESS_TABLE: `access-${unique}`,
-    LIMITS_TABLE: `limits-${unique}`,
-    UPLOADS_BUCKET: bucket,
-    SPLIT_QUEUE_URL: split,
-    PARTS_QUEUE_URL: parts,
-    S3_FORCE_PATH_STYLE: "true",
-    ...options.variables,
-  };
-  const everything = { workItems: {}, access: {}, limits: {}, uploads: {}, splitQueue: {}, partsQueue: {} };
-  const environment = parseEnvironment(everything as unknown as Everything, variables);
+  const { template: raw, region } = await (synthesis ??= synthesize());
+  const sqsEndpoint = process.env["AWS_ENDPOINT_URL_SQS"] ?? "";
+  const template = resolveTemplate({ template: raw, stackName: `test-${randomUUID()}`, region, sqsEndpoint });
+  const clients = createTestClients();
+  const engine = new DynamoDBClient({});
+  await provision(template, { ...clients, dynamodb: engine });
+  engine.destroy();
+  const functions = functionsOf(template, "", { S3_FORCE_PATH_STYLE: "true" });
+  const variables = Object.assign({}, ...functions.map(({ environment }) => environment), options.variables);
+  const environment = parseEnvironment(everything, variables as Record<string, string>);
   return { environment, clock: options.clock ?? Date.now, log: new Logger(), ...clients };
 };

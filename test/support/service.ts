@@ -7,15 +7,16 @@ import { create as getItem } from "../../functions/get-work-item.ts";
 import { create as listConversations } from "../../functions/list-conversation-uploads.ts";
 import { create as listEvents } from "../../functions/list-work-item-events.ts";
 import { create as listItems } from "../../functions/list-work-items.ts";
-import { type Route, routes } from "../../functions/routes.ts";
+import { routes } from "../../functions/routes.ts";
 import { create as updateItem } from "../../functions/update-work-item.ts";
 import { create as upsertEvent } from "../../functions/upsert-work-item-event.ts";
+import type { Route } from "../../lib/http/route.ts";
 import { parseJson } from "../../lib/json.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "./organization.ts";
 import { createTestRuntime } from "./runtime.ts";
 
-/** An answer with its body parsed; what a test expects of it is asserted, so its type is left open. */
-export interface Answer {
+/** A response with its body parsed; what a test expects of it is asserted, so its type is left open. */
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
@@ -42,7 +43,7 @@ export const createTestService = async (options: Parameters<typeof createTestRun
     listConversationUploads: listConversations(runtime),
     getConversationUpload: getConversation(runtime),
   };
-  const call = async (name: keyof typeof handlers, request: ApiRequest = {}): Promise<Answer> => {
+  const call = async (name: keyof typeof handlers, request: ApiRequest = {}): Promise<ServiceResponse> => {
     const route: Route = routes[name];
     const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
     const answer = await handlers[name](event, {} as Context);

@@ -1,0 +1,131 @@
+import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type S3Response, S3Refusal, toS3Response } from "./s3-response.ts";
+import type { AllowOrigin } from "./s3-cors.ts";
+import { type FormDestination, receiveForm } from "./s3-form.ts";
+import type { ObjectCreated } from "./s3-notification.ts";
+
+export interface S3Proxy {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+export interface S3ProxyOptions extends FormDestination {
+  /** Of the embedded S3. */
+  readonly engineEndpoint: string;
+  readonly allowOrigin: AllowOrigin;
+}
+
+interface Target {
+  readonly bucket: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+}
+
+const targetOf = (message: IncomingMessage): Target => {
+  const { pathname, searchParams } = new URL(message.url ?? "/", "http://localhost");
+  const [, bucket = "", key = ""] = /^\/([^/]*)\/?(.*)$/s.exec(pathname) ?? [];
+  return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key), query: searchParams };
+};
+
+/** How a request that succeeds makes an object, if it does. */
+const creationBy = (message: IncomingMessage, { key, query }: Target): ObjectCreated | undefined => {
+  if (key === "") return undefined;
+  if (message.method === "PUT" && !query.has("uploadId")) {
+    return message.headers["x-amz-copy-source"] === undefined ? "Put" : "Copy";
+  }
+  return message.method === "POST" && query.has("uploadId") ? "CompleteMultipartUpload" : undefined;
+};
+
+/** The moment at which a presigned URL ends, in milliseconds since the epoch; undefined where the URL is not presigned. */
+const expiryOf = ({ query }: Target): number | undefined => {
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get("X-Amz-Date") ?? "") ?? [];
+  if (year === undefined) return undefined;
+  const from = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return from + Number(query.get("X-Amz-Expires") ?? 0) * 1000;
+};
+
+const isForm = ({ method, headers }: IncomingMessage): boolean =>
+  method === "POST" && (headers["content-type"] ?? "").toLowerCase().startsWith("multipart/form-data");
+
+/**
+ * A proxy before the embedded S3, which takes forms without looking at their policy, holds whole bodies in memory and
+ * sends no event. Forms are checked and streamed, presigned URLs end, pages are let in by the bucket's CORS rules,
+ * events are sent; everything else passes as it is.
+ */
+export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> => {
+  const { engineEndpoint, allowOrigin, notify, clock } = options;
+  const agent = new Agent({ keepAlive: true });
+
+  const toEngine = (message: IncomingMessage): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const url = new URL(engineEndpoint);
+      const onward = httpRequest({
+        agent,
+        host: url.hostname,
+        port: url.port,
+        method: message.method,
+        path: message.url,
+        headers: message.headers,
+      });
+      onward.once("response", resolve).once("error", reject);
+      message.once("error", (error) => onward.destroy(error));
+      message.pipe(onward);
+    });
+
+  const pass = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
+    const expiry = expiryOf(target);
+    if (expiry !== undefined && expiry <= clock()) throw new S3Refusal(403, "AccessDenied", "Request has expired");
+    const answer = await toEngine(message);
+    const creation = creationBy(message, target);
+    try {
+      if (creation !== undefined && answer.statusCode === 200) await notify(target.bucket, target.key, creation);
+    } catch (error) {
+      answer.resume();
+      throw error;
+    }
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.once("error", () => response.destroy());
+    answer.pipe(response);
+  };
+
+  const preflight = (message: IncomingMessage, { bucket }: Target): S3Response => {
+    const { origin = "", "access-control-request-method": method = "" } = message.headers;
+    const headers = allowOrigin(bucket, origin, method, message.headers["access-control-request-headers"]);
+    if (headers === undefined) {
+      throw new S3Refusal(403, "AccessForbidden", "CORSResponse: This CORS request is not allowed.");
+    }
+    return { status: 200, headers };
+  };
+
+  const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const answer = ({ status, headers, body }: S3Response): void => void response.writeHead(status, headers).end(body);
+    try {
+      const target = targetOf(message);
+      const { origin } = message.headers;
+      const cors = origin === undefined ? undefined : allowOrigin(target.bucket, origin, message.method ?? "GET");
+      for (const [name, value] of Object.entries(cors ?? {})) response.setHeader(name, value);
+      if (message.method === "OPTIONS") answer(preflight(message, target));
+      else if (isForm(message)) answer(await receiveForm(message, target.bucket, options));
+      else await pass(message, response, target);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else answer(toS3Response(error));
+    }
+  };
+
+  // A large file may come slowly: no limit on the time that a request takes.
+  const server = createServer({ requestTimeout: 0 }, (message, response) => void serve(message, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      agent.destroy();
+    },
+  };
+};

@@ -1,0 +1,44 @@
+import { BatchGetCommand, type DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { backOff } from "../backoff.ts";
+import { chunksOf, mapConcurrently } from "../concurrency.ts";
+import { StoreBusyError } from "../errors.ts";
+import type { Attributes, RecordKey } from "./versioned-record.ts";
+
+/** DynamoDB's own limit of one BatchGetItem. */
+const KEYS_PER_READ = 100;
+const CONCURRENT_READS = 4;
+const ATTEMPTS_MAX = 8;
+
+/** A key as text, for maps and sets. */
+export const keyText = ({ pk, sk }: RecordKey): string => `${pk}\n${sk}`;
+
+/**
+ * The items under some keys, strongly consistent, in no order; absent ones are missing. A key may come twice.
+ * @throws StoreBusyError where DynamoDB gives nothing of what remains for a few seconds
+ */
+export const batchGet = async (
+  dynamodb: DynamoDBDocumentClient,
+  table: string,
+  keys: readonly RecordKey[],
+): Promise<Attributes[]> => {
+  const readChunk = async (chunk: readonly RecordKey[]): Promise<Attributes[]> => {
+    const items: Attributes[] = [];
+    let pending: Record<string, unknown>[] = chunk.map(({ pk, sk }) => ({ pk, sk }));
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      const { Responses, UnprocessedKeys } = await dynamodb.send(
+        new BatchGetCommand({ RequestItems: { [table]: { Keys: pending, ConsistentRead: true } } }),
+      );
+      const found = Responses?.[table] ?? [];
+      items.push(...found);
+      pending = UnprocessedKeys?.[table]?.Keys ?? [];
+      // Above 16 MB a response holds as much as fits: only one without progress is a reason to wait.
+      if (pending.length > 0 && found.length === 0) {
+        if (attempt >= ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; try again");
+        await backOff(attempt);
+      }
+    }
+    return items;
+  };
+  const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()];
+  return (await mapConcurrently(chunksOf(unique, KEYS_PER_READ), CONCURRENT_READS, readChunk)).flat();
+};

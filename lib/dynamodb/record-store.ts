@@ -1,0 +1,144 @@
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import { BatchExecuteStatementCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { chunksOf, mapConcurrently } from "../concurrency.ts";
+import { PARTITION_KEY } from "../resources.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { batchGet, keyText } from "./batch-get.ts";
+import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./errors.ts";
+import { type Attributes, type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
+
+/** DynamoDB's own limit of one BatchExecuteStatement. */
+const STATEMENTS_PER_WRITE = 25;
+const CONCURRENT_NATIVE_WRITES = 16;
+
+/** A write that happens only if the record is still at the version of `before` (or still absent). */
+export interface ConditionalWrite {
+  readonly key: RecordKey;
+  readonly before: StoredRecord | undefined;
+  /** Attributes that get a new value. */
+  readonly set: Attributes;
+  /** Attributes that go. */
+  readonly remove: readonly string[];
+}
+
+/** Strongly consistent; absent records are missing from the map, whose keys are `keyText`. */
+export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
+
+export interface RecordStore {
+  /** A key may come twice. @throws StoreBusyError, MalformedRecordError */
+  readonly read: ReadRecords;
+  /** @throws MalformedRecordError */
+  readonly readOne: (key: RecordKey) => Promise<StoredRecord | undefined>;
+  /** 25 writes a request, each with its own condition; none depends on another. No key twice. */
+  readonly write: (writes: readonly ConditionalWrite[]) => Promise<WriteOutcome[]>;
+  /** One request a write, for the few that lost a race. */
+  readonly writeNatively: (writes: readonly ConditionalWrite[]) => Promise<WriteOutcome[]>;
+}
+
+const quoted = (name: string): string => `"${name}"`;
+
+const statementOf = (table: string, { key, before, set }: ConditionalWrite) => {
+  if (before === undefined) {
+    const entries = Object.entries({ ...key, ...set });
+    return {
+      Statement: `INSERT INTO ${quoted(table)} VALUE {${entries.map(([name]) => `'${name}': ?`).join(", ")}}`,
+      Parameters: entries.map(([, value]) => value),
+    };
+  }
+  const entries = Object.entries(set);
+  return {
+    Statement: `UPDATE ${quoted(table)} SET ${entries.map(([name]) => `${quoted(name)} = ?`).join(", ")} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`,
+    Parameters: [...entries.map(([, value]) => value), key.pk, key.sk, before.version],
+  };
+};
+
+const putOf = (table: string, { key, set }: ConditionalWrite) =>
+  new PutCommand({
+    TableName: table,
+    Item: { ...key, ...set },
+    ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
+  });
+
+const updateOf = (table: string, { key, set, remove }: ConditionalWrite, version: number) => {
+  const sets = Object.entries(set);
+  const names = Object.fromEntries(
+    [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
+  );
+  const removed = remove.map((_, index) => `#${sets.length + index}`);
+  return new UpdateCommand({
+    TableName: table,
+    Key: key,
+    UpdateExpression: [
+      `SET ${sets.map((_, index) => `#${index} = :${index}`).join(", ")}`,
+      ...(removed.length > 0 ? [`REMOVE ${removed.join(", ")}`] : []),
+    ].join(" "),
+    ConditionExpression: "#version = :version",
+    ExpressionAttributeNames: { ...names, "#version": "version" },
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(sets.map(([, value], index) => [`:${index}`, value])),
+      ":version": version,
+    },
+  });
+};
+
+/** Versioned records of the WorkItems table. A store that cannot be used is told to the log and counted. */
+export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">): RecordStore => {
+  const table = environment.WORK_ITEMS_TABLE;
+  const metrics = new Metrics();
+
+  const reportOutages = (outcomes: readonly WriteOutcome[]): void => {
+    const outages = outcomes.filter(({ kind }) => kind === "outage");
+    if (outages.length === 0) return;
+    metrics.singleMetric().addMetric("StoreRefusals", MetricUnit.Count, outages.length);
+    log.error("the store refuses writes", { codes: [...new Set(outages.map(({ code }) => code))] });
+  };
+
+  const writeNatively = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
+    const outcomes = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, async (write): Promise<WriteOutcome> => {
+      try {
+        if (write.before === undefined) await dynamodb.send(putOf(table, write));
+        else await dynamodb.send(updateOf(table, write, write.before.version));
+        return { kind: "written" };
+      } catch (error) {
+        return outcomeOfError(error);
+      }
+    });
+    reportOutages(outcomes);
+    return outcomes;
+  };
+
+  const writeStatements = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
+    try {
+      const { Responses = [], $metadata } = await dynamodb.send(
+        new BatchExecuteStatementCommand({ Statements: writes.map((write) => statementOf(table, write)) }),
+      );
+      return writes.map((_, index) => {
+        const response = Responses[index];
+        if (response === undefined) return { kind: "unknown", code: "MissingResponse" };
+        return response.Error ? outcomeOfStatement(response.Error, $metadata.attempts ?? 1) : { kind: "written" };
+      });
+    } catch (error) {
+      const outcome = outcomeOfError(error);
+      // What is wrong with a whole batch is not the fault of one record in it: each is tried by itself.
+      return writes.map(() => (outcome.kind === "refused" ? { kind: "busy" } : outcome));
+    }
+  };
+
+  return {
+    read: async (keys) => {
+      const items = await batchGet(dynamodb, table, keys);
+      return new Map(items.map(storedRecordFrom).map((record) => [keyText(record), record]));
+    },
+    readOne: async (key) => {
+      const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
+      return Item && storedRecordFrom(Item);
+    },
+    write: async (writes) => {
+      if (writes.length === 1 || writes.some((write) => write.remove.length > 0)) return writeNatively(writes);
+      const outcomes = (await Promise.all(chunksOf(writes, STATEMENTS_PER_WRITE).map(writeStatements))).flat();
+      reportOutages(outcomes);
+      return outcomes;
+    },
+    writeNatively,
+  };
+};

@@ -1,0 +1,44 @@
+import httpJsonBodyParser from "@middy/http-json-body-parser";
+import { InvalidInputError } from "../errors.ts";
+import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
+import { parseWith } from "./middy-parser.ts";
+import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
+
+/** Content types are checked before: middy's own check refuses `Application/JSON`. */
+const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
+
+const readText = ({ body, isBase64Encoded }: RawBody): string => {
+  if (!isBase64Encoded) return (body ?? "").replace(/^\uFEFF/, "");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(body ?? "", "base64"));
+  } catch {
+    throw new MalformedBodyError("the request body is not valid UTF-8");
+  }
+};
+
+/** Parses the body as JSON without losing digits. @throws MalformedBodyError, InvalidInputError */
+export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
+  const text = readText(raw);
+  if (text.trim() === "") throw new MalformedBodyError("the request body is empty; it must be JSON");
+  if (keepsItsDigits(text)) {
+    try {
+      return await parseWith(jsonParser, "application/json", { body: text, isBase64Encoded: false });
+    } catch {
+      // It also refuses keys that we take, and its errors hold the body: what is wrong is told below.
+    }
+  }
+  try {
+    return parseKeepingDigits(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidInputError("body: is nested too deeply");
+    // V8 quotes the body in its message; only the place is ours to repeat.
+    const place = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
+    throw new MalformedBodyError(`the request body is not valid JSON${place ?? ""}`);
+  }
+};
+
+export const readJsonBody: ReadBody = async (raw, headers) => {
+  assertSize(raw);
+  acceptedType(["application/json"], headers);
+  return { kind: "json", value: await parseJsonBody(raw) };
+};

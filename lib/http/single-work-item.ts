@@ -1,0 +1,41 @@
+import { encodeCursor } from "../listing/cursor.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { countFitting, RESPONSE_MAX_BYTES, responseBytes } from "../runtime/response-size.ts";
+import type { ItemWithEvents } from "../work-items/read-work-item.ts";
+import type { WorkItemEventResponse } from "../work-items/work-item.ts";
+import { toEventResponse, toWorkItemResponse } from "../work-items/work-item-response.ts";
+import { etagOf } from "./etag.ts";
+
+/** Scope of the cursors over one item's events. */
+export const eventsScope = (organization: Organization, itemId: string) => ({
+  organization,
+  list: `work_items/${itemId}/events`,
+  filters: {},
+});
+
+const occurrence = ({ occurred_at: at, created_at: created, id }: WorkItemEventResponse): string =>
+  `${at ?? "~"} ${created} ${id}`;
+
+/**
+ * An item as get, create and update respond with it. Events are sorted by `occurred_at`, then `created_at`; those without
+ * `occurred_at` come last. Where there are more than fit, `meta.events.next` is the cursor to read the others with.
+ */
+export const respondWithWorkItem = (organization: Organization, found: ItemWithEvents) => {
+  const data = toWorkItemResponse(found.id, found.item);
+  const events = found.events.map(toEventResponse);
+  const fitting = countFitting(events, RESPONSE_MAX_BYTES - responseBytes(data));
+  const after = fitting < events.length ? found.events[fitting - 1]?.sk : found.eventsAfter;
+  const sorted = events
+    .slice(0, fitting)
+    .map((event) => ({ event, at: occurrence(event) }))
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  return {
+    body: {
+      data: { ...data, events: sorted.map(({ event }) => event) },
+      ...(after !== undefined && {
+        meta: { events: { next: encodeCursor(eventsScope(organization, found.id), after) } },
+      }),
+    },
+    headers: { etag: etagOf(found.version) },
+  };
+};

@@ -1,0 +1,59 @@
+import httpMultipartBodyParser from "@middy/http-multipart-body-parser";
+import { InvalidInputError } from "../errors.ts";
+import { parseJsonBody } from "./json-body.ts";
+import type { MediaType } from "./media-type.ts";
+import { parseWith } from "./middy-parser.ts";
+import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "./multipart.ts";
+import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
+
+/** The one field of a multipart upload. */
+export const FILE_FIELD = "upload[file]";
+
+/** Content types are checked before: middy's own check refuses quoted boundaries. */
+const multipartParser = httpMultipartBodyParser({
+  disableContentTypeCheck: true,
+  busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },
+});
+
+const onlyFile = (fields: readonly FormField[]): UploadedFile => {
+  const stray = fields.find(({ name }) => name !== FILE_FIELD);
+  if (stray) throw new InvalidInputError(`${stray.name}: unknown part; send one file part named ${FILE_FIELD}`);
+  const [field, second] = fields;
+  if (field === undefined) throw new InvalidInputError(`${FILE_FIELD}: is required`);
+  if (second) throw new InvalidInputError(`${FILE_FIELD}: must be one file`);
+  if (field.filename === undefined) {
+    throw new InvalidInputError(`${FILE_FIELD}: must be a file, a part with a filename`);
+  }
+  return { filename: field.filename.replace(/^.*[/\\]/s, ""), content: field.content };
+};
+
+/** Whether the delimiter stands at the start of the body and of its last line, and nowhere else. */
+const isPlainlyFramed = (bytes: Buffer, delimiter: string): boolean => {
+  const last = bytes.lastIndexOf(delimiter);
+  return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
+};
+
+/** The framing is checked first: on a body that breaks off, middy's parser raises an error that nobody can catch. */
+const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFile> => {
+  const boundary = mediaType.parameters.get("boundary");
+  try {
+    const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
+    const file = onlyFile(scanMultipart(bytes, boundary));
+    if (!isPlainlyFramed(bytes, `--${boundary}`)) return file;
+    const fields = await parseWith(multipartParser, `multipart/form-data; boundary="${boundary}"`, raw);
+    const { content = file.content } = (fields as Record<string, Partial<UploadedFile>>)[FILE_FIELD] ?? {};
+    return { filename: file.filename, content };
+  } catch (error) {
+    if (!(error instanceof MalformedMultipartError)) throw error;
+    throw new MalformedBodyError(`the request body is not valid multipart/form-data: ${error.message}`);
+  }
+};
+
+/** A file as multipart, or JSON that asks for a form. */
+export const readUploadBody: ReadBody = async (raw, headers) => {
+  assertSize(raw, '; for larger files send { "upload": { "filename", "size" } } as JSON');
+  const mediaType = acceptedType(["multipart/form-data", "application/json"], headers);
+  return mediaType.type === "application/json"
+    ? { kind: "json", value: await parseJsonBody(raw) }
+    : { kind: "file", file: await readFile(raw, mediaType) };
+};

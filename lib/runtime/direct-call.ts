@@ -1,0 +1,13 @@
+import type * as z from "zod";
+import { InvalidInputError } from "../errors.ts";
+import { describeProblems, problemsOf } from "../schema-problems.ts";
+
+/**
+ * Parses the payload of a function that other systems invoke directly.
+ * @throws InvalidInputError naming every offending path
+ */
+export const parsePayload = <S extends z.ZodType>(schema: S, payload: unknown): z.output<S> => {
+  const parsed = schema.safeParse(payload);
+  if (parsed.success) return parsed.data;
+  throw new InvalidInputError(describeProblems(problemsOf(parsed.error), "payload"));
+};

@@ -1,0 +1,61 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import type { S3Client } from "@aws-sdk/client-s3";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { Clock } from "../clock.ts";
+import type { ResourceName, ResourceNameOf, Resources } from "../resources.ts";
+import { type Environment, parseEnvironment } from "./environment.ts";
+import type { Permissions } from "./permissions.ts";
+
+interface Clients {
+  readonly dynamodb: DynamoDBDocumentClient;
+  readonly s3: S3Client;
+  readonly sqs: SQSClient;
+}
+/** The client by which each kind of resource is reached. */
+type ClientNameOf<N extends ResourceName> =
+  | (N extends ResourceNameOf<"table"> ? "dynamodb" : never)
+  | (N extends ResourceNameOf<"bucket"> ? "s3" : never)
+  | (N extends ResourceNameOf<"queue"> ? "sqs" : never);
+type ClientsFor<N extends ResourceName> = Pick<Clients, ClientNameOf<N>>;
+
+interface Surroundings {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** All that a function gets from outside. Made once per function instance; tests make their own. */
+export type Runtime<P extends Permissions = Permissions> = Surroundings &
+  ClientsFor<keyof P & ResourceName> & { readonly environment: Environment<P> };
+
+/** What a store asks of a runtime: clock, log, and the names of and clients for these resources. */
+export type RuntimeWith<N extends ResourceName> = Surroundings &
+  ClientsFor<N> & { readonly environment: Readonly<Record<Resources[N]["variable"], string>> };
+
+/** Makes the clients that a function's permissions ask for; no other is in its bundle. */
+export type ClientFactories<P extends Permissions> = {
+  readonly [C in ClientNameOf<keyof P & ResourceName>]: (environment: Environment<object>) => Clients[C];
+};
+
+/** @throws Error naming every missing variable. */
+const createRuntime = <const P extends Permissions>(permissions: P, factories: ClientFactories<P>): Runtime<P> => {
+  const environment = parseEnvironment(permissions, process.env);
+  const clients = Object.entries<(environment: Environment<object>) => unknown>(factories).map(
+    ([name, create]) => [name, create(environment)] as const,
+  );
+  return { environment, clock: Date.now, log: new Logger(), ...Object.fromEntries(clients) } as Runtime<P>;
+};
+
+/**
+ * The exported handler of a function. In Lambda its runtime is made at import, while start-up CPU is free;
+ * elsewhere at the first call, so that importing a function needs no environment.
+ */
+export const lambda = <const P extends Permissions, E, C, R>(
+  permissions: P,
+  factories: ClientFactories<P>,
+  create: (runtime: Runtime<P>) => (event: E, context: C) => Promise<R>,
+): ((event: E, context: C) => Promise<R>) => {
+  const start = () => create(createRuntime(permissions, factories));
+  let instance = process.env["AWS_LAMBDA_FUNCTION_NAME"] === undefined ? undefined : start();
+  return (event, context) => (instance ??= start())(event, context);
+};

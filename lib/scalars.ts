@@ -1,0 +1,102 @@
+import * as z from "zod";
+import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
+
+/** Length limits count Unicode code points, as JSON Schema's `maxLength` does. */
+export const EXTERNAL_ID_MAX_CHARACTERS = 512;
+export const STRING_MAX_CHARACTERS = 1024;
+/** 64 KiB of UTF-8: a hundred of the largest events still fit a request. */
+export const CONTENT_MAX_BYTES = 64 * 1024;
+/** 256 KiB of UTF-8 JSON: an item with every other field at its limit stays under DynamoDB's 400 KB. */
+export const CUSTOM_ATTRIBUTES_MAX_BYTES = 256 * 1024;
+export const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
+
+const characters = (value: string): number => {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+};
+
+/** A non-empty string that is valid Unicode and no longer than `max` code points. */
+export const text = (max = STRING_MAX_CHARACTERS) =>
+  z
+    .string()
+    .min(1, "must not be empty")
+    .refine((value) => value.length <= max || characters(value) <= max, `must be at most ${max} characters`)
+    .refine((value) => value.isWellFormed(), "must not hold lone surrogates")
+    .meta({ minLength: 1, maxLength: max });
+
+export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS).meta({
+  description: "Chosen by the caller, unique in the organization.",
+  example: "INC0000045",
+});
+
+export const email = z
+  .email("must be an e-mail address")
+  .refine((value) => value.length <= STRING_MAX_CHARACTERS, `must be at most ${STRING_MAX_CHARACTERS} characters`)
+  .meta({ maxLength: STRING_MAX_CHARACTERS });
+
+export const content = z
+  .string()
+  .refine(
+    (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
+    `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`,
+  )
+  .refine((value) => value.isWellFormed(), "must not hold lone surrogates");
+
+/** A date-time with offset (RFC 3339) in; UTC with milliseconds, the rest cut off, out. */
+export const timestamp = z.iso
+  .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
+  .transform((value, context) => {
+    const milliseconds = Date.parse(value);
+    const year = new Date(milliseconds).getUTCFullYear();
+    if (Number.isNaN(milliseconds) || year < 1 || year > 9999) {
+      context.addIssue({ code: "custom", message: "must lie in the years 0001 to 9999 of UTC" });
+      return z.NEVER;
+    }
+    return new Date(milliseconds).toISOString();
+  })
+  .meta({ format: "date-time", example: "2026-01-31T09:30:00.000Z" });
+
+/** A date-time as we store and answer it. */
+export const storedTimestamp = z.string().meta({ format: "date-time", example: "2026-01-31T09:30:00.000Z" });
+
+export const uuid = z.string().meta({ format: "uuid", example: "0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e" });
+
+/** A JSON object in a response. */
+export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
+
+/** Path of keys and the message of the first thing in `value` that custom attributes may not hold. */
+const findForbidden = (
+  value: unknown,
+  path: (string | number)[],
+): { path: (string | number)[]; message: string } | null => {
+  if (isRawJson(value)) {
+    return Number.isFinite(Number(value.rawJSON)) ? null : { path, message: "must be a finite number" };
+  }
+  if (typeof value === "number") return Number.isFinite(value) ? null : { path, message: "must be a finite number" };
+  if (typeof value !== "object" || value === null) return null;
+  if (path.length >= CUSTOM_ATTRIBUTES_MAX_LEVELS) {
+    return { path: [], message: `must be nested at most ${CUSTOM_ATTRIBUTES_MAX_LEVELS} levels deep` };
+  }
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    if (key === "__proto__") return { path, message: "must not have a key named __proto__" };
+    const found = findForbidden((value as Record<string, unknown>)[key as string], [...path, key]);
+    if (found) return found;
+  }
+  return null;
+};
+
+/** An object whose values are of any type; keys such as `constructor` and `a.b` are as good as others. */
+export const customAttributes = z
+  .custom<JsonObject>(isJsonObject, "must be an object")
+  .superRefine((value, context) => {
+    const found = findForbidden(value, []);
+    if (found) {
+      context.addIssue({ code: "custom", ...found });
+      return;
+    }
+    if (Buffer.byteLength(JSON.stringify(value)) > CUSTOM_ATTRIBUTES_MAX_BYTES) {
+      context.addIssue({ code: "custom", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` });
+    }
+  })
+  .meta({ type: "object", additionalProperties: true, description: "Values of any type, null included." });

@@ -1,0 +1,168 @@
+import { isUtf8 } from "node:buffer";
+import { CsvError, parse } from "csv-parse";
+import { InvalidInputError } from "../../errors.ts";
+import { rawCells } from "./csv-row.ts";
+
+/** The file as a whole cannot be read; nothing of it is applied. */
+export class InvalidFileError extends InvalidInputError {}
+
+/** An item's largest custom attributes fit, with every quote in them doubled. */
+export const RECORD_MAX_CHARACTERS = 1024 * 1024;
+
+/** One row of the file. Valid until the next batch is asked for: `raw` is a view of a buffer that is used again. */
+export interface CsvRecord {
+  /** As a spreadsheet numbers rows: the header is 1, blank lines count. */
+  readonly row: number;
+  /** The bytes as they are in the file, line end included. */
+  readonly raw: Buffer;
+  /** Unquoted. */
+  readonly cells: () => readonly string[];
+}
+
+/** A place between two rows. */
+export interface CsvPosition {
+  /** Bytes of the file before it. */
+  readonly offset: number;
+  /** Rows before it, the header and blank lines included. */
+  readonly row: number;
+}
+
+export interface CsvBatch {
+  readonly records: readonly CsvRecord[];
+  /** After the last of `records`. */
+  readonly position: CsvPosition;
+}
+
+const START: CsvPosition = { offset: 0, row: 0 };
+const NUL_BYTE = 0;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const QUOTE = 0x22;
+
+const PROBLEMS: Partial<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: "a quote is opened and never closed",
+  CSV_INVALID_CLOSING_QUOTE: "after a closing quote there must be a comma or the end of the row",
+  INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
+  CSV_MAX_RECORD_SIZE: `the row is longer than ${RECORD_MAX_CHARACTERS} characters; perhaps a quote is not closed`,
+};
+
+const problemIn = (row: number, error: unknown): Error => {
+  const problem = error instanceof CsvError ? PROBLEMS[error.code] : undefined;
+  if (problem !== undefined) return new InvalidFileError(`row ${row}: ${problem}`);
+  return error instanceof Error ? error : new Error("the CSV parser failed", { cause: error });
+};
+
+const assertUtf8 = ({ row, raw }: Pick<CsvRecord, "row" | "raw">): void => {
+  if (isUtf8(raw)) return;
+  const utf16 = row === 1 && ((raw[0] === 0xff && raw[1] === 0xfe) || (raw[0] === 0xfe && raw[1] === 0xff));
+  throw new InvalidFileError(`row ${row}: the file must be UTF-8${utf16 ? ", not UTF-16" : ""}`);
+};
+
+/** A line without a single character; `""` alone is a row with one empty cell. */
+const isBlank = (raw: Buffer): boolean => raw[0] === LINE_FEED || (raw[0] === CARRIAGE_RETURN && raw[1] === LINE_FEED);
+
+const cellsOf = (line: Buffer, isFirst: boolean): string[] =>
+  rawCells(isFirst ? line.toString().replace(/^\uFEFF/, "") : line.toString());
+
+interface FoundRow {
+  /** Bytes of the file up to its end. */
+  readonly end: number;
+  /** Where they are known already. */
+  readonly cells?: readonly string[];
+}
+
+/**
+ * The lines of `bytes`, which begin at `offset`, the last one only where the file ends with it.
+ * Null where a quote may join lines to one row, or one is too long.
+ */
+const findLines = (bytes: Buffer, offset: number, isEnd: boolean): FoundRow[] | null => {
+  if (bytes.includes(QUOTE)) return null;
+  const found: FoundRow[] = [];
+  let start = 0;
+  while (start < bytes.length) {
+    const lineFeed = bytes.indexOf(LINE_FEED, start);
+    const end = lineFeed === -1 ? bytes.length : lineFeed + 1;
+    if (end - start > RECORD_MAX_CHARACTERS) return null;
+    if (lineFeed === -1 && !isEnd) break;
+    found.push({ end: offset + end });
+    start = end;
+  }
+  return found;
+};
+
+/** Takes the file from a place between two rows on. */
+const createQuoteParser = ({ offset, row }: CsvPosition) => {
+  let found: FoundRow[] = [];
+  let rows = row;
+  const parser = parse({
+    bom: offset === 0,
+    record_delimiter: ["\r\n", "\n"],
+    relax_column_count: true,
+    max_record_size: RECORD_MAX_CHARACTERS,
+    on_record: (cells, { bytes }) => {
+      found.push({ cells, end: offset + bytes });
+      rows++;
+      return null;
+    },
+  });
+  parser.on("error", () => undefined); // each error reaches the callback below
+  /** @param chunk null at the end of the file */
+  return async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
+    await new Promise<void>((resolve, reject) => {
+      const done = (error?: Error | null): void => (error ? reject(problemIn(rows + 1, error)) : resolve());
+      if (chunk === null) parser.end(done);
+      else parser.write(chunk, done);
+    });
+    const complete = found;
+    found = [];
+    return complete;
+  };
+};
+
+/**
+ * Reads CSV (RFC 4180, comma, UTF-8, LF or CRLF) strictly and in flat memory, whatever the chunks of the source are.
+ * Ragged rows are given as they are. Blank lines are left out; row 1 never is. Up to the first quote rows are lines,
+ * which spares the parser, most of what reading costs.
+ * @param start where an earlier run stopped: the source begins at its offset
+ * @throws InvalidFileError naming the row, where the file as a whole cannot be read
+ */
+export async function* readCsv(source: AsyncIterable<Uint8Array>, start = START): AsyncGenerator<CsvBatch> {
+  let position = start;
+  let unread: Buffer = Buffer.alloc(0);
+  let parseQuotes: ReturnType<typeof createQuoteParser> | undefined;
+
+  const find = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
+    if (parseQuotes) return parseQuotes(chunk);
+    const lines = findLines(unread, position.offset, chunk === null);
+    if (lines) return lines;
+    parseQuotes = createQuoteParser(position);
+    return [...(await parseQuotes(unread)), ...(chunk === null ? await parseQuotes(null) : [])];
+  };
+  const take = (found: readonly FoundRow[]): CsvBatch => {
+    const { offset } = position;
+    const records: CsvRecord[] = [];
+    let { row } = position;
+    let from = 0;
+    for (const { end, cells } of found) {
+      row++;
+      const raw = unread.subarray(from, end - offset);
+      from = end - offset;
+      if (row !== 1 && isBlank(raw)) continue;
+      const isFirst = row === 1;
+      records.push({ row, raw, cells: () => cells ?? cellsOf(raw, isFirst) });
+    }
+    if (!isUtf8(unread.subarray(0, from))) records.forEach(assertUtf8);
+    unread = unread.subarray(from);
+    position = { offset: offset + from, row };
+    return { records, position };
+  };
+
+  for await (const chunk of source) {
+    if (chunk.includes(NUL_BYTE)) throw new InvalidFileError("the file holds a NUL byte; it must be UTF-8 text");
+    unread = Buffer.concat([unread, chunk]);
+    const found = await find(chunk);
+    if (found.length > 0) yield take(found);
+  }
+  const last = await find(null);
+  if (last.length > 0) yield take(last);
+}

@@ -1,0 +1,29 @@
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import { isoTime } from "../../clock.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { objectKeys } from "./upload-objects.ts";
+import type { UploadForm } from "../job/upload-job.ts";
+import type { UploadJob } from "../job/upload-record.ts";
+
+const FORM_MINUTES = 15;
+
+/** Milliseconds since the epoch until which a job's form is taken. */
+export const formExpiry = (job: UploadJob): number => Date.parse(job.created_at) + FORM_MINUTES * 60_000;
+
+/** A form that S3 takes for this job's file alone, at exactly the size that was announced; null once it has expired. */
+export const createUploadForm = async (
+  { s3, environment, clock }: RuntimeWith<"uploads">,
+  job: UploadJob,
+): Promise<UploadForm | null> => {
+  const { expected_size: size = 0 } = job;
+  const expiry = formExpiry(job);
+  const seconds = Math.floor((expiry - clock()) / 1000);
+  if (seconds <= 0) return null;
+  const { url, fields } = await createPresignedPost(s3, {
+    Bucket: environment.UPLOADS_BUCKET,
+    Key: objectKeys.source(job),
+    Conditions: [["content-length-range", size, size]],
+    Expires: seconds,
+  });
+  return { url, fields, expires_at: isoTime(expiry) };
+};

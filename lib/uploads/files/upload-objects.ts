@@ -1,0 +1,129 @@
+import type { Readable } from "node:stream";
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { backOff } from "../../backoff.ts";
+import { resources } from "../../resources.ts";
+import { codeOf } from "../../runtime/aws-errors.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { JobKey } from "../job/upload-record.ts";
+
+/** The object is not there: it never came, or was deleted. */
+export class ObjectGoneError extends Error {}
+/** The object is another one than the one that was asked for. */
+export class ObjectReplacedError extends Error {}
+
+/** A read that breaks off goes on from where it was; this many times without a byte in between. */
+const READ_RETRIES = 4;
+
+const { prefix } = resources.uploads;
+const SOURCE_KEY = new RegExp(`^${prefix}(?<organization>[^/]+)/(?<id>[^/]+)/source\\.csv$`);
+
+const prefixOf = ({ organization, id }: JobKey): string => `${prefix}${organization}/${id}`;
+
+/** Keys of the objects of one job. */
+export const objectKeys = {
+  source: (job: JobKey): string => `${prefixOf(job)}/source.csv`,
+  segment: (job: JobKey, epoch: number, index: number): string => `${prefixOf(job)}/segments/${epoch}-${index}`,
+  failedRows: (job: JobKey, part: number, epoch: number, index: number): string =>
+    `${prefixOf(job)}/failed/${part}/${epoch}-${index}`,
+  report: (job: JobKey): string => `${prefixOf(job)}/failed_rows.csv`,
+};
+
+/** The job whose source an object is; null where it is anything else. */
+export const jobOfSource = (key: string): JobKey | null => {
+  const { organization, id } = SOURCE_KEY.exec(key)?.groups ?? {};
+  return organization === undefined || id === undefined ? null : { organization, id };
+};
+
+/** Every function that reads objects may list the bucket: to one that may not, S3 says 403 of what is not there. */
+const isGone = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
+const isReplaced = (error: unknown): boolean => ["PreconditionFailed", "412"].includes(codeOf(error));
+
+export interface ObjectRange {
+  /** First byte. @default 0 */
+  readonly from?: number;
+  /** The byte after the last. @default the object's end */
+  readonly to?: number;
+  /** The object must still be this one. */
+  readonly etag?: string;
+}
+
+/** The objects of upload jobs in the bucket. */
+export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">) => {
+  const bucket = environment.UPLOADS_BUCKET;
+
+  const open = async (key: string, from: number, to: number | undefined, etag: string | undefined) => {
+    try {
+      const { Body, ContentLength = 0 } = await s3.send(
+        new GetObjectCommand({
+          Bucket: bucket,
+          Key: key,
+          ...((from > 0 || to !== undefined) && { Range: `bytes=${from}-${to === undefined ? "" : to - 1}` }),
+          ...(etag !== undefined && { IfMatch: etag }),
+        }),
+      );
+      return { body: Body as Readable, end: from + ContentLength };
+    } catch (error) {
+      if (isGone(error)) throw new ObjectGoneError(key, { cause: error });
+      if (isReplaced(error)) throw new ObjectReplacedError(key, { cause: error });
+      throw error;
+    }
+  };
+
+  /** Streams a range; where the stream breaks off it is opened again at that place. */
+  async function* read(key: string, { from = 0, to, etag }: ObjectRange = {}): AsyncGenerator<Uint8Array> {
+    let position = from;
+    let end = to;
+    for (let failures = 0; end === undefined || position < end;) {
+      try {
+        const opened = await open(key, position, end, etag);
+        end ??= opened.end;
+        for await (const chunk of opened.body) {
+          const bytes = chunk as Uint8Array;
+          position += bytes.length;
+          failures = 0;
+          yield bytes;
+        }
+      } catch (error) {
+        if (error instanceof ObjectGoneError || error instanceof ObjectReplacedError) throw error;
+        if (failures >= READ_RETRIES) throw error;
+      }
+      if (end === undefined || position < end) await backOff(++failures);
+    }
+  }
+
+  return {
+    /**
+     * Streams a range of an object.
+     * @throws ObjectGoneError, ObjectReplacedError
+     */
+    read,
+    /** @throws ObjectGoneError */
+    readWhole: async (key: string, range?: ObjectRange): Promise<Buffer> =>
+      Buffer.concat(await Array.fromAsync(read(key, range))),
+    /** What stands under a key; null where nothing does. */
+    head: async (key: string): Promise<{ readonly etag: string; readonly size: number } | null> => {
+      try {
+        const { ETag = "", ContentLength = 0 } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+        return { etag: ETag, size: ContentLength };
+      } catch (error) {
+        if (isGone(error)) return null;
+        throw error;
+      }
+    },
+    write: async (key: string, body: Buffer, contentType = "application/octet-stream"): Promise<void> => {
+      await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }));
+    },
+    /** Writes what must not replace another: where the key is taken, nothing happens. */
+    writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
+      try {
+        await s3.send(
+          new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType, IfNoneMatch: "*" }),
+        );
+      } catch (error) {
+        if (!isReplaced(error)) throw error;
+      }
+    },
+  };
+};
+
+export type UploadObjects = ReturnType<typeof createUploadObjects>;

@@ -1,0 +1,52 @@
+import { mapConcurrently } from "../../concurrency.ts";
+import { batchGet, keyText } from "../../dynamodb/batch-get.ts";
+import { decodeCursor, encodeCursor } from "../../listing/cursor.ts";
+import { walkListing } from "../../listing/walk-listing.ts";
+import type { Organization } from "../../organizations/organization.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
+import { isEnded, toUploadJobResponse, type UploadJob } from "./upload-record.ts";
+import type { UploadStore } from "./upload-store.ts";
+import { jobFrom, recordKeys } from "./upload-table.ts";
+
+const CONCURRENT_READS = 8;
+
+export interface UploadQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly status?: UploadStatus | undefined;
+}
+
+/**
+ * Lists an organization's jobs, newest first. Counters are as fresh as those of a single job: those of jobs under way
+ * are summed from their parts.
+ * @throws InvalidInputError for a cursor of another list
+ */
+export const createListUploads = (runtime: RuntimeWith<"workItems">, store: UploadStore) => {
+  const { dynamodb, environment } = runtime;
+
+  const currentJob = async (job: UploadJob): Promise<UploadJobResponse | undefined> => {
+    const snapshot = job.published && !isEnded(job) ? await store.read(job) : { job, parts: [] };
+    return snapshot && toUploadJobResponse(snapshot);
+  };
+
+  return async (organization: Organization, { limit, cursor, status }: UploadQuery) => {
+    const scope = { organization, list: "work_item_uploads", filters: { status } };
+    const { entries, next } = await walkListing({
+      ...runtime,
+      kind: "LIST_UPLOAD",
+      organization,
+      filters: { status },
+      range: { low: "0", high: "~" },
+      after: cursor === undefined ? undefined : decodeCursor(scope, cursor),
+      limit,
+    });
+    const items = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, entries);
+    const byKey = new Map(items.map(jobFrom).map((job) => [keyText(recordKeys.job(job)), job]));
+    const found = entries.flatMap((entry) => byKey.get(keyText(entry)) ?? []);
+    const jobs = await mapConcurrently(found, CONCURRENT_READS, currentJob);
+    // The index may lag behind: what it gave is checked again.
+    const data = jobs.filter((job) => job !== undefined).filter((job) => status === undefined || job.status === status);
+    return { data, next: next === undefined ? undefined : encodeCursor(scope, next) };
+  };
+};

@@ -1,0 +1,233 @@
+import { randomUUID } from "node:crypto";
+import { isoTime } from "../../clock.ts";
+import type { Attributes } from "../../dynamodb/versioned-record.ts";
+import { TIME_TO_LIVE } from "../../resources.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { createOpenUploads } from "./open-uploads.ts";
+import {
+  type Counters,
+  type JobKey,
+  LEASE_MS,
+  type SplitProgress,
+  untouchedPart,
+  type UploadJob,
+  type UploadPart,
+} from "./upload-record.ts";
+import { createUploadTable, jobFrom, partFrom, recordKeys } from "./upload-table.ts";
+
+/** Somebody else has claimed the record since, or it must not change any more: whatever this worker does is void. */
+export class LeaseLostError extends Error {}
+
+/** Segments and reports expire then, so that no part can outlive it. */
+const PART_DAYS = 30;
+const DAY_SECONDS = 86_400;
+/** A claimed job or part: what its owner may change. */
+export type Claimed<T> = T & { readonly owner: string };
+
+export type Claim<T> =
+  | { readonly state: "claimed"; readonly record: Claimed<T> }
+  /** Somebody else holds it, or it must not be claimed any more. */
+  | { readonly state: "refused"; readonly record: T };
+
+type Owned = { readonly owner?: string | undefined };
+const isOwnedBy = <T extends Owned>(record: T, owner: string): record is Claimed<T> => record.owner === owner;
+
+/** The outcome of a claim, whether the answer to its write came or was lost. */
+const outcomeOf = <T extends Owned>(record: T, owner: string): Claim<T> =>
+  isOwnedBy(record, owner) ? { state: "claimed", record } : { state: "refused", record };
+
+/** What an owner's write has left. @throws LeaseLostError where the record is another's by now */
+const ownedBy = <T extends Owned>(record: T, owner: string): Claimed<T> => {
+  if (isOwnedBy(record, owner)) return record;
+  throw new LeaseLostError();
+};
+
+const splitterIsOwner =
+  "#owner = :owner AND #epoch = :epoch AND attribute_not_exists(#published) AND attribute_not_exists(#stopping) AND attribute_exists(#next_check)";
+const partIsOwned = "#owner = :owner AND #epoch = :epoch AND #segment = :segment AND #offset = :offset";
+
+/** Upload jobs, their parts and the index of those still open. Every change is one conditional write. */
+export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
+  const { clock } = runtime;
+  const table = createUploadTable(runtime);
+  const { update, get, readJob, read, openUploads } = table;
+
+  const claimed = () => {
+    const now = clock();
+    return { owner: randomUUID(), lease_until: now + LEASE_MS, changed_at: now };
+  };
+  const renewed = () => {
+    const now = clock();
+    return { lease_until: now + LEASE_MS, changed_at: now };
+  };
+  const released = () => ({ lease_until: 0, changed_at: clock() });
+
+  const saveSplit = async (job: Claimed<UploadJob>, set: Attributes, isSaved: (now: UploadJob) => boolean) => {
+    const { owner, epoch, offset } = job;
+    const saved = await update({
+      key: recordKeys.job(job),
+      set,
+      condition: `${splitterIsOwner} AND #offset = :offset`,
+      given: { owner, epoch, offset },
+    });
+    if (saved !== null) return ownedBy(jobFrom(saved), owner);
+    const now = await readJob(job);
+    if (now?.epoch !== epoch || !isSaved(now)) throw new LeaseLostError();
+    return ownedBy(now, owner);
+  };
+
+  return {
+    readJob,
+    read,
+    openUploads,
+    ...createOpenUploads(table, clock),
+
+    /** Takes the splitting of a job that nobody holds. */
+    claimSplit: async (
+      job: JobKey,
+      source: { readonly etag: string; readonly size: number; readonly parts: number },
+    ): Promise<Claim<UploadJob>> => {
+      const claim = claimed();
+      const item = await update({
+        key: recordKeys.job(job),
+        set: {
+          ...claim,
+          status: "processing",
+          source_etag: source.etag,
+          source_size: source.size,
+          part_count: source.parts,
+        },
+        add: { epoch: 1, stalls: 1, offset: 0, row: 0, rows: 0 },
+        condition: [
+          "attribute_exists(#next_check)",
+          "attribute_not_exists(#published)",
+          "attribute_not_exists(#stopping)",
+          "(attribute_not_exists(#lease_until) OR #lease_until < :now)",
+          "(attribute_not_exists(#source_etag) OR #source_etag = :etag)",
+        ].join(" AND "),
+        given: { now: clock(), etag: source.etag },
+      });
+      const record = item ? jobFrom(item) : await readJob(job);
+      if (!record) throw new LeaseLostError();
+      return outcomeOf(record, claim.owner);
+    },
+
+    /** @throws LeaseLostError */
+    saveSplit: (job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> =>
+      saveSplit(job, { ...progress, ...renewed(), stalls: 0 }, (now) => now.offset === progress.offset),
+
+    /** Lets another worker go on from the checkpoint. A job that is lost already is none of ours. */
+    releaseSplit: async (job: Claimed<UploadJob>): Promise<void> => {
+      const { owner, epoch } = job;
+      await update({ key: recordKeys.job(job), set: released(), condition: splitterIsOwner, given: { owner, epoch } });
+    },
+
+    /** Says in one write that all rows are in segments. @throws LeaseLostError */
+    publish: (job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> =>
+      saveSplit(
+        job,
+        {
+          ...progress,
+          ...released(),
+          published: true,
+          total_rows: progress.rows,
+          ...(progress.rows === 0 && { part_count: 0 }),
+          updated_at: isoTime(clock()),
+        },
+        (now) => now.published === true,
+      ),
+
+    /** Takes a part that nobody holds. */
+    claimPart: async (job: UploadJob, number: number): Promise<Claim<UploadPart>> => {
+      const claim = claimed();
+      const key = recordKeys.part(job, number);
+      const item = await update({
+        key,
+        set: {
+          ...claim,
+          number,
+          state: "open",
+          [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + PART_DAYS * DAY_SECONDS,
+        },
+        add: { epoch: 1, stalls: 1, segment: 0, offset: 0, succeeded: 0, failed: 0 },
+        condition:
+          "attribute_not_exists(#pk) OR (#state = :open AND #lease_until < :now AND attribute_not_exists(#stop))",
+        given: { open: "open", now: clock() },
+      });
+      const record = item ?? (await get(key));
+      if (!record) throw new LeaseLostError();
+      return outcomeOf(partFrom(record), claim.owner);
+    },
+
+    /**
+     * Moves checkpoint, counters and failed rows together.
+     * @param progress where `state` is not open, nobody claims the part again
+     * @throws LeaseLostError
+     */
+    savePart: async (
+      job: JobKey,
+      part: Claimed<UploadPart>,
+      progress: Partial<Pick<UploadPart, "segment" | "offset" | "failures" | "state"> & Counters>,
+    ): Promise<Claimed<UploadPart>> => {
+      const { owner, epoch, segment, offset } = part;
+      const next = { ...part, ...progress };
+      const moved = next.segment !== segment || next.offset !== offset;
+      const lease = next.state === "open" ? renewed() : released();
+      const key = recordKeys.part(job, part.number);
+      const saved = await update({
+        key,
+        set: { ...progress, ...lease, ...(moved && { stalls: 0 }) },
+        condition: partIsOwned,
+        given: { owner, epoch, segment, offset },
+      });
+      if (saved !== null) return ownedBy(partFrom(saved), owner);
+      const stored = await get(key);
+      const now = stored ? partFrom(stored) : untouchedPart(part.number);
+      const isSaved = now.segment === next.segment && now.offset === next.offset && now.state === next.state;
+      if (now.epoch !== epoch || !isSaved) throw new LeaseLostError();
+      return ownedBy(now, owner);
+    },
+
+    /** Lets another worker go on from the checkpoint. A part that is lost already is none of ours. */
+    releasePart: async (job: JobKey, { number, owner, epoch }: Claimed<UploadPart>): Promise<void> => {
+      await update({
+        key: recordKeys.part(job, number),
+        set: released(),
+        condition: "#owner = :owner AND #epoch = :epoch",
+        given: { owner, epoch },
+      });
+    },
+
+    /**
+     * Says what the job is to become; from then on no part of it is claimed.
+     * @returns false where it has ended, or somebody said so before
+     */
+    requestStop: async (
+      job: JobKey,
+      stopping: NonNullable<UploadJob["stopping"]>,
+      options: { readonly error?: string; readonly unlessPublished?: boolean } = {},
+    ): Promise<boolean> => {
+      const stopped = await update({
+        key: recordKeys.job(job),
+        set: { stopping, error: options.error, changed_at: clock() },
+        condition: [
+          "attribute_exists(#next_check)",
+          "attribute_not_exists(#stopping)",
+          ...(options.unlessPublished ? ["attribute_not_exists(#published)"] : []),
+        ].join(" AND "),
+      });
+      return stopped !== null;
+    },
+
+    /** Lets no worker claim the part again, and the one that holds it stop at its next checkpoint. */
+    stopPart: async (job: JobKey, number: number): Promise<void> => {
+      await update({
+        key: recordKeys.part(job, number),
+        set: { stop: true, number },
+        condition: "attribute_not_exists(#stop)",
+      });
+    },
+  };
+};
+
+export type UploadStore = ReturnType<typeof createUploadStore>;

@@ -1,0 +1,165 @@
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { HeldError } from "../../queue/queue-worker.ts";
+import { externalIdIndex } from "../csv/csv-columns.ts";
+import { columnsOfHeader, readHeader } from "../csv/csv-header.ts";
+import { InvalidFileError, readCsv } from "../csv/csv-reader.ts";
+import { createSegmentWriter } from "../files/segment.ts";
+import type { FinishUpload } from "./finish-upload.ts";
+import { type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
+import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
+import {
+  countOf,
+  isEnded,
+  type JobKey,
+  LEASE_MS,
+  partOf,
+  PARTS_IN_FLIGHT,
+  PARTS_MAX,
+  type SplitProgress,
+  STALLED_CLAIMS_MAX,
+  type UploadJob,
+  withNext,
+} from "../job/upload-record.ts";
+import { type Claimed, LeaseLostError, type UploadStore } from "../job/upload-store.ts";
+
+export const SPLIT_LIMITS = {
+  /** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
+  segmentBytes: 8 * 1024 * 1024,
+  /** Bytes of the file for each of the first parts, so many that each is worth its overhead. */
+  partBytes: 64 * 1024,
+  /** Bytes for each part of a large file: seconds of work, after which a part of another job has its turn. */
+  largePartBytes: 1024 * 1024,
+};
+/** A checkpoint at least this often keeps the lease. */
+const CHECKPOINT_MS = LEASE_MS / 3;
+
+/** What ended the splitting for good, as the job tells it; undefined where it may be tried again. */
+const verdictOn = (error: unknown): string | undefined => {
+  if (error instanceof InvalidFileError) return error.message;
+  if (error instanceof ObjectGoneError) return "the file was deleted before it was read";
+  if (error instanceof ObjectReplacedError) return "the file was replaced while it was read";
+  return undefined;
+};
+
+const toProgress = ({ offset, row, rows, segments, header }: SplitProgress): SplitProgress => ({
+  offset,
+  row,
+  rows,
+  segments,
+  header,
+});
+
+export interface SplitDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
+  readonly store: UploadStore;
+  readonly objects: UploadObjects;
+  readonly sendSplit: SendSplit;
+  readonly sendParts: SendParts;
+  readonly finish: FinishUpload;
+  /** @default SPLIT_LIMITS */
+  readonly limits?: typeof SPLIT_LIMITS;
+}
+
+/**
+ * Cuts a job's file into parts: streams it once, writes segments, then publishes all of it in one write and sends the
+ * first parts on their way. Until then nothing of the file is applied.
+ * @param handOverAt milliseconds since the epoch after which the rest is left to another worker
+ * @throws HeldError where another worker is at it
+ */
+export const createSplitUpload = (dependencies: SplitDependencies) => {
+  const { clock, log, store, objects, sendSplit, sendParts, finish, limits = SPLIT_LIMITS } = dependencies;
+
+  /** Null where the work was handed over. */
+  const split = async (claimed: Claimed<UploadJob>, handOverAt: number): Promise<Claimed<UploadJob> | null> => {
+    let job = claimed;
+    const parts = job.part_count ?? 1;
+    const segment = createSegmentWriter(parts);
+    let idIndex = job.header === "" ? 0 : externalIdIndex(columnsOfHeader(job.header));
+    let progress: SplitProgress = job;
+    let savedAt = clock();
+
+    const writeSegment = async (): Promise<void> => {
+      if (segment.size() === 0) return;
+      await objects.write(objectKeys.segment(job, job.epoch, countOf(progress.segments)), segment.take());
+      progress = { ...progress, segments: withNext(progress.segments, job.epoch) };
+    };
+
+    const { source_etag: etag = "", source_size: size = 0 } = job;
+    const source = objects.read(objectKeys.source(job), { from: job.offset, to: size, etag });
+    for await (const { records, position } of readCsv(source, job)) {
+      let { rows, header } = progress;
+      for (const record of records) {
+        if (record.row === 1) {
+          const read = readHeader(record);
+          ({ header } = read);
+          idIndex = externalIdIndex(read.columns);
+          continue;
+        }
+        segment.add(partOf(record.cells()[idIndex] ?? "", parts), record);
+        rows++;
+      }
+      progress = { ...progress, ...position, rows, header };
+      const isLate = clock() >= handOverAt;
+      if (segment.size() < limits.segmentBytes && clock() < savedAt + CHECKPOINT_MS && !isLate) continue;
+      await writeSegment();
+      job = await store.saveSplit(job, toProgress(progress));
+      savedAt = clock();
+      if (!isLate) continue;
+      await store.releaseSplit(job);
+      await sendSplit(job, job.offset);
+      return null;
+    }
+    if (progress.row === 0) throw new InvalidFileError("the file is empty");
+    await writeSegment();
+    return store.publish(job, toProgress(progress));
+  };
+
+  /** As many as are under way at once; of a large file a multiple of that, so that none is left to run alone. */
+  const partCount = (bytes: number): number => {
+    const rounds = Math.ceil(bytes / limits.largePartBytes / PARTS_IN_FLIGHT);
+    return rounds > 1
+      ? Math.min(PARTS_MAX, rounds * PARTS_IN_FLIGHT)
+      : Math.min(PARTS_IN_FLIGHT, Math.ceil(bytes / limits.partBytes));
+  };
+
+  const fail = async (job: JobKey, error: string): Promise<void> => {
+    await store.requestStop(job, "failed", { error, unlessPublished: true });
+    await finish(job);
+  };
+
+  return async (key: JobKey, handOverAt: number): Promise<void> => {
+    const job = await store.readJob(key);
+    if (!job || isEnded(job)) return;
+    if (job.stopping || job.published) {
+      await finish(job);
+      return;
+    }
+    const source = await objects.head(objectKeys.source(job));
+    if (!source) return fail(job, "the file was deleted before it was read");
+    if (source.size === 0) return fail(job, "the file is empty");
+    if (job.source_etag !== undefined && job.source_etag !== source.etag) {
+      return fail(job, "the file was replaced while it was read");
+    }
+
+    const claim = await store.claimSplit(job, { ...source, parts: job.part_count ?? partCount(source.size) });
+    if (claim.state === "refused") {
+      if (isEnded(claim.record) || claim.record.published || claim.record.stopping) return;
+      throw new HeldError("the file is being split");
+    }
+    const { record } = claim;
+    if (record.stalls > STALLED_CLAIMS_MAX) return fail(record, "reading the file makes no progress");
+    try {
+      const published = await split(record, handOverAt);
+      if (!published) return;
+      const first = Array.from({ length: Math.min(PARTS_IN_FLIGHT, published.part_count ?? 0) }, (_, number) => number);
+      await sendParts(published, first.map(startOfPart));
+      if (first.length === 0) await finish(published);
+    } catch (error) {
+      const verdict = verdictOn(error);
+      if (verdict !== undefined) return fail(record, verdict);
+      if (!(error instanceof LeaseLostError)) {
+        await store.releaseSplit(record).catch(() => log.warn("could not release a split", { job: record.id }));
+      }
+      throw error;
+    }
+  };
+};

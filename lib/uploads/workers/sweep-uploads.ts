@@ -1,0 +1,134 @@
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
+import { formExpiry } from "../files/upload-form.ts";
+import { delayAfter, type PartPosition, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
+import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import {
+  isEnded,
+  isHeld,
+  PARTS_IN_FLIGHT,
+  untouchedPart,
+  type UploadJob,
+  type UploadPart,
+  type UploadSnapshot,
+} from "../job/upload-record.ts";
+import type { UploadStore } from "../job/upload-store.ts";
+
+const MINUTE_MS = 60_000;
+/** A message that was sent is taken up within this, unless the queue is long. */
+const GRACE_MS = MINUTE_MS;
+/** A job is looked at by every sweep, which comes each minute, and this long after a message was sent for it again. */
+const CHECK_EVERY_MS = MINUTE_MS - 5000;
+const CHECK_AFTER_SENDING_MS = 5 * MINUTE_MS;
+/** Of the sweep's time for ending one job; what takes longer is a worker's. */
+const FINISH_WITHIN_MS = 5000;
+/** Slowest line on which a posted file is waited for. */
+const BYTES_PER_MS = 256;
+
+/** When the file of a form must be there, in milliseconds since the epoch. */
+const fileDue = (job: UploadJob): number => formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
+
+/** Nobody comes for it any more: its worker died, or the message that was sent when it was last let go was lost. */
+const isStale = (
+  { lease_until: leaseEnd, changed_at: changed, stalls }: Pick<UploadPart, "lease_until" | "changed_at" | "stalls">,
+  now: number,
+): boolean => (leaseEnd > 0 ? leaseEnd < now : changed + delayAfter(stalls) * 1000 + GRACE_MS < now);
+
+/** Parts whose message or worker was lost, as many as may be under way. */
+export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): PartPosition[] => {
+  const byNumber = new Map(parts.map((part) => [part.number, part]));
+  const partAt = (number: number): UploadPart => byNumber.get(number) ?? untouchedPart(number);
+  const wasSent = ({ number, state }: UploadPart): boolean => {
+    if (state === "open") return true;
+    const before = number < PARTS_IN_FLIGHT ? job : partAt(number - PARTS_IN_FLIGHT);
+    return (
+      (number < PARTS_IN_FLIGHT || ("state" in before && before.state === "done")) &&
+      isStale({ ...before, stalls: 0 }, now)
+    );
+  };
+  const open = Array.from({ length: job.part_count ?? 0 }, (_, number) => partAt(number)).filter(
+    ({ state }) => state === undefined || state === "open",
+  );
+  const held = open.filter((part) => isHeld(part, now)).length;
+  return open
+    .filter((part) => !isHeld(part, now) && wasSent(part) && (part.state === undefined || isStale(part, now)))
+    .slice(0, Math.max(0, PARTS_IN_FLIGHT - held));
+};
+
+export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
+  readonly store: UploadStore;
+  readonly objects: UploadObjects;
+  readonly sendSplit: SendSplit;
+  readonly sendParts: SendParts;
+  readonly finish: FinishUpload;
+}
+
+/**
+ * Looks after every open job that is due: sends on what lost its message or its worker, and ends what can no longer finish.
+ * @param until milliseconds since the epoch after which the rest is left to the next sweep
+ * @returns age in seconds of the oldest job under way that it looked at
+ */
+export const createSweepUploads = ({ clock, log, store, objects, sendSplit, sendParts, finish }: SweepDependencies) => {
+  const finishOrSend = createFinishOrSend(finish, sendParts);
+
+  const fail = async (job: UploadJob, error: string): Promise<void> => {
+    await store.requestStop(job, "failed", { error, unlessPublished: true });
+    await finish(job);
+  };
+
+  /** Milliseconds until the next look at a job that is not split yet. */
+  const sweepUnsplit = async (job: UploadJob, now: number): Promise<number> => {
+    if (job.status === "processing") {
+      if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
+    } else if (!(await objects.head(objectKeys.source(job)))) {
+      if (job.origin === "request") {
+        await fail(job, "the file did not arrive; upload it again");
+      } else if (now >= fileDue(job)) {
+        await fail(job, "the file never came; ask for a new form");
+      }
+      return CHECK_EVERY_MS;
+    }
+    await sendSplit(job, job.offset);
+    return CHECK_AFTER_SENDING_MS;
+  };
+
+  const sweepParts = async (snapshot: UploadSnapshot, now: number): Promise<number> => {
+    const { job, parts } = snapshot;
+    const isDone = parts.filter(({ state }) => state === "done").length === job.part_count;
+    const stale = isDone ? parts.slice(0, 1) : findStaleParts(snapshot, now);
+    if (isDone && stale.length === 0) await finish(job);
+    await sendParts(job, stale);
+    return stale.length > 0 ? CHECK_AFTER_SENDING_MS : CHECK_EVERY_MS;
+  };
+
+  const sweep = async (snapshot: UploadSnapshot): Promise<void> => {
+    const { job } = snapshot;
+    const now = clock();
+    if (job.stopping) await finishOrSend(job, startOfPart(0), now + FINISH_WITHIN_MS);
+    const wait = job.stopping
+      ? CHECK_EVERY_MS
+      : await (job.published ? sweepParts(snapshot, now) : sweepUnsplit(job, now));
+    await store.checkAgain(job, now + wait);
+  };
+
+  return async (until: number): Promise<number> => {
+    let oldest = 0;
+    for await (const open of store.openUploads(clock())) {
+      if (clock() >= until) break;
+      try {
+        const snapshot = await store.read(open);
+        if (!snapshot || isEnded(snapshot.job)) {
+          await store.forgetOpen(open);
+          continue;
+        }
+        const { status, created_at: created } = snapshot.job;
+        if (status === "processing") oldest = Math.max(oldest, (clock() - Date.parse(created)) / 1000);
+        await sweep(snapshot);
+      } catch (error) {
+        // One job that cannot be looked after must not keep the sweep from the others.
+        log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
+      }
+    }
+    return oldest;
+  };
+};

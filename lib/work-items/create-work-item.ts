@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { backOff, CONFLICT_CAP_MS } from "../backoff.ts";
+import { isoTime } from "../clock.ts";
+import { isTransactionUnclear } from "../dynamodb/errors.ts";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import {
+  type Attributes,
+  attemptOn,
+  type RecordKey,
+  resultOfAttempt,
+  type StoredRecord,
+  versionedBy,
+  withoutNulls,
+} from "../dynamodb/versioned-record.ts";
+import { ExternalIdTakenError, InvalidInputError, StoreBusyError } from "../errors.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { PARTITION_KEY } from "../resources.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { planApply, planEvent } from "./plan-apply.ts";
+import { createGetWorkItem, type ItemWithEvents } from "./read-work-item.ts";
+import type { WorkItem, WorkItemEvent, WorkItemInput } from "./work-item.ts";
+import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, type KeyedEvent, workItemFrom } from "./work-item-record.ts";
+
+/** DynamoDB takes 4 MB in one transaction; the rest is for attribute names and keys. */
+const TRANSACTION_MAX_BYTES = 4_000_000;
+const RECORD_OVERHEAD_BYTES = 400;
+const WITHIN_MS = 20_000;
+
+/** The key of an idempotent create and the body that came with it. */
+export interface CreateKey {
+  readonly key: string;
+  readonly body: string;
+}
+/** Their hashes, kept on the item that the create made. */
+const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** The events of an input, each once: the same event twice is merged in order. */
+const eventsOf = (organization: Organization, itemId: string, input: WorkItemInput, now: string): KeyedEvent[] => {
+  const byKey = new Map<string, RecordKey & { readonly event: WorkItemEvent }>();
+  for (const event of input.events ?? []) {
+    const key = eventKeyOf(organization.id, itemId, event.external_id);
+    byKey.set(key.sk, { ...key, event: planEvent(byKey.get(key.sk)?.event ?? null, [event], now).next });
+  }
+  const events = [...byKey.values()].map(({ pk, sk, event }) => ({ pk, sk, ...event }));
+  return events.toSorted((a, b) => (a.sk < b.sk ? -1 : 1));
+};
+
+const bytesOf = (records: readonly Attributes[]): number =>
+  records.reduce((sum, record) => sum + Buffer.byteLength(JSON.stringify(record)) + RECORD_OVERHEAD_BYTES, 0);
+
+const takenBy = ({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError =>
+  new ExternalIdTakenError(
+    deletedAt === null
+      ? "external_id: is already used by a work item of this organization"
+      : "external_id: is already used by a deleted work item; apply it by POST /v1/work_items/batch to restore it",
+  );
+
+/** Whether an item was made by an idempotent create with this key. @throws InvalidInputError where that had another body */
+const isMadeBy = (createKey: CreateKey | undefined, record: StoredRecord): boolean => {
+  const { data: stored } = storedCreateKeySchema.safeParse(record["create_key"]);
+  if (createKey === undefined || stored?.key !== hashOf(createKey.key)) return false;
+  if (stored.body === hashOf(createKey.body)) return true;
+  throw new InvalidInputError("Idempotency-Key: was used with another body");
+};
+
+export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
+  const { dynamodb, environment, clock } = runtime;
+  const table = environment.WORK_ITEMS_TABLE;
+  const records = createRecordStore(runtime);
+  const getWorkItem = createGetWorkItem(runtime);
+
+  /** @returns whether the transaction was carried out; "unclear" where only the table can tell */
+  const write = async (item: Attributes, events: readonly Attributes[]): Promise<"written" | "unclear"> => {
+    const condition = `attribute_not_exists(${PARTITION_KEY})`;
+    const put = { Put: { TableName: table, Item: withoutNulls(item), ConditionExpression: condition } };
+    const puts = events.map((event) => ({ Put: { TableName: table, Item: withoutNulls(event) } }));
+    try {
+      await dynamodb.send(new TransactWriteCommand({ TransactItems: [put, ...puts] }));
+      return "written";
+    } catch (error) {
+      if (isTransactionUnclear(error)) return "unclear";
+      throw error;
+    }
+  };
+
+  /**
+   * Creates an item with its events in one transaction, so that a failing create leaves nothing.
+   * @param createKey the same pair again gives the current item
+   * @throws ExternalIdTakenError, InvalidInputError (too large for one transaction, or the key with another body), StoreBusyError
+   */
+  return async (organization: Organization, input: WorkItemInput, createKey?: CreateKey): Promise<ItemWithEvents> => {
+    const key = itemKeyOf(organization.id, input.external_id);
+    const id = itemIdOf(key);
+    const now = isoTime(clock());
+    const plan = planApply(null, input.external_id, input, now);
+    if (plan.outcome === "error") throw new InvalidInputError(`work_item.${plan.error}`);
+    const attempt = attemptOn(undefined);
+    const versioned = versionedBy(undefined, attempt);
+    const item = {
+      ...key,
+      ...attributesOf(organization, id, plan.next),
+      ...versioned,
+      ...(createKey && { create_key: { key: hashOf(createKey.key), body: hashOf(createKey.body) } }),
+    };
+    const events = eventsOf(organization, id, input, now);
+    const versionedEvents = events.map((event) => ({ ...event, ...versioned }));
+    if (bytesOf([item, ...versionedEvents]) > TRANSACTION_MAX_BYTES) {
+      throw new InvalidInputError(
+        "work_item: is too large with its events for one create; create it with fewer and send the others afterwards",
+      );
+    }
+    const created: ItemWithEvents = { id, item: plan.next, version: 1, events, eventsAfter: undefined };
+    const until = clock() + WITHIN_MS;
+    for (let tries = 1; clock() < until; tries++) {
+      if ((await write(item, versionedEvents)) === "written") return created;
+      const record = await records.readOne(key);
+      if (resultOfAttempt(attempt, record) === "written") return created;
+      if (record !== undefined) {
+        const known = workItemFrom(record);
+        if (known !== null && !(isMadeBy(createKey, record) && known.deleted_at === null)) throw takenBy(known);
+        return getWorkItem(organization.id, id);
+      }
+      await backOff(tries, CONFLICT_CAP_MS);
+    }
+    throw new StoreBusyError("the store is busy; try again");
+  };
+};

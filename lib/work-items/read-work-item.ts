@@ -1,0 +1,109 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import { type StoredRecord, storedRecordFrom } from "../dynamodb/versioned-record.ts";
+import { NotFoundError } from "../errors.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { WorkItem } from "./work-item.ts";
+import {
+  EVENT_SORT_KEY_PREFIX,
+  itemKey,
+  ITEM_SORT_KEY,
+  type KeyedEvent,
+  keyedEventFrom,
+  partitionOf,
+  workItemFrom,
+} from "./work-item-record.ts";
+
+/** An item and the events read with it. */
+export interface ItemWithEvents {
+  readonly id: string;
+  readonly item: WorkItem;
+  readonly version: number;
+  /** In the order of their keys. */
+  readonly events: readonly KeyedEvent[];
+  /** Sort key of the last event read, where there may be more. */
+  readonly eventsAfter: string | undefined;
+}
+
+/** @throws NotFoundError where there is no such item, or it is deleted */
+export const assertVisible = (record: StoredRecord | undefined): WorkItem => {
+  const item = workItemFrom(record);
+  if (item === null || item.deleted_at !== null) throw new NotFoundError("work item not found");
+  return item;
+};
+
+/** What one Query of an item's partition gives. */
+export interface ItemPage {
+  /** Undefined where there is no such item; it may be deleted. */
+  readonly record: StoredRecord | undefined;
+  readonly events: readonly KeyedEvent[];
+  readonly eventsAfter: string | undefined;
+}
+
+/**
+ * The item and as many of its events as one strongly consistent Query gives (1 MB): nearly always all of them. The
+ * item sorts before its events.
+ */
+export const createReadItemPage =
+  ({ dynamodb, environment }: RuntimeWith<"workItems">) =>
+  async (organization: string, id: string): Promise<ItemPage> => {
+    const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+      new QueryCommand({
+        TableName: environment.WORK_ITEMS_TABLE,
+        ConsistentRead: true,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": partitionOf(organization, id) },
+      }),
+    );
+    const records = Items.map(storedRecordFrom);
+    const record = records[0]?.sk === ITEM_SORT_KEY ? records[0] : undefined;
+    const after: unknown = LastEvaluatedKey?.["sk"];
+    return {
+      record,
+      events: (record ? records.slice(1) : records).map(keyedEventFrom),
+      eventsAfter: typeof after === "string" ? after : undefined,
+    };
+  };
+
+export const createGetWorkItem = (runtime: RuntimeWith<"workItems">) => {
+  const readItemPage = createReadItemPage(runtime);
+  /** @throws NotFoundError also where the item is deleted */
+  return async (organization: string, id: string): Promise<ItemWithEvents> => {
+    const { record, events, eventsAfter } = await readItemPage(organization, id);
+    return { id, item: assertVisible(record), version: record?.version ?? 0, events, eventsAfter };
+  };
+};
+
+export const createListWorkItemEvents = (runtime: RuntimeWith<"workItems">) => {
+  const { dynamodb, environment } = runtime;
+  const records = createRecordStore(runtime);
+  /**
+   * One page of an item's events in the order of their keys.
+   * @param after sort key of the last event of the page before
+   * @throws NotFoundError
+   */
+  return async (
+    organization: string,
+    id: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ readonly events: readonly KeyedEvent[]; readonly hasMore: boolean }> => {
+    const [owner, { Items = [], LastEvaluatedKey }] = await Promise.all([
+      records.readOne(itemKey(organization, id)),
+      dynamodb.send(
+        new QueryCommand({
+          TableName: environment.WORK_ITEMS_TABLE,
+          ConsistentRead: true,
+          KeyConditionExpression: "pk = :pk AND sk > :after",
+          ExpressionAttributeValues: { ":pk": partitionOf(organization, id), ":after": after ?? EVENT_SORT_KEY_PREFIX },
+          Limit: limit,
+        }),
+      ),
+    ]);
+    assertVisible(owner);
+    return {
+      events: Items.map(storedRecordFrom).map(keyedEventFrom),
+      hasMore: LastEvaluatedKey !== undefined,
+    };
+  };
+};

@@ -1,0 +1,46 @@
+import { isoTime } from "../clock.ts";
+import { keyText } from "../dynamodb/batch-get.ts";
+import { optimisticWriteOne, type WriteTarget } from "../dynamodb/optimistic-write.ts";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import type { StoredRecord } from "../dynamodb/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { type EventPlan, planEvent } from "./plan-apply.ts";
+import { assertVisible } from "./read-work-item.ts";
+import type { EventInput } from "./work-item.ts";
+import { eventKeyOf, itemKey, type KeyedEvent, workItemEventFrom } from "./work-item-record.ts";
+
+export const createUpsertWorkItemEvent = (runtime: RuntimeWith<"workItems">) => {
+  const { clock } = runtime;
+  const records = createRecordStore(runtime);
+  /**
+   * Creates or updates one event of an item.
+   * @param deadline milliseconds since the epoch after which no further attempt is made
+   * @throws NotFoundError where the item is not there or deleted; StoreBusyError
+   */
+  return async (
+    organization: Organization,
+    itemId: string,
+    input: EventInput,
+    deadline: number,
+  ): Promise<{ readonly created: boolean; readonly event: KeyedEvent }> => {
+    const item = itemKey(organization.id, itemId);
+    const key = eventKeyOf(organization.id, itemId, input.external_id);
+    let owner: StoredRecord | undefined;
+    const target: WriteTarget<EventPlan> = {
+      key,
+      plan: (stored) => {
+        assertVisible(owner);
+        const plan = planEvent(workItemEventFrom(stored), [input], isoTime(clock()));
+        return { set: plan.outcome === "unchanged" ? null : { ...plan.next }, result: plan };
+      },
+    };
+    const read = async () => {
+      const found = await records.read([item, key]);
+      owner = found.get(keyText(item));
+      return found;
+    };
+    const { result } = await optimisticWriteOne(records, target, { clock, deadline, read });
+    return { created: result.outcome === "created", event: { ...key, ...result.next } };
+  };
+};

@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { type JsonObject, jsonEquals, parseJsonObject } from "../json.ts";
+import { content, customAttributes, email, jsonObject, storedTimestamp, text, timestamp } from "../scalars.ts";
+import { field } from "./field-definition.ts";
+
+export const workItemStatusSchema = z
+  .enum(["pending", "in_progress", "completed", "cancelled"])
+  .meta({ id: "WorkItemStatus" });
+export type WorkItemStatus = z.infer<typeof workItemStatusSchema>;
+
+const storedText = z.string().nullable().default(null);
+const storedTime = storedTimestamp.nullable().default(null);
+
+/** Top-level keys of `given` replace those of `stored`; the text stays as it is where none differs. */
+const mergeAttributes = (stored: string, given: JsonObject): string => {
+  const attributes = parseJsonObject(stored);
+  const changed = Object.entries(given).filter(
+    ([key, value]) => !Object.hasOwn(attributes, key) || !jsonEquals(attributes[key] ?? null, value),
+  );
+  return changed.length === 0 ? stored : JSON.stringify({ ...attributes, ...Object.fromEntries(changed) });
+};
+
+/** Null in one of the agent's fields clears it. */
+export const WORK_ITEM_FIELDS = {
+  agent_email: field({ input: email.nullable(), stored: storedText, initial: null, response: null, filter: email }),
+  agent_name: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
+  agent_external_id: field({
+    input: text().nullable(),
+    stored: storedText,
+    initial: null,
+    response: null,
+    filter: text(),
+  }),
+  type: field({
+    input: text(),
+    stored: z.string(),
+    initial: "work_item",
+    response: z.string(),
+    filter: text(),
+  }),
+  status: field({
+    input: workItemStatusSchema,
+    stored: workItemStatusSchema,
+    initial: "pending",
+    response: workItemStatusSchema,
+    filter: workItemStatusSchema,
+  }),
+  completed_at: field({
+    input: timestamp.nullable(),
+    stored: storedTime,
+    initial: null,
+    response: storedTimestamp.nullable(),
+  }),
+  custom_attributes: field({
+    input: customAttributes,
+    // JSON text: DynamoDB's own maps lose digits, some keys and deep nesting.
+    stored: z.string(),
+    initial: "{}",
+    merge: mergeAttributes,
+    fromCell: parseJsonObject,
+    response: jsonObject,
+    show: parseJsonObject,
+  }),
+} as const;
+
+/** `null` clears `content` and `occurred_at`. */
+export const EVENT_FIELDS = {
+  actor_email: field({ input: email.nullable(), stored: storedText, initial: null, response: null }),
+  actor_name: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
+  actor_external_id: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
+  content: field({ input: content.nullable(), stored: storedText, initial: null, response: z.string().nullable() }),
+  occurred_at: field({
+    input: timestamp.nullable(),
+    stored: storedTime,
+    initial: null,
+    response: storedTimestamp.nullable(),
+  }),
+} as const;

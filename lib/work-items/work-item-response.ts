@@ -1,0 +1,49 @@
+import type { JsonObject } from "../json.ts";
+import { createShow } from "./field-definition.ts";
+import type { Person, WorkItem, WorkItemEventResponse, WorkItemResponse } from "./work-item.ts";
+import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+import { eventIdOf, type KeyedEvent } from "./work-item-record.ts";
+
+const showFields = createShow(WORK_ITEM_FIELDS);
+
+const person = (name: string | null, email: string | null, externalId: string | null): Person => ({
+  id: null,
+  name,
+  email,
+  external_id: externalId,
+  avatar_url: null,
+});
+
+const textOf = (attributes: JsonObject, name: string): string | null => {
+  const value = Object.hasOwn(attributes, name) ? attributes[name] : null;
+  return typeof value === "string" ? value : null;
+};
+
+/** A stored item as responses show it, without its events. */
+export const toWorkItemResponse = (id: string, item: WorkItem): WorkItemResponse => {
+  const agent = person(item.agent_name, item.agent_email, item.agent_external_id);
+  const isKnown = agent.name !== null || agent.email !== null || agent.external_id !== null;
+  const fields = showFields(item);
+  return {
+    id,
+    external_id: item.external_id,
+    agent,
+    agents: isKnown ? [agent] : [],
+    ...fields,
+    short_description: textOf(fields.custom_attributes, "short_description"),
+    description: textOf(fields.custom_attributes, "description"),
+    created_at: item.created_at,
+    updated_at: item.updated_at,
+    qa_score: item.qa_score,
+  };
+};
+
+/** A stored event as responses show it; what has no value is absent. */
+export const toEventResponse = (event: KeyedEvent): WorkItemEventResponse => ({
+  id: eventIdOf(event),
+  external_id: event.external_id,
+  actor: person(event.actor_name, event.actor_email, event.actor_external_id),
+  ...(event.content !== null && { content: event.content }),
+  ...(event.occurred_at !== null && { occurred_at: event.occurred_at }),
+  created_at: event.created_at,
+});

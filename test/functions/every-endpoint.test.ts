@@ -1,0 +1,227 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { create as createWorkItem } from "../../functions/create-work-item.ts";
+import { create as recordConversationUpload } from "../../functions/record-conversation-upload.ts";
+import { allRoutes } from "../../functions/routes.ts";
+import { create as uploadWorkItems } from "../../functions/upload-work-items.ts";
+import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { Route } from "../../lib/http/route.ts";
+import { createKey, revokeKey } from "../../lib/organizations/administration.ts";
+import { generateApiKey } from "../../lib/organizations/api-key.ts";
+import { createTestClock } from "../support/clock.ts";
+import {
+  administrationOf,
+  type ApiResponse,
+  type ApiRequest,
+  call,
+  createTestOrganization,
+} from "../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+
+const clock = createTestClock();
+let runtime: TestRuntime;
+let owner: Awaited<ReturnType<typeof createTestOrganization>>;
+let stranger: typeof owner;
+
+const idOf = async (handler: ApiHandler, request: ApiRequest): Promise<string> => {
+  const { text } = await call(handler, { key: owner.key, ...request });
+  return (JSON.parse(text) as { data: { id: string } }).data.id;
+};
+
+beforeAll(async () => {
+  runtime = await createTestRuntime({ clock });
+  owner = await createTestOrganization(runtime);
+  stranger = await createTestOrganization(runtime);
+});
+
+/** Things of the owner's by the path that they are read at, each made on demand. */
+const makeThing: Readonly<Record<string, () => Promise<string>>> = {
+  "/v1/work_items": () =>
+    idOf(createWorkItem(runtime), {
+      method: "POST",
+      body: { work_item: { external_id: randomUUID(), events: [{ external_id: "event" }] } },
+    }),
+  "/v1/work_items/upload": () =>
+    idOf(uploadWorkItems(runtime), { method: "POST", body: { upload: { filename: "file.csv", size: 100 } } }),
+  "/v1/conversation_uploads": async () => {
+    const conversation = { external_id: randomUUID(), status: "pending", source: "phone" };
+    return (await recordConversationUpload(runtime)({ organization: owner.organization.id, ...conversation })).id;
+  },
+};
+
+/** A body that each route's schema takes. */
+const bodies: Readonly<Record<string, unknown>> = {
+  "apply-work-item-batch": { work_items: [{ external_id: "a" }], dry_run: true },
+  "create-work-item": { work_item: { external_id: "b" } },
+  "update-work-item": { work_item: { type: "c" } },
+  "upsert-work-item-event": { event: { external_id: "d" } },
+  "upload-work-items": { upload: { filename: "file.csv", size: 1 } },
+};
+
+const functionOf = async (route: Route): Promise<(from: TestRuntime) => ApiHandler> =>
+  ((await import(`../../functions/${route.name}.ts`)) as { create: (from: TestRuntime) => ApiHandler }).create;
+
+const requestTo = (route: Route, changes: ApiRequest = {}): ApiRequest => ({
+  method: route.method,
+  resource: route.path,
+  params: route.path.includes("{id}") ? { id: randomUUID() } : {},
+  ...(route.bodyKind !== "none" && { body: bodies[route.name] }),
+  ...changes,
+});
+
+const expectError = ({ status, headers, text, body }: ApiResponse, expected: number): void => {
+  expect({ status, text }).toMatchObject({ status: expected });
+  expect(Object.keys(body)).toEqual(["error"]);
+  expect(body.error).toMatch(/./);
+  expect(headers["content-type"]).toBe("application/json");
+  expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+};
+
+describe.each(allRoutes)("$method $path", (route) => {
+  let handler: ApiHandler;
+  beforeAll(async () => {
+    handler = (await functionOf(route))(runtime);
+  });
+
+  it("answers an owner with JSON, and with the request's id", async () => {
+    const answer = await call(handler, requestTo(route, { key: owner.key }));
+    expect(answer.status).toBe(route.path.includes("{id}") ? 404 : route.status);
+    expect(answer.headers).toMatchObject({ "content-type": "application/json" });
+    expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("answers 401 without a key, with a malformed, mistyped, unknown and wrong-region key", async () => {
+    const { key } = owner;
+    const authorizations = [
+      "",
+      key,
+      `Basic ${key}`,
+      "Bearer",
+      "Bearer nonsense",
+      `Bearer ${key.slice(0, -1)}`,
+      `Bearer ${key.slice(0, -1)}${key.endsWith("x") ? "y" : "x"}`,
+      `Bearer ${generateApiKey("us")}`,
+      `Bearer ${generateApiKey("eu")}`,
+    ];
+    const without = await call(handler, requestTo(route));
+    expectError(without, 401);
+    expect(without.headers["www-authenticate"]).toBe("Bearer");
+    for (const Authorization of authorizations) {
+      const answer = await call(handler, requestTo(route, { headers: { Authorization } }));
+      expectError(answer, 401);
+      expect(answer.text).toBe(without.text);
+    }
+  });
+
+  it("answers 401 to a revoked and to an expired key", async () => {
+    const { organization, key, keyId } = await createTestOrganization(runtime);
+    const validUntil = new Date(clock() + 1000).toISOString();
+    const expiring = await createKey(administrationOf(runtime), organization.id, { validUntil });
+    for (const live of [key, expiring.key]) {
+      expect((await call(handler, requestTo(route, { key: live }))).status).not.toBe(401);
+    }
+    await revokeKey(administrationOf(runtime), organization.id, keyId);
+    clock.advance(60_000);
+    for (const dead of [key, expiring.key]) expectError(await call(handler, requestTo(route, { key: dead })), 401);
+  });
+
+  it("takes the scheme in any case and the header in any spelling", async () => {
+    for (const headers of [{ authorization: `bearer ${owner.key}` }, { AUTHORIZATION: `BEARER ${owner.key}` }]) {
+      expect((await call(handler, requestTo(route, { headers }))).status).not.toBe(401);
+    }
+  });
+
+  // A store that takes longer than 100 ms, as on a busy machine, lets requests pass by design.
+  it("answers 429 with whole seconds to wait, before it looks at the request", { retry: 5 }, async () => {
+    clock.advance(2000);
+    const { key } = await createTestOrganization(runtime, { rate: 1, burst: 1 });
+    await call(handler, requestTo(route, { key }));
+    const refused = await call(handler, requestTo(route, { key, query: { what: "ever" } }));
+    expectError(refused, 429);
+    expect(refused.headers["retry-after"]).toBe("1");
+    clock.advance(1000);
+    expect((await call(handler, requestTo(route, { key }))).status).not.toBe(429);
+  });
+
+  it("names an unknown query parameter, and one given twice", async () => {
+    const unknown = await call(handler, requestTo(route, { key: owner.key, query: { colour: "red" } }));
+    expectError(unknown, 422);
+    expect(unknown.body.error).toBe("colour: is not known");
+    const twice = await call(handler, requestTo(route, { key: owner.key, query: { limit: ["10", "10"] } }));
+    expectError(twice, 422);
+    expect(twice.body.error).toMatch(/^limit: must be given once/);
+  });
+});
+
+describe.each(allRoutes.filter(({ query }) => query.safeParse({ limit: "1" }).success))("$method $path", (route) => {
+  it.each(["0", "101", "abc", "-1", "1.5", "1e1", "", " 1", "01"])("answers 422 to limit=%j", async (limit) => {
+    const handler = (await functionOf(route))(runtime);
+    const answer = await call(handler, requestTo(route, { key: owner.key, query: { limit } }));
+    expectError(answer, 422);
+    expect(answer.body.error).toBe("limit: must be a whole number from 1 to 100");
+  });
+});
+
+describe.each(allRoutes.filter(({ bodyKind }) => bodyKind !== "none"))("$method $path", (route) => {
+  it.each([
+    ["malformed JSON", "{", {}, 400, /not valid JSON/],
+    ["empty JSON", "", {}, 400, /is empty/],
+    ["no body", undefined, { "content-type": "application/json" }, 400, /is empty/],
+    ["another type", "a=b", { "content-type": "application/x-www-form-urlencoded" }, 415, /^Content-Type must be/],
+    ["a body without a type", "{}", { "content-type": "" }, 415, /^Content-Type must be/],
+    ["a body of 5 MiB", "x".repeat(5 * 1024 * 1024), {}, 413, /at most 4194304 bytes/],
+    ["an array", [], {}, 422, /^body: /],
+    ["an unknown key", { ...(bodies[route.name] as object), colour: "red" }, {}, 422, /^colour: is not known$/],
+  ] as const)("refuses %s", async (_, body, headers, status, error) => {
+    const handler = (await functionOf(route))(runtime);
+    const answer = await call(handler, requestTo(route, { key: owner.key, body, headers }));
+    expectError(answer, status);
+    expect(answer.body.error).toMatch(error);
+  });
+});
+
+describe.each(allRoutes.filter(({ bodyKind }) => bodyKind === "none"))("$method $path", (route) => {
+  it("ignores a body", async () => {
+    const handler = (await functionOf(route))(runtime);
+    const plain = await call(handler, requestTo(route, { key: owner.key }));
+    const answer = await call(
+      handler,
+      requestTo(route, { key: owner.key, body: "{", headers: { "content-type": "x" } }),
+    );
+    expect(answer).toMatchObject({ status: plain.status, text: plain.text });
+  });
+});
+
+describe.each(allRoutes.filter(({ path }) => path.includes("{id}")))("$method $path", (route) => {
+  it("answers the ids of others byte for byte as ids that nobody has", async () => {
+    const handler = (await functionOf(route))(runtime);
+    const id = (await makeThing[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    const mine = await call(handler, requestTo(route, { key: owner.key, params: { id } }));
+    expect([route.status, 409]).toContain(mine.status);
+
+    const nobodys = await call(handler, requestTo(route, { key: stranger.key }));
+    expectError(nobodys, 404);
+    const others = [
+      id,
+      id.toUpperCase(),
+      "not-a-uuid",
+      "..",
+      "a/b#c",
+      "%",
+      "%zz",
+      "%00",
+      "日本語😀",
+      "0".repeat(5000),
+      `${stranger.organization.id}#${id}`,
+    ];
+    for (const other of others) {
+      const answer = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
+      expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: nobodys.text });
+    }
+  });
+});
+
+it("covers every row of the table, one function file each", async () => {
+  expect(allRoutes.length).toBeGreaterThanOrEqual(11);
+  for (const route of allRoutes) expect(await functionOf(route)).toBeTypeOf("function");
+});

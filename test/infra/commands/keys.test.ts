@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAccessStore } from "../../../lib/organizations/access-store.ts";
+import { createAuthenticate } from "../../../lib/organizations/authenticate.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+
+let runtime: TestRuntime;
+let dataDirectory: string;
+beforeAll(async () => {
+  runtime = await createTestRuntime();
+  dataDirectory = await mkdtemp(join(tmpdir(), "work-items-"));
+  const variables = { ACCESS_TABLE: runtime.environment.ACCESS_TABLE, REGION_CODE: "us", API_KEY: "none" };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(join(dataDirectory, "env"), lines.join(""));
+});
+afterAll(() => rm(dataDirectory, { recursive: true }));
+
+interface Outcome {
+  readonly status: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs a command line as `npm run` does, on the data directory of this file's own unless variables say otherwise. */
+const run = (command: string, options: { readonly variables?: Record<string, string> } = {}): Promise<Outcome> => {
+  const [name = "", ...words] = command.split(" ");
+  const env = { ...process.env, DATA_DIR: dataDirectory, ...options.variables };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [`infra/commands/${name}.ts`, ...words],
+      { env },
+      (_error, out, stderr) => {
+        resolve({ status: child.exitCode ?? 1, out: out.trim(), error: stderr.trim() });
+      },
+    );
+  });
+};
+const json = async (command: string): Promise<Record<string, string>> => {
+  const { status, out, error } = await run(`${command} --json`);
+  expect({ status, error }).toEqual({ status: 0, error: "" });
+  return JSON.parse(out) as Record<string, string>;
+};
+
+const authenticate = (key: string | undefined) =>
+  createAuthenticate({ region: "us", store: createAccessStore(runtime), clock: Date.now })(`Bearer ${key}`);
+
+describe("npm run keys", () => {
+  it("creates a key that opens, lists it without the key, revokes it by id or by the key itself", async () => {
+    const created = await json("keys create --organization acme --name ci --expires 90d");
+    expect(await authenticate(created["key"])).toMatchObject({ id: "acme", rate: 100 });
+    expect(created).not.toHaveProperty("hash");
+    const days = (Date.parse(created["valid_until"] ?? "") - Date.parse(created["created_at"] ?? "")) / 86_400_000;
+    expect(Math.round(days)).toBe(90);
+
+    const { out } = await run("keys list --organization acme");
+    expect(out).toMatch(new RegExp(`^${created["key_id"]}  ci  created \\S+  live until \\S+$`));
+
+    await json(`keys revoke --organization acme --key ${created["key"]}`);
+    await expect(authenticate(created["key"])).rejects.toThrow("API key");
+    expect((await run("keys list --organization acme")).out).toContain("revoked");
+  });
+
+  it("rotates: the new key and the one before both open", async () => {
+    const first = await json("keys create --organization rotating");
+    const second = await json("keys rotate --organization rotating");
+    expect(await authenticate(first["key"])).toMatchObject({ id: "rotating" });
+    expect(await authenticate(second["key"])).toMatchObject({ id: "rotating" });
+  });
+
+  it("prints the key by itself on the first line, for people", async () => {
+    const { out } = await run("keys create --organization people");
+    expect(out.split("\n")[0]).toMatch(/^wi_us_\w{38}$/);
+  });
+
+  it.each([
+    ["keys", "usage: npm run keys"],
+    ["keys explode", "usage: npm run keys"],
+    ["keys create", "--organization acme"],
+    ["keys create --organization Acme", "organization: must be"],
+    ["keys create --organization acme --expires soon", "--expires: must be"],
+    ["keys create --organization acme --colour red", "--colour"],
+    ["keys revoke --organization acme", "--key: name the key"],
+    ["keys revoke --organization acme --key 000000000000", "has no key 000000000000"],
+    ["keys list --organization acme --table none --region mars", "--region us or eu"],
+    ["organizations set", "usage: npm run organizations"],
+    ["organizations set acme --rate 0", "--rate: must be"],
+    ["organizations set acme --burst 1e9", "--burst: must be"],
+    ["organizations show nobody", "there is no organization nobody"],
+  ])("%s: says in short what is wrong and exits with 1", async (command, message) => {
+    const { status, out, error } = await run(command);
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(error).toContain(message);
+    expect(error).not.toMatch(/^\s+at /m);
+  });
+
+  it("says what to do where no service is named or none answers", async () => {
+    const nowhere = await run("keys list --organization acme", { variables: { DATA_DIR: "/nonexistent" } });
+    expect(nowhere).toMatchObject({ status: 1, error: expect.stringContaining("npm start") as string });
+    const dead = await run("keys list --organization acme", {
+      variables: { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9" },
+    });
+    expect(dead).toMatchObject({ status: 1, error: "no DynamoDB answers there: is the local service running?" });
+    const missing = await run("keys list --organization acme --table none --region us");
+    expect(missing.status).toBe(1);
+    expect(missing.error.split("\n")).toHaveLength(1);
+  });
+});
+
+describe("npm run organizations", () => {
+  it("sets limits, which later keys and calls see", async () => {
+    await json("keys create --organization limited");
+    expect(await json("organizations set limited --rate 200 --burst 400")).toEqual({
+      organization: "limited",
+      rate: 200,
+      burst: 400,
+      listing_shards: 8,
+    });
+    const { key } = await json("keys create --organization limited");
+    expect(await authenticate(key)).toMatchObject({ rate: 200, burst: 400 });
+    expect((await run("organizations show limited")).out).toBe("limited: 200 requests a second, 400 at once");
+  });
+});

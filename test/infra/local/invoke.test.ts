@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type LocalStack, startLocalStack } from "../../../infra/local/local-stack.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../../infra/local/invoke.ts", import.meta.url));
+
+let stack: LocalStack;
+beforeAll(async () => {
+  stack = await startLocalStack({ port: 0, dataDirectory: mkdtempSync(join(tmpdir(), "invoke-")) });
+});
+afterAll(async () => {
+  await stack.stop();
+  rmSync(stack.dataDirectory, { recursive: true });
+});
+
+/** What `npm run invoke -- <words>` prints, and with what status it ends. */
+const invoke = (words: string, variables: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ readonly status: number | null; readonly out: string; readonly error: string }>((resolve) => {
+    const env = { PATH: process.env["PATH"], DATA_DIR: stack.dataDirectory, ...variables };
+    const args = [SCRIPT, ...words.split(" ").filter(Boolean)];
+    const child = execFile(process.execPath, args, { env }, (_, out, error) => {
+      resolve({ status: child.exitCode, out, error });
+    });
+  });
+
+describe("npm run invoke", () => {
+  it("runs a function on the local stack's data, with its key, and prints the answer", async () => {
+    const created = await invoke("create-work-item events/create-work-item.json");
+    expect(JSON.parse(created.out)).toMatchObject({ statusCode: 201 });
+    const got = await invoke("get-work-item events/get-work-item.json");
+    const { statusCode, body } = JSON.parse(got.out) as { statusCode: number; body: string };
+    expect(statusCode).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({ data: { external_id: "case-1" } });
+    expect(got.status).toBe(0);
+  });
+
+  it("sends the key of the environment where it has one", async () => {
+    const { out } = await invoke("get-work-item events/get-work-item.json", { API_KEY: "another" });
+    expect(JSON.parse(out)).toMatchObject({ statusCode: 401 });
+  });
+
+  it("prints the error of an invocation that fails, and ends with status 1", async () => {
+    const { status, out } = await invoke("record-qa-score events/record-qa-score.error.json");
+    expect(JSON.parse(out)).toMatchObject({ errorMessage: expect.stringMatching(/^qa_score: /) });
+    expect(status).toBe(1);
+  });
+
+  it.each([
+    ["", /^usage: npm run invoke -- <function> <event\.json>/],
+    ["get-work-item", /^usage: /],
+    [
+      "get-work-itm events/get-work-item.json",
+      /^the template has no function get-work-itm; name one of .*get-work-item,/,
+    ],
+    ["get-work-item events/nothing.json", /^events\/nothing\.json cannot be read \(.*\): name an event file/],
+    ["get-work-item README.md", /^README\.md is not JSON \(.*\): name an event file/],
+  ])("says in one line what to do instead of: %s", async (words, expected) => {
+    const { status, out, error } = await invoke(words);
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(error).toMatch(expected);
+    expect(error.trim().split("\n")).toHaveLength(1);
+  });
+});

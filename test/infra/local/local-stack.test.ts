@@ -1,0 +1,142 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { temporaryDirectory } from "./written-functions.ts";
+
+const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+const run = (name: string, args: string[], variables: Record<string, string>): Child => {
+  const child = spawn(process.execPath, [script(name), ...args], {
+    env: { PATH: process.env["PATH"], ...variables },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+};
+
+const printedBy = async (child: Child) => {
+  const exit = once(child, "exit");
+  const [out, error] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [status] = (await exit) as [number | null];
+  return { status, out, error };
+};
+
+/** What `npm start` does, until it says that it is ready. */
+const start = async (directory: string): Promise<{ child: Child; printed: string }> => {
+  const child = run("start.ts", [], { DATA_DIR: directory, PORT: "0" });
+  let printed = "";
+  const complaint = text(child.stderr);
+  for await (const chunk of child.stdout) {
+    printed += String(chunk);
+    if (/^ready$/m.test(printed)) return { child, printed };
+  }
+  throw new Error(`the local stack did not start: ${await complaint}`);
+};
+
+const caller = (directory: string) => {
+  const { BASE_URL: base = "", API_KEY: key = "" } = readEnvironmentFile(join(directory, "env"));
+  return async (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) => {
+    const response = await fetch(`${base}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${key}`, ...init.headers },
+    });
+    return { status: response.status, body: (await response.json()) as { data: Record<string, unknown> } };
+  };
+};
+const json = (body: unknown) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+test("serves the contract from the synthesized template and keeps work items and jobs through a kill -9", async () => {
+  const directory = temporaryDirectory();
+  const first = await start(directory);
+  const call = caller(directory);
+
+  const applied = await call("/v1/work_items/batch", json({ work_items: [{ external_id: "a/1", agent_name: "Ann" }] }));
+  expect(applied).toMatchObject({ status: 200, body: { data: { summary: { total: 1, created: 1 } } } });
+  const form = new FormData();
+  form.append(
+    "upload[file]",
+    new Blob(["external_id,status\nb,completed\nc,nonsense\n"], { type: "text/csv" }),
+    "items.csv",
+  );
+  const uploaded = await call("/v1/work_items/upload", { method: "POST", body: form });
+  expect(uploaded.status).toBe(202);
+  const job = `/v1/work_items/upload/${String(uploaded.body.data["id"])}`;
+  await expect
+    .poll(async () => (await call(job)).body.data, { timeout: 10_000 })
+    .toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
+  const listed = await call("/v1/work_items");
+  const { data: items } = listed.body as unknown as { data: { external_id: string }[] };
+  expect(items.map((item) => item.external_id)).toEqual(["b", "a/1"]);
+
+  const { API_KEY: key } = readEnvironmentFile(join(directory, "env"));
+  expect(first.printed).toContain(`Bearer ${key}`);
+  expect(statSync(join(directory, "env")).mode & 0o777).toBe(0o600);
+
+  const second = await printedBy(run("start.ts", [], { DATA_DIR: directory, PORT: "0" }));
+  expect(second).toMatchObject({ status: 1, out: "" });
+  expect(second.error).toMatch(
+    /^Cannot start: the data directory \S+ is in use by another local stack \(process \d+\)\n$/,
+  );
+
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+  const again = await start(directory);
+  expect(readEnvironmentFile(join(directory, "env"))["API_KEY"]).toBe(key);
+  const callAgain = caller(directory);
+  expect((await callAgain("/v1/work_items")).body).toEqual(listed.body);
+  expect((await callAgain(job)).body.data).toMatchObject({ status: "completed", total_rows: 2 });
+
+  const event = join(directory, "event.json");
+  writeFileSync(
+    event,
+    JSON.stringify({ httpMethod: "GET", path: "/v2", resource: "/{proxy+}", headers: {}, requestContext: {} }),
+  );
+  const invoked = await printedBy(run("invoke.ts", ["reject-unknown-route", event], { DATA_DIR: directory }));
+  expect(JSON.parse(invoked.out)).toMatchObject({ statusCode: 404 });
+
+  again.child.kill("SIGTERM");
+  expect(await once(again.child, "exit")).toEqual([0, null]);
+}, 60_000);
+
+test.each([
+  ["a port that is none", { PORT: "http" }, "Cannot start: PORT is http: it must be a number from 0 to 65535\n"],
+  [
+    "a DynamoDB that does not answer",
+    { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" },
+    "Cannot start: DynamoDB at http://127.0.0.1:1 cannot be used: ",
+  ],
+  [
+    "a data directory that is a file",
+    { DATA_DIR: script("start.ts") },
+    `Cannot start: the data directory ${script("start.ts")} cannot be used: EEXIST`,
+  ],
+])("ends with one line and status 1 on %s", async (_, variables, expected) => {
+  const { status, error } = await printedBy(
+    run("start.ts", [], { DATA_DIR: temporaryDirectory(), PORT: "0", ...variables }),
+  );
+  expect(status).toBe(1);
+  expect(error).toContain(expected);
+  expect(error.trim().split("\n")).toHaveLength(1);
+});
+
+test("says that nothing runs where a function is invoked without a local stack", async () => {
+  const invoked = await printedBy(
+    run("invoke.ts", ["get-work-item", script("../../package.json")], { DATA_DIR: temporaryDirectory() }),
+  );
+  expect(invoked).toMatchObject({
+    status: 1,
+    error: expect.stringMatching(/^no local stack runs on .*: start one with npm start\n$/),
+  });
+});

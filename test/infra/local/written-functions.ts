@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import {
+  createLambdaFunction,
+  type FunctionDefinition,
+  type LambdaFunction,
+} from "../../../infra/local/lambda-function.ts";
+
+/** A directory of this test's own, gone when it has finished. */
+export const temporaryDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), "local-stack-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+};
+
+/** A Lambda whose code is written here; it ends with the test. */
+export const writtenFunction = (
+  name: string,
+  source: string,
+  settings: Partial<FunctionDefinition> = {},
+): LambdaFunction & { readonly printed: () => string } => {
+  const directory = join(temporaryDirectory(), name);
+  mkdirSync(directory);
+  writeFileSync(join(directory, "index.js"), source);
+  const log = new PassThrough();
+  let printed = "";
+  log.on("data", (chunk) => (printed += String(chunk)));
+  const made = createLambdaFunction(
+    {
+      name,
+      arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+      directory,
+      handler: "index.handler",
+      memoryMb: 128,
+      timeoutSeconds: 5,
+      environment: {},
+      concurrency: 2,
+      ...settings,
+    },
+    log,
+  );
+  onTestFinished(() => made.stop());
+  return { ...made, printed: () => printed };
+};

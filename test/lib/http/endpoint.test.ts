@@ -1,0 +1,326 @@
+import { Console } from "node:console";
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import {
+  ExternalIdTakenError,
+  InvalidInputError,
+  NotFoundError,
+  PreconditionFailedError,
+  StateConflictError,
+  StoreBusyError,
+} from "../../../lib/errors.ts";
+import { endpointWithBody } from "../../../lib/http/endpoint.ts";
+import { readJsonBody } from "../../../lib/http/json-body.ts";
+import { BODY_MAX_BYTES } from "../../../lib/http/request-body.ts";
+import { EDGE_PERMISSIONS, type Route } from "../../../lib/http/route.ts";
+import { injectFaults } from "../../support/faults.ts";
+import { apiEvent, call, createTestOrganization, lambdaContext } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+
+const route = {
+  name: "test",
+  method: "POST",
+  path: "/v1/tests/{id}",
+  summary: "",
+  bodyKind: "json",
+  query: z.strictObject({ limit: z.coerce.number().max(100, "must be at most 100").default(50) }),
+  body: z.strictObject({
+    items: z.array(z.strictObject({ name: z.string().min(1, "must not be empty"), size: z.number().optional() })),
+    extra: z.record(z.string(), z.string()).optional(),
+  }),
+  response: z.strictObject({ data: z.unknown() }),
+  status: 201,
+  permissions: EDGE_PERMISSIONS,
+} as const satisfies Route;
+
+let runtime: TestRuntime;
+let key: string;
+let organizationId: string;
+beforeAll(async () => {
+  runtime = await createTestRuntime();
+  const made = await createTestOrganization(runtime);
+  ({ key } = made);
+  organizationId = made.organization.id;
+});
+
+const body = { items: [{ name: "a" }] };
+const request = (changes: Parameters<typeof call>[1] = {}) => ({
+  method: "POST",
+  resource: route.path,
+  key,
+  body,
+  ...changes,
+});
+const endpoint = (handle: Parameters<typeof endpointWithBody<typeof route>>[3], from = runtime) =>
+  endpointWithBody(route, from, readJsonBody, handle);
+const failWith = (error: unknown) => endpoint(() => Promise.reject(error));
+const echo = () =>
+  endpoint(async ({ organization, params, query, body: parsed, headers }) => ({
+    body: { data: { organization: organization.id, params, query, parsed, header: headers["x-test"] } },
+  }));
+
+describe("endpoint", () => {
+  it("hands over who calls and what the schemas made of it, and answers with the route's status", async () => {
+    const id = "0B0CF3C8-5D0E-8B1A-9D5C-2F6F6A1C9B1E";
+    const answer = await call(echo(), request({ params: { id }, query: { limit: 7 }, headers: { "X-TEST": "yes" } }));
+    expect(answer).toMatchObject({
+      status: 201,
+      headers: { "content-type": "application/json" },
+      body: {
+        data: {
+          organization: organizationId,
+          params: { id: id.toLowerCase() },
+          query: { limit: 7 },
+          parsed: body,
+          header: "yes",
+        },
+      },
+    });
+  });
+
+  it("gives a status and headers of the handler's own", async () => {
+    const handler = endpoint(async () => ({
+      status: 200,
+      headers: { etag: '"3"' },
+      body: { data: 1 },
+    }));
+    expect(await call(handler, request())).toMatchObject({ status: 200, headers: { etag: '"3"' }, body: { data: 1 } });
+  });
+
+  it("lets nothing out that the answer's schema does not know", async () => {
+    const stray = { data: 1, secret: "inside" };
+    const answer = await call(
+      endpoint(async () => ({ body: stray })),
+      request(),
+    );
+    expect(answer).toMatchObject({ status: 500, text: '{"error":"internal error"}' });
+  });
+
+  it("names every offending path of query and body in one answer", async () => {
+    const { status, body: answer } = await call(
+      echo(),
+      request({
+        query: { limit: "1000", sort: "up" },
+        body: {
+          items: [{ name: "a" }, { name: "", size: "big", "odd key": 1 }, {}],
+          extra: { "a.b": 1 },
+          more: true,
+          __proto__x: 0,
+        },
+      }),
+    );
+    expect(status).toBe(422);
+    expect(answer.error?.split("; ").toSorted()).toEqual([
+      "__proto__x: is not known",
+      'extra["a.b"]: Invalid input: expected string, received number',
+      "items[1].name: must not be empty",
+      "items[1].size: Invalid input: expected number, received string",
+      'items[1]["odd key"]: is not known',
+      "items[2].name: is required",
+      "limit: must be at most 100",
+      "more: is not known",
+      "sort: is not known",
+    ]);
+  });
+
+  it("names a key called __proto__, escaped too", async () => {
+    for (const text of ['{"items":[],"__proto__":1}', '{"items":[],"\\u005f_proto__":1}']) {
+      const { status, body: answer } = await call(echo(), request({ body: text }));
+      expect({ status, error: answer.error }).toEqual({ status: 422, error: "__proto__: is not known" });
+    }
+  });
+
+  it.each(["[]", "null", "1.0", '"text"', "true"])("answers 422 to the JSON %s in place of an object", async (text) => {
+    expect((await call(echo(), request({ body: text }))).status).toBe(422);
+  });
+
+  it("answers in bounded size and time however much is wrong", async () => {
+    const items = Array.from({ length: 100_000 }, () => ({ x: 1 }));
+    const started = performance.now();
+    const { status, text } = await call(echo(), request({ body: { items } }));
+    expect(status).toBe(422);
+    expect(text.length).toBeLessThan(300_000);
+    expect(text).toMatch(/; and \d+ more"}$/);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  // A store that takes longer than 100 ms, as on a busy machine, lets requests pass by design.
+  it("checks key, limit, size, type, syntax and validity in this order", { retry: 5 }, async () => {
+    const poor = await createTestOrganization(runtime, { rate: 1, burst: 1 });
+    const handler = echo();
+    await call(handler, request({ key: poor.key }));
+    const wrong = {
+      query: { sort: "up" },
+      body: "{".repeat(BODY_MAX_BYTES + 1),
+      headers: { "content-type": "text/plain" },
+    };
+    const steps = [
+      [401, { ...wrong, key: undefined }],
+      [429, { ...wrong, key: poor.key }],
+      [413, wrong],
+      [415, { ...wrong, body: "{" }],
+      [400, { ...wrong, body: "{", headers: {} }],
+      [422, { ...wrong, body, headers: {} }],
+      [201, { body }],
+    ] as const;
+    for (const [status, changes] of steps) expect((await call(handler, request(changes))).status).toBe(status);
+  });
+
+  it.each([
+    [new NotFoundError("no such thing"), 404],
+    [new ExternalIdTakenError("taken"), 409],
+    [new StateConflictError("ended"), 409],
+    [new PreconditionFailedError("changed"), 412],
+    [new InvalidInputError("wrong"), 422],
+    [new StoreBusyError("busy"), 503],
+  ])("answers %o with %i and its message", async (error, status) => {
+    expect(await call(failWith(error), request())).toMatchObject({ status, body: { error: error.message } });
+  });
+
+  it.each([
+    new Error("the inside"),
+    new TypeError("the inside"),
+    Object.assign(new Error("the inside"), { name: "ValidationException", $metadata: { httpStatusCode: 400 } }),
+    Object.assign(new Error("the inside"), { statusCode: 418, expose: true }),
+    "the inside",
+    undefined,
+  ])("answers 500 with nothing of the inside to %o", async (error) => {
+    const { status, text, headers } = await call(failWith(error), request());
+    expect({ status, text }).toEqual({ status: 500, text: '{"error":"internal error"}' });
+    expect(headers["x-request-id"]).toMatch(/./);
+  });
+
+  it("answers 503 with Retry-After where the store throttles beyond retries", async () => {
+    const handler = endpoint(async () => {
+      await runtime.dynamodb.send(
+        new DescribeTableCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE }) as never,
+      );
+      return { body: { data: 1 } };
+    });
+    expect((await call(handler, request())).status).toBe(201);
+    const heal = injectFaults(runtime.dynamodb, (command) => (command.startsWith("Describe") ? "throttled" : "none"));
+    const { status, headers, text } = await call(handler, request());
+    heal();
+    expect({ status, text }).toEqual({ status: 503, text: '{"error":"the service is busy; retry later"}' });
+    expect(headers["retry-after"]).toBe("1");
+  });
+
+  it.each([{ name: "TimeoutError" }, { code: "ECONNREFUSED" }, { $metadata: { httpStatusCode: 500 } }])(
+    "answers 503 to a store that fails with %o",
+    async (properties) => {
+      const { status, text } = await call(failWith(Object.assign(new Error("the inside"), properties)), request());
+      expect(status).toBe(503);
+      expect(text).not.toContain("inside");
+    },
+  );
+
+  it("answers 503 just before the function's time runs out, and tells the handler when that is", async () => {
+    let left = 0;
+    const handler = endpoint(async ({ deadline }) => {
+      left = deadline - Date.now();
+      await sleep(10_000);
+      return { body: { data: 1 } };
+    });
+    const started = performance.now();
+    const { statusCode, headers } = await handler(apiEvent(request()), lambdaContext(3000));
+    expect(statusCode).toBe(503);
+    expect(headers).toMatchObject({ "retry-after": "1" });
+    expect(performance.now() - started).toBeLessThan(3000);
+    expect(left).toBeLessThanOrEqual(2500);
+    expect(left).toBeGreaterThan(500);
+  });
+
+  it("keeps requests that run at once apart", async () => {
+    const handler = endpoint(async ({ body: { items } }) => {
+      await sleep(Math.random() * 20);
+      return { body: { data: items[0]?.name } };
+    });
+    const names = Array.from({ length: 50 }, (_, index) => `item ${index}`);
+    const answers = await Promise.all(names.map((name) => call(handler, request({ body: { items: [{ name }] } }))));
+    expect(answers.map((answer) => answer.body["data"])).toEqual(names);
+    expect(new Set(answers.map((answer) => answer.headers["x-request-id"])).size).toBe(50);
+  });
+});
+
+/** The lines that a logger writes meanwhile. */
+const logged = async (handle: (log: Logger) => Promise<void>): Promise<Record<string, unknown>[]> => {
+  const lines: string[] = [];
+  const output = new PassThrough().on("data", (chunk: Buffer) => lines.push(chunk.toString()));
+  const log = new Logger({ logLevel: "DEBUG" });
+  Object.assign(log, { console: new Console(output, output) });
+  await handle(log);
+  await sleep(5);
+  return lines
+    .join("")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+};
+
+describe("the log", () => {
+  it("has one line a request, and neither bodies nor keys", async () => {
+    const lines = await logged(async (log) => {
+      const handler = endpoint(async () => ({ body: { data: "answer-secret" } }), { ...runtime, log });
+      await call(handler, request({ body: { items: [{ name: "body-secret" }] } }));
+      await call(handler, request({ body: '{"body-secret' }));
+      await call(handler, request({ body: { items: "body-secret", "key-secret": 1 } }));
+      await call(handler, request({ key: undefined }));
+    });
+    expect(lines).toHaveLength(4);
+    expect(lines.map(({ route: name, organization, status }) => ({ name, organization, status }))).toEqual([
+      { name: "test", organization: organizationId, status: 201 },
+      { name: "test", organization: organizationId, status: 400 },
+      { name: "test", organization: organizationId, status: 422 },
+      { name: "test", organization: undefined, status: 401 },
+    ]);
+    for (const line of lines) {
+      expect(line["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
+      expect(line["duration_ms"]).toBeTypeOf("number");
+    }
+    expect(JSON.stringify(lines)).not.toMatch(/secret/);
+    expect(JSON.stringify(lines)).not.toContain(key);
+  });
+
+  it("tells the error of a 500, but nothing that hangs on it", async () => {
+    const error = Object.assign(new Error("broken"), { input: "body-secret" });
+    error.cause = { data: "body-secret" };
+    const lines = await logged(async (log) => {
+      await call(
+        endpoint(() => Promise.reject(error), { ...runtime, log }),
+        request(),
+      );
+    });
+    expect(lines).toMatchObject([{ level: "ERROR", status: 500, error: { name: "Error", message: "broken" } }]);
+    expect(JSON.stringify(lines)).not.toMatch(/secret/);
+  });
+});
+
+describe("the limiter's failure", () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  });
+
+  it("lets the request pass and is counted as a metric", async () => {
+    vi.stubEnv("POWERTOOLS_METRICS_NAMESPACE", "WorkItems");
+    vi.stubEnv("POWERTOOLS_SERVICE_NAME", "work-items");
+    vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
+    const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    const handler = echo();
+    const heal = injectFaults(runtime.dynamodb, (command) => (command === "UpdateItemCommand" ? "throttled" : "none"));
+    const { status } = await call(handler, request());
+    heal();
+    expect(status).toBe(201);
+    expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toMatchObject([
+      {
+        service: "work-items",
+        LimiterFailedOpen: 1,
+        _aws: { CloudWatchMetrics: [{ Namespace: "WorkItems", Dimensions: [["service"]] }] },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { create } from "../../../functions/reject-unknown-route.ts";
+import { allRoutes } from "../../../functions/routes.ts";
+import type { ApiHandler } from "../../../lib/http/chain.ts";
+import { call } from "../../support/organization.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+
+let handler: ApiHandler;
+beforeAll(async () => {
+  handler = create(await createTestRuntime());
+});
+
+const resources = [...new Set(allRoutes.map(({ path }) => path))];
+
+describe("reject-unknown-route", () => {
+  it.each(resources)("answers 405 to other methods of %s and names those that it has", async (resource) => {
+    const methods = allRoutes.filter(({ path }) => path === resource).map(({ method }) => method);
+    for (const method of ["PUT", "HEAD", "OPTIONS"]) {
+      const { status, headers, body } = await call(handler, { method, resource });
+      expect(status).toBe(405);
+      expect(headers["allow"]?.split(", ").toSorted()).toEqual(methods.toSorted());
+      expect(Object.keys(body)).toEqual(["error"]);
+      expect(headers).toMatchObject({ "content-type": "application/json" });
+      expect(headers["x-request-id"]).toMatch(/./);
+    }
+  });
+
+  it.each(["/{proxy+}", "/", "/v1"])("answers 404 to whatever reaches %s, with no key asked", async (resource) => {
+    for (const method of ["GET", "POST"]) {
+      const { status, headers, text } = await call(handler, { method, resource, path: "/v1/nothing" });
+      expect({ status, text }).toEqual({ status: 404, text: '{"error":"no such path"}' });
+      expect(headers["x-request-id"]).toMatch(/./);
+    }
+  });
+});

@@ -1,0 +1,197 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Organization } from "../../../lib/organizations/organization.ts";
+import {
+  createRateLimiter,
+  LEASE_MILLISECONDS,
+  RateLimitExceededError,
+  STORE_TIMEOUT_MILLISECONDS,
+} from "../../../lib/organizations/rate-limit.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { injectFaults } from "../../support/faults.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+
+const clock = createTestClock();
+let runtime: TestRuntime;
+let writes = 0;
+let failing = false;
+let slow = 0;
+beforeAll(async () => {
+  runtime = await createTestRuntime({ clock });
+  injectFaults(runtime.dynamodb, async () => {
+    writes += 1;
+    if (slow > 0) await new Promise((resolve) => setTimeout(resolve, slow));
+    return failing ? "throttled" : "none";
+  });
+});
+
+const organization = (rate: number, burst: number): Organization => ({
+  id: `test-${randomUUID().slice(0, 8)}`,
+  rate,
+  burst,
+  listingShards: 8,
+  cursorSecret: "secret",
+});
+
+let failures = 0;
+const createInstance = (storeTimeout?: number) => createRateLimiter(runtime, () => (failures += 1), storeTimeout);
+/** Many instances at once keep this machine busy for longer than a real one waits for its store. */
+const PATIENT_MILLISECONDS = 30_000;
+beforeEach(() => {
+  failures = 0;
+  writes = 0;
+});
+
+/** Whether one request passes; the refusal's seconds where it does not. */
+const attempt = async (admit: ReturnType<typeof createInstance>, caller: Organization): Promise<true | number> => {
+  try {
+    await admit(caller);
+    return true;
+  } catch (error) {
+    if (error instanceof RateLimitExceededError) return error.retryAfterSeconds;
+    throw error;
+  }
+};
+
+describe("the rate limiter", () => {
+  it("admits exactly the burst at once, then one request for each interval", async () => {
+    const caller = organization(10, 20);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    const outcomes: (true | number)[] = [];
+    for (let request = 0; request < 25; request++) outcomes.push(await attempt(admit, caller));
+    expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(20);
+
+    clock.advance(99);
+    expect(await attempt(admit, caller)).not.toBe(true);
+    clock.advance(1);
+    expect(await attempt(admit, caller)).toBe(true);
+    expect(await attempt(admit, caller)).not.toBe(true);
+  });
+
+  it("names a time to wait after which a request passes", async () => {
+    const caller = organization(1, 5);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    for (let request = 0; request < 5; request++) expect(await attempt(admit, caller)).toBe(true);
+    const seconds = await attempt(admit, caller);
+    expect(seconds).toBe(1);
+    clock.advance(Number(seconds) * 1000 - 1);
+    expect(await attempt(admit, caller)).toBe(1);
+    clock.advance(1);
+    expect(await attempt(admit, caller)).toBe(true);
+  });
+
+  it("remembers a refusal until its time, without asking the store again", async () => {
+    const caller = organization(1, 1);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    await attempt(admit, caller);
+    await attempt(admit, caller);
+    writes = 0;
+    for (let request = 0; request < 50; request++) expect(await attempt(admit, caller)).toBe(1);
+    expect(writes).toBe(0);
+  });
+
+  it("gives back the whole burst after a rest", async () => {
+    const caller = organization(100, 30);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    for (let request = 0; request < 60; request++) await attempt(admit, caller);
+    clock.advance(60_000);
+    let admitted = 0;
+    for (let request = 0; request < 60; request++) if ((await attempt(admit, caller)) === true) admitted += 1;
+    expect(admitted).toBe(30);
+  });
+
+  it("counts organizations apart", async () => {
+    const [one, other] = [organization(1, 1), organization(1, 1)];
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    expect(await attempt(admit, one)).toBe(true);
+    expect(await attempt(admit, one)).not.toBe(true);
+    expect(await attempt(admit, other)).toBe(true);
+  });
+
+  it("pays well under one write a request on a busy instance", async () => {
+    const caller = organization(1000, 2000);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    const requests = 5000;
+    for (let request = 0; request < requests; request++) {
+      clock.advance(request % 10 === 0 ? 12 : 0); // about 830 requests a second
+      expect(await attempt(admit, caller)).toBe(true);
+    }
+    expect(writes).toBeLessThan(requests / 20);
+  });
+
+  it("debits once for requests that wait together", async () => {
+    const caller = organization(10_000, 20_000);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    await Promise.all(Array.from({ length: 500 }, () => admit(caller)));
+    expect(writes).toBeLessThan(10);
+  });
+
+  it.each([
+    { instances: 12, rate: 50, burst: 100, perTick: 30 },
+    { instances: 4, rate: 300, burst: 60, perTick: 40 },
+    { instances: 30, rate: 20, burst: 200, perTick: 60 },
+  ])(
+    "never admits more than burst + rate × (window + 1 s) over $instances instances at once",
+    async ({ instances, rate, burst, perTick }) => {
+      const caller = organization(rate, burst);
+      const limiters = Array.from({ length: instances }, () => createInstance(PATIENT_MILLISECONDS));
+      /** Milliseconds of each admitted request since the start. */
+      const admitted: number[] = [];
+      const started = clock();
+      for (let tick = 0; tick < 60; tick++) {
+        const requests = Array.from({ length: perTick }, async (_, index) => {
+          const limiter = limiters[(tick * 7 + index) % instances];
+          if (limiter && (await attempt(limiter, caller)) === true) admitted.push(clock() - started);
+        });
+        await Promise.all(requests);
+        clock.advance(100);
+      }
+      const lease = LEASE_MILLISECONDS / 1000;
+      let most = -Infinity;
+      for (const [from, first] of admitted.entries()) {
+        for (const [to, last] of admitted.entries()) {
+          if (to >= from) most = Math.max(most, to - from + 1 - rate * ((last - first) / 1000 + lease));
+        }
+      }
+      expect(most).toBeLessThanOrEqual(burst);
+      // Nor far less than it may: what instances hold of a lease and lose is little.
+      expect(admitted.length).toBeGreaterThan((burst + rate * 6) * 0.8);
+      expect(failures).toBe(0);
+    },
+  );
+
+  it("loses what is left of a lease after a second", async () => {
+    const caller = organization(1, 100);
+    const [busy, other] = [createInstance(PATIENT_MILLISECONDS), createInstance(PATIENT_MILLISECONDS)];
+    for (let request = 0; request < 20; request++) await busy(caller);
+    clock.advance(LEASE_MILLISECONDS);
+    writes = 0;
+    await busy(caller);
+    expect(writes).toBe(1);
+    await other(caller);
+  });
+
+  it("lets requests pass where the store fails, says so, and limits again a second later", async () => {
+    const caller = organization(1, 1);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    failing = true;
+    for (let request = 0; request < 5; request++) expect(await attempt(admit, caller)).toBe(true);
+    failing = false;
+    expect(failures).toBe(1);
+    clock.advance(1000);
+    expect(await attempt(admit, caller)).toBe(true);
+    expect(await attempt(admit, caller)).toBe(1);
+  });
+
+  it("waits no longer than 100 ms for the store", async () => {
+    const admit = createInstance();
+    slow = 2000;
+    const started = performance.now();
+    expect(await attempt(admit, organization(1, 1))).toBe(true);
+    const waited = performance.now() - started;
+    slow = 0;
+    expect(failures).toBe(1);
+    expect(waited).toBeGreaterThan(STORE_TIMEOUT_MILLISECONDS - 10);
+    expect(waited).toBeLessThan(1900);
+  });
+});

@@ -1,0 +1,177 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type CsvPosition, readCsv, RECORD_MAX_CHARACTERS } from "../../../../lib/uploads/csv/csv-reader.ts";
+import { cellValue, rawCells, toCell } from "../../../../lib/uploads/csv/csv-row.ts";
+import {
+  createFrameWriter,
+  createSegmentWriter,
+  readFrames,
+  readTableEntry,
+  tableEntry,
+} from "../../../../lib/uploads/files/segment.ts";
+
+/** Cuts bytes into chunks of the given sizes, again and again. */
+async function* chunked(bytes: Buffer, sizes: readonly number[] = [65_536]): AsyncGenerator<Buffer> {
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length]!;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+const readAll = async (bytes: Buffer, sizes?: readonly number[], start?: CsvPosition) => {
+  const rows: { row: number; cells: string[]; raw: string }[] = [];
+  const positions: CsvPosition[] = [];
+  for await (const { records, position } of readCsv(chunked(bytes, sizes), start)) {
+    rows.push(...records.map(({ row, cells, raw }) => ({ row, cells: [...cells()], raw: raw.toString() })));
+    positions.push(position);
+  }
+  return { rows, positions };
+};
+const rowsOf = async (text: string | Buffer) => (await readAll(Buffer.from(text as string))).rows;
+
+const cell = fc.oneof(
+  fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", " ", "é", "😀", "\r"), maxLength: 12 }),
+  fc.string({ unit: "grapheme", maxLength: 5 }).filter((text) => !text.includes("\0")),
+);
+const file = fc.record({
+  rows: fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 20 }),
+  bom: fc.boolean(),
+  lineEnd: fc.constantFrom("\n", "\r\n"),
+  lastLineEnd: fc.boolean(),
+  quoteAll: fc.boolean(),
+});
+const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+const written = ({
+  rows,
+  bom,
+  lineEnd,
+  lastLineEnd,
+  quoteAll,
+}: typeof file extends fc.Arbitrary<infer T> ? T : never) => {
+  const lines = rows.map((cells) => {
+    const line = cells.map(quoteAll ? quoted : toCell).join(",");
+    return line === "" ? '""' : line;
+  });
+  return Buffer.from((bom ? "\uFEFF" : "") + lines.join(lineEnd) + (lastLineEnd ? lineEnd : ""));
+};
+
+describe("readCsv", () => {
+  it("gives the same rows whatever the chunks of the stream are", async () => {
+    await fc.assert(
+      fc.asyncProperty(file, sizes, async (made, cut) => {
+        const bytes = written(made);
+        const { rows } = await readAll(bytes, cut);
+        expect(rows.map(({ cells }) => cells)).toEqual(made.rows);
+        expect(rows.map(({ row }) => row)).toEqual(made.rows.map((_, index) => index + 1));
+        expect(rows.map(({ raw }) => raw).join("")).toBe(bytes.toString());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("resumes at every position that it gave", async () => {
+    await fc.assert(
+      fc.asyncProperty(file, sizes, async (made, cut) => {
+        const bytes = written(made);
+        const { rows, positions } = await readAll(bytes, cut);
+        for (const position of positions) {
+          const rest = await readAll(bytes.subarray(position.offset), cut, position);
+          expect(rest.rows).toEqual(rows.slice(position.row));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("gives raw cells that say what the parsed cells say", async () => {
+    await fc.assert(
+      fc.asyncProperty(file, async (made) => {
+        const { rows } = await readAll(written({ ...made, bom: false }));
+        for (const { raw, cells } of rows) expect(rawCells(raw).map(cellValue)).toEqual(cells);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("gives the same rows of plain lines before a quote as after one", async () => {
+    const plain = fc.string({ unit: fc.constantFrom("a", ",", " ", "é", "\r", "\n", "\uFEFF"), maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(plain, sizes, async (text, cut) => {
+        const parsed = await readAll(Buffer.from(`""\n${text}`), cut);
+        const lines = await readAll(Buffer.from(`x\n${text}`), cut);
+        expect(lines.rows.slice(1)).toEqual(parsed.rows.slice(1));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("numbers rows as a spreadsheet does and leaves blank lines out", async () => {
+    const rows = await rowsOf('a\n\n"two\nlines"\r\n\r\nlast');
+    expect(rows.map(({ row, cells }) => [row, cells[0]])).toEqual([
+      [1, "a"],
+      [3, "two\nlines"],
+      [5, "last"],
+    ]);
+  });
+
+  it("gives nothing of an empty file", async () => {
+    expect(await rowsOf("")).toEqual([]);
+  });
+
+  it.each([
+    ['a\nb\n"c,d\ne', "row 3: a quote is opened and never closed"],
+    ['a\n"b"c\n', "row 2: after a closing quote there must be a comma or the end of the row"],
+    ['a\nb"c\n', "row 2: a quote stands inside a cell that does not begin with one"],
+    [Buffer.from("a\nb\0c\n"), "the file holds a NUL byte; it must be UTF-8 text"],
+    [Buffer.from("a\nb\n", "utf16le"), "the file holds a NUL byte; it must be UTF-8 text"],
+    [Buffer.from([0xff, 0xfe, 0x2d, 0x4e, 0x2d, 0x4e]), "row 1: the file must be UTF-8, not UTF-16"],
+    [Buffer.from([0x61, 0x0a, 0x62, 0xe9, 0x0a]), "row 2: the file must be UTF-8"],
+    [
+      `a\n${"b".repeat(RECORD_MAX_CHARACTERS + 2)}\n`,
+      `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,
+    ],
+    [
+      `a\n"${"b".repeat(RECORD_MAX_CHARACTERS + 2)}"\n`,
+      `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,
+    ],
+  ])("refuses a file that cannot be read and names the row (%#)", async (text, message) => {
+    await expect(rowsOf(text)).rejects.toThrow(message);
+  });
+});
+
+describe("a segment", () => {
+  const frame = fc.record({ part: fc.nat(6), row: fc.nat(0xffff_ffff), raw: fc.uint8Array({ maxLength: 50 }) });
+
+  it("gives every part its own rows in file order, whatever the chunks are", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(frame, { maxLength: 60 }), sizes, async (frames, cut) => {
+        const writer = createSegmentWriter(7);
+        for (const round of [0, 1]) {
+          for (const { part, row, raw } of frames) writer.add(part, { row, raw: Buffer.from(raw) });
+          const segment = writer.take();
+          for (let part = 0; part < 7; part++) {
+            const entry = tableEntry(part);
+            const { from, to } = readTableEntry(segment.subarray(entry.from, entry.to));
+            const read: { row: number; raw: number[] }[] = [];
+            for await (const some of readFrames(chunked(segment.subarray(from, to), cut))) {
+              read.push(...some.map(({ row, raw }) => ({ row, raw: [...raw] })));
+            }
+            const expected = frames.filter((one) => one.part === part).map(({ row, raw }) => ({ row, raw: [...raw] }));
+            expect({ round, read }).toEqual({ round, read: expected });
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("holds a frame that is larger than its first buffer", async () => {
+    const writer = createFrameWriter();
+    const raw = Buffer.alloc(300_000, "x");
+    writer.add({ row: 7, raw });
+    const [frames] = await Array.fromAsync(readFrames(chunked(writer.bytes(), [400_000])));
+    expect(frames?.map(({ row, raw: { length } }) => ({ row, length }))).toEqual([{ row: 7, length: 300_000 }]);
+  });
+});

@@ -1,0 +1,281 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import { create as createFailDeadUpload } from "../../../functions/fail-dead-upload.ts";
+import { findStaleParts } from "../../../lib/uploads/workers/sweep-uploads.ts";
+import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
+import { lambdaContext } from "../../support/organization.ts";
+import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
+import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
+
+let uploads: UploadService;
+beforeEach(async () => {
+  uploads = await createUploadService();
+});
+
+describe("the sweep", () => {
+  it("sends the splitter after a file whose event was lost", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-1\n");
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+  });
+
+  it("fails a job whose file did not arrive with its request", async () => {
+    const { job } = await uploads.harness.store.create(
+      uploads.organization,
+      { id: randomUUID(), origin: "request" },
+      uploads.clock(),
+    );
+    uploads.clock.advance(1);
+    await uploads.sweep();
+    expect(await uploads.get(job.id)).toMatchObject({
+      status: "failed",
+      error: "the file did not arrive; upload it again",
+    });
+  });
+
+  it("sends parts whose message was lost, no more than four, and leaves alone what is under way", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(45_000));
+    await uploads.split(id);
+    const messages = await uploads.harness.take("parts");
+    expect(new Set(messages.map(({ part }) => part))).toEqual(new Set([0, 1, 2, 3]));
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    expect(job.part_count).toBe(8);
+    await uploads.harness.store.claimPart(job, 2);
+
+    uploads.clock.advance(2 * MINUTE_MS + 1);
+    await uploads.harness.store.claimPart(job, 1);
+    await uploads.sweep();
+    expect(new Set((await uploads.harness.take("parts")).map(({ part }) => part))).toEqual(new Set([0, 2, 3]));
+    await uploads.sweep();
+    expect(await uploads.harness.take("parts")).toEqual([]);
+  });
+
+  it("sends a part on as soon as the lease of its dead worker has lapsed", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(15_000));
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    await uploads.harness.store.claimPart(job, 0);
+    const snapshot = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+    expect(findStaleParts(snapshot, uploads.clock() + LEASE_MS)).toEqual([]);
+    expect(findStaleParts(snapshot, uploads.clock() + LEASE_MS + 1).map(({ number }) => number)).toEqual([0]);
+  });
+
+  it("finishes a job whose last worker was lost before it could", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-2\n");
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const claim = await uploads.harness.store.claimPart(job, 0);
+    if (claim.state !== "claimed") throw new Error("the part is not ours");
+    await uploads.harness.store.savePart(job, claim.record, { segment: 1, succeeded: 1, state: "done" });
+    await uploads.harness.take("parts");
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+  });
+
+  it("keeps no ended job among the open ones", async () => {
+    await uploads.run("external_id\nS-3\n");
+    await uploads.run("broken\n");
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-4\n");
+    await uploads.cancel(id);
+    expect(await Array.fromAsync(uploads.harness.store.openUploads(uploads.clock() + 60 * MINUTE_MS))).toEqual([]);
+  });
+});
+
+describe("a job ends", () => {
+  it("when its file is gone", async () => {
+    const { job } = await uploads.harness.store.create(
+      uploads.organization,
+      { id: randomUUID(), origin: "request" },
+      uploads.clock() + MINUTE_MS,
+    );
+    await uploads.split(job.id);
+    expect(await uploads.get(job.id)).toMatchObject({
+      status: "failed",
+      error: "the file was deleted before it was read",
+    });
+  });
+
+  it("when its file is empty, although nobody could look into it before", async () => {
+    expect(await uploads.run("")).toMatchObject({ status: "failed", error: "the file is empty", total_rows: 0 });
+  });
+
+  it("with true counters when what it reads is deleted under way", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const [first, ...others] = await uploads.harness.take("parts");
+    await uploads.harness.apply(sqsEvent(first), lambdaContext(120_000));
+    const { succeeded_rows } = await uploads.get(id);
+    expect(succeeded_rows).toBeGreaterThan(0);
+    await uploads.harness.remove(objectKeys.segment(job, 1, 0));
+    for (const message of others) await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({
+      status: "failed",
+      error: "the file was deleted before all rows were applied",
+      succeeded_rows,
+    });
+  });
+
+  it("with true counters when failed rows are deleted before they are listed", async () => {
+    const rows = Array.from({ length: 500 }, (_, row) => `F-${row},unheard-of\n`).join("");
+    const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
+    await uploads.split(id);
+    const [message] = await uploads.harness.take("parts");
+    // 30 s are kept for the last window: this worker hands over after the first 200 rows.
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+    await uploads.harness.remove(objectKeys.failedRows(uploads.jobKey(id), 0, 1, 0));
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({
+      status: "completed",
+      failed_rows: 500,
+      error: "failed_rows lists 300 of 500: the others were deleted before they could be listed",
+    });
+  });
+
+  it("when the file is replaced between two runs of the splitter", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-1\n");
+    await uploads.harness.store.claimSplit(uploads.jobKey(id), { etag: '"other"', size: 17, parts: 1 });
+    uploads.clock.advance(LEASE_MS + 1);
+    await uploads.split(id);
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file was replaced while it was read" });
+  });
+
+  it("when a part is claimed again and again and does not move", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-2\n");
+    await uploads.split(id);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const [message] = await uploads.harness.take("parts");
+    for (let claim = 1; claim <= 6; claim++) {
+      expect((await uploads.harness.store.claimPart(job, 0)).state).toBe("claimed");
+      uploads.clock.advance(LEASE_MS + 1);
+    }
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "applying the rows makes no progress" });
+  });
+
+  it.each(["split", "part"] as const)("when the message of a %s exhausts its receives", async (kind) => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-1\n");
+    if (kind === "part") await uploads.split(id);
+    const dead = kind === "part" ? (await uploads.harness.take("parts"))[0] : s3Event(uploads.jobKey(id));
+    await createFailDeadUpload(uploads.runtime)(sqsEvent(dead), lambdaContext());
+    expect(await uploads.get(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("after repeated tries"),
+    });
+  });
+
+  it("but not by the dead letter of a duplicate", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-2\n");
+    const failDead = createFailDeadUpload(uploads.runtime);
+    await uploads.split(id);
+    await failDead(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext());
+    const [message] = await uploads.harness.take("parts");
+    await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
+    await failDead(sqsEvent(message), lambdaContext());
+    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+    uploads.clock.advance(LEASE_MS + 1);
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "completed" });
+    await failDead(sqsEvent(message, "not a message"), lambdaContext());
+    expect(await uploads.get(id)).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("a worker close to its time limit", () => {
+  it("leaves the rest of the rows to another, which goes on from the checkpoint", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(500));
+    await uploads.split(id);
+    let deliveries = 0;
+    for (
+      let [message] = await uploads.harness.take("parts");
+      message;
+      [message] = await uploads.harness.take("parts")
+    ) {
+      deliveries++;
+      // 30 s are kept for the last window: this worker is to hand over at once.
+      const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+      expect(batchItemFailures).toEqual([]);
+      expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(500, 200 * deliveries) });
+    }
+    expect(deliveries).toBe(3);
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 500 });
+  });
+
+  describe("that has applied the last row, with more failed rows than it can list", () => {
+    const FAILED = 1500;
+    const failing = `external_id,status\n${Array.from({ length: FAILED }, (_, row) => `F-${row},unheard-of\n`).join("")}`;
+    /** Applies all rows, and leaves the message that asks for the report. */
+    const applyAll = async (): Promise<{ id: string; message: Record<string, unknown> }> => {
+      const { id } = await uploads.harness.upload(uploads.organization, failing);
+      await uploads.split(id);
+      for (;;) {
+        const [message] = await uploads.harness.take("parts");
+        if (message === undefined) throw new Error("nobody was asked for the report");
+        const { failed_rows: failed } = await uploads.get(id);
+        if (failed === FAILED) return { id, message };
+        await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+      }
+    };
+
+    it("leaves the report to another, which has the time", async () => {
+      const { id, message } = await applyAll();
+      expect(await uploads.get(id)).toMatchObject({ status: "processing", failed_rows: FAILED });
+      await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+      const { error, ...job } = await uploads.get(id);
+      expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", failed_rows: FAILED });
+      const { url } = await uploads.failedRows(id);
+      expect((await (await fetch(url ?? "")).text()).trimEnd().split("\n")).toHaveLength(1 + FAILED);
+    });
+
+    it("says how many the report lists where a whole run is not enough", async () => {
+      const { id, message } = await applyAll();
+      await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+      const job = await uploads.get(id);
+      expect(job).toMatchObject({ status: "completed", total_rows: FAILED, failed_rows: FAILED });
+      const { url } = await uploads.failedRows(id);
+      const listed = (await (await fetch(url ?? "")).text()).trimEnd().split("\n").length - 1;
+      expect(listed).toBeLessThan(FAILED);
+      expect(job["error"]).toBe(`failed_rows lists the first ${listed} of ${FAILED}`);
+    });
+  });
+
+  it("leaves the rest of the file to another splitter, and the rows are the same", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3000));
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(30_000));
+    let runs = 1;
+    for (
+      let [message] = await uploads.harness.take("split");
+      message;
+      [message] = await uploads.harness.take("split")
+    ) {
+      runs++;
+      await uploads.harness.split(sqsEvent(message), lambdaContext(30_000));
+    }
+    expect(runs).toBeGreaterThan(2);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({
+      status: "completed",
+      total_rows: 3000,
+      succeeded_rows: 3000,
+      failed_rows: 0,
+    });
+  });
+});
+
+describe("a delivery that finds the part under way", () => {
+  it("goes back to the queue and changes nothing", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nH-1\n");
+    await uploads.split(id);
+    await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
+    const [message] = await uploads.harness.take("parts");
+    const event = sqsEvent(message);
+    const { batchItemFailures } = await uploads.harness.apply(event, lambdaContext(120_000));
+    expect(batchItemFailures).toEqual([{ itemIdentifier: event.Records[0]!.messageId }]);
+    expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: 0 });
+  });
+});

@@ -1,0 +1,226 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { create as createApplyWorkItemBatch } from "../../../functions/apply-work-item-batch.ts";
+import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import { call } from "../../support/organization.ts";
+import {
+  createUploadService,
+  dataOf,
+  manyRows,
+  MINUTE_MS,
+  type Job,
+  type UploadService,
+} from "../../support/uploads/upload-service.ts";
+
+let uploads: UploadService;
+beforeEach(async () => {
+  uploads = await createUploadService();
+});
+
+describe("the report of failed rows", () => {
+  const file =
+    '\uFEFFexternal_id,_error,completed_at,"type",_row,custom_attributes\r\n' +
+    'R-1,old,yesterday,"a ""quoted"" type",9,\r\n' +
+    "R-2,,,good,,\r\n" +
+    "R-3,,,\r\n" +
+    'R-4,,,b,,"{""n"": 1}",extra\r\n' +
+    "\r\n" +
+    ",,,c,,[1]\r\n" +
+    'R-5,,,"two\nlines",,{';
+
+  it("holds the file's own columns as they are, the row's number and what is wrong in which column", async () => {
+    const { id, ...job } = await uploads.run(file);
+    expect(job).toMatchObject({ status: "completed", total_rows: 6, succeeded_rows: 1, failed_rows: 5 });
+    const { url, expires_at, rows } = await uploads.failedRows(id);
+    expect({ rows, expires_at }).toEqual({
+      rows: 5,
+      expires_at: new Date(uploads.clock() + 15 * MINUTE_MS).toISOString(),
+    });
+    const report = await (await fetch(url!)).text();
+    const timeProblem = "completed_at: must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z";
+    expect(report).toBe(
+      'external_id,completed_at,"type",custom_attributes,_row,_error\r\n' +
+        `R-1,yesterday,"a ""quoted"" type",,2,"${timeProblem}"\r\n` +
+        "R-3,,,,4,the row has 4 cells where the header has 6\r\n" +
+        'R-4,,b,"{""n"": 1}",5,the row has 7 cells where the header has 6,extra\r\n' +
+        ",,c,[1],7,custom_attributes: must be a JSON object\r\n" +
+        'R-5,,"two\nlines",{,8,custom_attributes: must be a JSON object\n',
+    );
+  });
+
+  it("can be mended and uploaded as it is", async () => {
+    const { id } = await uploads.run(
+      "external_id,completed_at,type\nM-1,yesterday,a\nM-2,2026-01-31T09:30:00Z,b\nM-3,tomorrow,c\n",
+    );
+    const report = await (await fetch((await uploads.failedRows(id)).url!)).text();
+    const again = await uploads.run(report.replace("yesterday", "2026-01-30T09:30:00Z"));
+    expect(again).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
+    const rest = await (await fetch((await uploads.failedRows(again.id)).url!)).text();
+    expect(
+      rest
+        .split("\n")
+        .slice(0, 2)
+        .map((line) => line.split(",").slice(0, 4)),
+    ).toEqual([
+      ["external_id", "completed_at", "type", "_row"],
+      ["M-3", "tomorrow", "c", "3"],
+    ]);
+  });
+
+  it("is in the file's order although parts fail at once", async () => {
+    const rows = Array.from(
+      { length: 6000 },
+      (_, row) => `O-${row},${row % 3 === 0 ? "wrong" : ""},${"x".repeat(100)}`,
+    );
+    const { id, failed_rows } = await uploads.run(`external_id,status,custom_attributes.text\n${rows.join("\n")}\n`);
+    expect(failed_rows).toBe(2000);
+    const report = await (await fetch((await uploads.failedRows(id)).url!)).text();
+    const numbers = report
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => Number(line.split(",")[3]));
+    expect(numbers).toEqual(Array.from({ length: 2000 }, (_, index) => 2 + 3 * index));
+  });
+
+  it("has no address while the job runs, and where no row failed", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nN-1\n");
+    expect(await uploads.failedRows(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.failedRows(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+  });
+});
+
+describe("the list of uploads", () => {
+  it("gives every job once, newest first, on pages of any size", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count++) {
+      uploads.clock.advance(1000);
+      ids.unshift((await uploads.harness.upload(uploads.organization, "external_id\nA\n")).id);
+    }
+    const listed: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { data, meta } = await uploads.list({ limit: 3, ...(cursor !== undefined && { cursor }) });
+      listed.push(...data.map(({ id }) => id));
+      cursor = meta.page.next;
+    } while (cursor !== undefined);
+    expect(listed).toEqual(ids);
+  });
+
+  it("shows counters as the single job does, and filters by status", async () => {
+    const done = await uploads.run("external_id,status\nA,\nB,wrong\n");
+    const running = await uploads.harness.upload(uploads.organization, "external_id\nC\n");
+    await uploads.split(running.id);
+    const { data } = await uploads.list({ status: "completed" });
+    expect(data).toEqual([await uploads.get(done.id)]);
+    expect((await uploads.list({ status: "processing" })).data).toEqual([await uploads.get(running.id)]);
+    expect((await uploads.list({ status: "pending" })).data).toEqual([]);
+    expect((await uploads.list({ status: "gone" })).status).toBe(422);
+  });
+});
+
+describe("cancelling", () => {
+  it("ends a pending job, again answers 200, and applies nothing that comes later", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nC-1\n");
+    for (const attempt of [1, 2]) {
+      const { status, text } = await uploads.cancel(id);
+      expect({ attempt, status, job: dataOf({ text }).status }).toEqual({ attempt, status: 200, job: "cancelled" });
+    }
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "cancelled", total_rows: 0, succeeded_rows: 0 });
+  });
+
+  it("stops each part at its next checkpoint, counts what was applied, and goes no further", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
+    await uploads.split(id);
+    const delivering = uploads.harness.deliverParts();
+    while ((await uploads.get(id))["succeeded_rows"] === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const { status, text } = await uploads.cancel(id);
+    expect({ status, job: dataOf({ text }) }).toMatchObject({
+      status: 200,
+      job: { status: "cancelled", total_rows: 6000 },
+    });
+    await delivering;
+    await uploads.harness.drain();
+    const job = await uploads.get(id);
+    expect(job).toEqual(dataOf({ text }));
+    expect(job["succeeded_rows"]).toBeLessThan(6000);
+    const applyBatch = createApplyWorkItemBatch(uploads.runtime);
+    let made = 0;
+    for (let row = 0; row < 6000; row += 100) {
+      const work_items = Array.from({ length: 100 }, (_, index) => ({
+        external_id: `L-${row + index}`,
+        custom_attributes: { text: "x".repeat(100) },
+      }));
+      const answer = await call(applyBatch, {
+        method: "POST",
+        resource: "/v1/work_items/batch",
+        body: { work_items, dry_run: true },
+        key: uploads.key,
+      });
+      made += (dataOf(answer) as unknown as { summary: { unchanged: number } }).summary.unchanged;
+    }
+    expect(made).toBe(job["succeeded_rows"]);
+  });
+
+  it("answers 409 where the job has completed or failed", async () => {
+    const completed = await uploads.run("external_id\nC-2\n");
+    expect((await uploads.cancel(completed.id)).status).toBe(409);
+    const failed = await uploads.run("nothing\n");
+    expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining('unknown column "nothing"') });
+    expect((await uploads.cancel(failed.id)).status).toBe(409);
+  });
+});
+
+describe("a form", () => {
+  it("names the job's own key, the exact size and when it expires", async () => {
+    const { status, text } = await uploads.askForForm(123);
+    const { data, meta } = JSON.parse(text) as {
+      data: Job;
+      meta: { upload: { url: string; fields: Record<string, string>; expires_at: string } };
+    };
+    expect({ status, job: data.status }).toEqual({ status: 202, job: "pending" });
+    expect(meta.upload.expires_at).toBe(new Date(uploads.clock() + 15 * MINUTE_MS).toISOString());
+    expect(meta.upload.fields["key"]).toBe(objectKeys.source(uploads.jobKey(data.id)));
+    const policy = JSON.parse(Buffer.from(meta.upload.fields["Policy"]!, "base64").toString()) as {
+      conditions: unknown[];
+    };
+    expect(policy.conditions).toContainEqual(["content-length-range", 123, 123]);
+    expect(policy.conditions).toContainEqual({ key: objectKeys.source(uploads.jobKey(data.id)) });
+  });
+
+  it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is refused for a size of %s", async (size) => {
+    expect((await uploads.askForForm(size)).status).toBe(422);
+  });
+
+  it("takes the same way as any upload once the file is there", async () => {
+    const file = "external_id\nF-1\nF-2\n";
+    const { id } = dataOf(await uploads.askForForm(file.length));
+    await uploads.harness.objects.write(objectKeys.source(uploads.jobKey(id)), Buffer.from(file));
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 2 });
+  });
+
+  it("whose file never comes fails its job after it has expired and the slowest line has had its time", async () => {
+    const { id } = dataOf(await uploads.askForForm(256_000 * 600));
+    uploads.clock.advance(20 * MINUTE_MS);
+    await uploads.sweep();
+    expect(await uploads.get(id)).toMatchObject({ status: "pending" });
+    uploads.clock.advance(6 * MINUTE_MS);
+    await uploads.sweep();
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file never came; ask for a new form" });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  it("gives the same job for the same request and refuses another", async () => {
+    const first = await uploads.askForForm(10, { "Idempotency-Key": "k" });
+    const second = await uploads.askForForm(10, { "Idempotency-Key": "k" });
+    expect(dataOf(second).id).toBe(dataOf(first).id);
+    expect((await uploads.askForForm(11, { "Idempotency-Key": "k" })).status).toBe(422);
+    expect((await uploads.list()).data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,179 @@
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Organization } from "../../../lib/organizations/organization.ts";
+import { type ApplyInput, createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
+import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
+import { type Fault, injectFaults } from "../../support/faults.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+
+const organization: Organization = { id: "acme", rate: 100, burst: 200, listingShards: 8, cursorSecret: "secret" };
+const soon = () => ({ deadline: Date.now() + 20_000 });
+
+const inputs = (count: number, fields: object = {}): ApplyInput[] =>
+  Array.from({ length: count }, (_, index) => ({ input: { external_id: `INC${index}`, ...fields } }));
+
+const row = (number: number, type: string): ApplyInput => ({ input: { external_id: "A", type }, row: number });
+
+const guard = () => {
+  throw new Error("lease lost");
+};
+
+describe("applying work items", () => {
+  const setUp = async () => {
+    const runtime = await createTestRuntime();
+    const scan = async () =>
+      (await runtime.dynamodb.send(new ScanCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE }))).Items ?? [];
+    return {
+      runtime,
+      scan,
+      apply: createApplyWorkItems(runtime),
+      remove: createDeleteWorkItem(runtime),
+      update: createUpdateWorkItem(runtime),
+    };
+  };
+
+  it("creates, finds unchanged, updates and restores a hundred items in the order given", async () => {
+    const { apply, remove } = await setUp();
+    const outcomes = async (items: ApplyInput[]) =>
+      (await apply(organization, items, soon())).map((result) => result.outcome);
+    expect(await outcomes(inputs(100))).toEqual(Array(100).fill("created"));
+    expect(await outcomes(inputs(100))).toEqual(Array(100).fill("unchanged"));
+    const [first] = await apply(organization, inputs(1), soon());
+    await remove(organization, first!.id, soon());
+    const mixed = [
+      ...inputs(1),
+      ...inputs(100, { type: "call" }).slice(1),
+      { input: { external_id: "NEW" } },
+    ].toReversed();
+    expect(await outcomes(mixed)).toEqual(["created", ...Array(99).fill("updated"), "restored"]);
+  });
+
+  it("applies the same external_id twice in one call in order and writes it once", async () => {
+    const { apply, scan } = await setUp();
+    const results = await apply(
+      organization,
+      [
+        { input: { external_id: "A", type: "one", custom_attributes: { a: 1 } } },
+        { input: { external_id: "A", type: "two", custom_attributes: { b: 2 } } },
+        { input: { external_id: "A" } },
+      ],
+      soon(),
+    );
+    expect(results.map(({ outcome, item }) => [outcome, item?.type, item?.custom_attributes])).toEqual([
+      ["created", "one", '{"a":1}'],
+      ["updated", "two", '{"a":1,"b":2}'],
+      ["unchanged", "two", '{"a":1,"b":2}'],
+    ]);
+    expect((await scan()).map((record) => record["version"])).toEqual([1]);
+  });
+
+  it("takes a change of events alone as updated without moving updated_at", async () => {
+    const { apply } = await setUp();
+    const event = { external_id: "E", content: "opened" };
+    const [created] = await apply(organization, [{ input: { external_id: "A", events: [event, event] } }], soon());
+    const [again] = await apply(organization, [{ input: { external_id: "A", events: [event] } }], soon());
+    const [changed] = await apply(
+      organization,
+      [{ input: { external_id: "A", events: [{ ...event, content: "closed" }] } }],
+      soon(),
+    );
+    expect([created?.outcome, again?.outcome, changed?.outcome]).toEqual(["created", "unchanged", "updated"]);
+    expect(changed?.item?.updated_at).toBe(created?.item?.updated_at);
+  });
+
+  it("previews in a dry run what the call then does, and writes nothing", async () => {
+    const item = fc.record(
+      {
+        external_id: fc.constantFrom("A", "B", "C"),
+        type: fc.constantFrom("call", "chat"),
+        completed_at: fc.constantFrom(null, "2026-01-01T00:00:00.000Z"),
+        custom_attributes: fc.dictionary(fc.constantFrom("x", "y"), fc.integer({ min: 0, max: 2 })),
+        events: fc.array(fc.record({ external_id: fc.constantFrom("E", "F"), content: fc.constantFrom("1", "2") }), {
+          maxLength: 3,
+        }),
+      },
+      { requiredKeys: ["external_id"] },
+    );
+    const { apply, scan, runtime } = await setUp();
+    const still = createApplyWorkItems({ ...runtime, clock: () => 1_800_000_000_000 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 6 }), async (items) => {
+        const batch = items.map((input) => ({ input }));
+        const before = await scan();
+        const options = { deadline: 1_800_000_020_000 };
+        const previewed = await still(organization, batch, { ...options, dryRun: true });
+        expect(await scan()).toEqual(before);
+        const applied = await still(organization, batch, options);
+        expect(previewed).toEqual(applied);
+        const again = await apply(organization, batch.slice(-1), soon());
+        expect(again.map(({ outcome }) => outcome)).toEqual(["unchanged"]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("applies everything once although answers are lost and requests throttled", async () => {
+    const { apply, runtime, scan } = await setUp();
+    let seed = 7;
+    const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+    const remove = injectFaults(runtime.dynamodb, (command): Fault => {
+      if (command.startsWith("BatchGet")) return "none";
+      const roll = random();
+      return roll < 0.3 ? "lost answer" : roll < 0.4 ? "throttled" : "none";
+    });
+    const results = await apply(organization, inputs(60, { events: [{ external_id: "E" }] }), soon());
+    remove();
+    expect(results.map(({ outcome }) => outcome)).toEqual(Array(60).fill("created"));
+    expect((await scan()).map((record) => record["version"])).toEqual(Array(120).fill(1));
+  });
+
+  it("merges what two callers change at the same time", async () => {
+    const { apply } = await setUp();
+    await Promise.all(
+      Array.from({ length: 6 }, (_, index) =>
+        apply(organization, [{ input: { external_id: "A", custom_attributes: { [`k${index}`]: index } } }], soon()),
+      ),
+    );
+    const [result] = await apply(organization, [{ input: { external_id: "A" } }], soon());
+    expect(Object.keys(JSON.parse(result?.item?.custom_attributes ?? "{}") as object).toSorted()).toEqual([
+      "k0",
+      "k1",
+      "k2",
+      "k3",
+      "k4",
+      "k5",
+    ]);
+  });
+
+  it("skips the rows of a job that an item has already seen, also after others changed it", async () => {
+    const { apply, update } = await setUp();
+    const job = { ...soon(), uploadJob: "job-1" };
+    await apply(organization, [row(2, "one"), row(3, "two")], job);
+    const [seen] = await apply(organization, [row(3, "two")], job);
+    await update(organization, seen!.id, { type: "patched" }, soon());
+    const replay = await apply(organization, [row(2, "one"), row(3, "two")], job);
+    expect(replay.map(({ outcome, item }) => [outcome, item?.type])).toEqual([
+      ["skipped", "patched"],
+      ["skipped", "patched"],
+    ]);
+    expect((await apply(organization, [row(4, "three")], job))[0]?.outcome).toBe("updated");
+    expect((await apply(organization, [row(2, "one")], { ...soon(), uploadJob: "job-2" }))[0]?.outcome).toBe("updated");
+  });
+
+  it("writes nothing once the guard has thrown", async () => {
+    const { apply, scan } = await setUp();
+    await expect(apply(organization, inputs(3), { ...soon(), guard })).rejects.toThrow("lease lost");
+    expect(await scan()).toEqual([]);
+  });
+
+  it("reports what the deadline left undone as an error of each item", async () => {
+    const { apply, scan } = await setUp();
+    const results = await apply(organization, inputs(2), { deadline: Date.now() - 1 });
+    expect(results.map(({ outcome, error }) => [outcome, error?.permanent])).toEqual([
+      ["error", false],
+      ["error", false],
+    ]);
+    expect(await scan()).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
+import { createTestService, type Json } from "../../support/service.ts";
+
+type Service = Awaited<ReturnType<typeof createTestService>>;
+interface Item {
+  readonly id: string;
+  readonly external_id: string;
+  readonly completed_at: string | null;
+  readonly created_at: string;
+}
+
+const time = (minutes: number): string => new Date(1_767_225_600_000 + minutes * 60_000).toISOString();
+
+const walk = async (
+  service: Service,
+  name: "listWorkItems" | "listConversationUploads",
+  query: Record<string, string | number>,
+) => {
+  const items: Item[] = [];
+  let next: string | undefined;
+  let pages = 0;
+  do {
+    const answer = await service.call(name, { query: { ...query, ...(next !== undefined && { cursor: next }) } });
+    expect(answer.status, answer.text).toBe(200);
+    items.push(...(answer.body["data"] as unknown as Item[]));
+    const page = answer.body["meta"]!["page"] as unknown as { next?: string; limit: number };
+    expect(page.limit).toBe(query["limit"] ?? 50);
+    next = page.next;
+    pages++;
+  } while (next !== undefined && pages < 1000);
+  return items;
+};
+
+describe("listing work items", () => {
+  let service: Service;
+  let expected: string[];
+  beforeAll(async () => {
+    let now = 1_800_000_000_000;
+    service = await createTestService({ clock: () => now++ });
+    const items = Array.from({ length: 230 }, (_, index) => ({
+      external_id: `I${index}`,
+      type: index % 3 === 0 ? "call" : "chat",
+      agent_external_id: index % 2 === 0 ? "even" : "odd",
+      agent_email: `${index % 5}@example.com`,
+      completed_at: index % 4 === 0 ? null : time((index * 7) % 50),
+    }));
+    for (let start = 0; start < items.length; start += 100) {
+      const { status } = await service.call("applyWorkItemBatch", {
+        body: { work_items: items.slice(start, start + 100) },
+      });
+      expect(status).toBe(200);
+    }
+    const all = await walk(service, "listWorkItems", { limit: 100 });
+    const place = (item: Item): string =>
+      item.completed_at === null ? `1${item.created_at}${item.id}` : `2${item.completed_at}${item.id}`;
+    expected = all.toSorted((a, b) => (place(a) > place(b) ? -1 : 1)).map((item) => item.external_id);
+    expect(new Set(expected).size).toBe(230);
+  });
+
+  it("walks every item once and in order with any page size", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 100 }), async (limit) => {
+        expect((await walk(service, "listWorkItems", { limit })).map((item) => item.external_id)).toEqual(expected);
+      }),
+      { numRuns: 8, examples: [[1], [100]] },
+    );
+  });
+
+  it.each([
+    [{ type: "call" }, 77],
+    [{ agent_external_id: "odd" }, 115],
+    [{ agent_email: "3@example.com" }, 46],
+    [{ type: "call", agent_external_id: "even", agent_email: "0@example.com" }, 8],
+    [{ status: "completed" }, 172],
+    [{ status: "cancelled" }, 0],
+  ])("answers what all filters admit: %j", async (filters, count) => {
+    expect(await walk(service, "listWorkItems", { ...filters, limit: 7 })).toHaveLength(count);
+  });
+
+  it("bounds completion from completed_from on and before completed_to", async () => {
+    const items = await walk(service, "listWorkItems", { completed_from: time(10), completed_to: time(20), limit: 9 });
+    expect(items.length).toBeGreaterThan(10);
+    expect(items.every(({ completed_at: at }) => at !== null && at >= time(10) && at < time(20))).toBe(true);
+    const rest = await walk(service, "listWorkItems", { completed_to: time(10) });
+    expect(rest.every(({ completed_at: at }) => at !== null && at < time(10))).toBe(true);
+  });
+
+  it("answers one item by external_id where the other filters hold too", async () => {
+    expect(await walk(service, "listWorkItems", { external_id: "I3" })).toHaveLength(1);
+    expect(await walk(service, "listWorkItems", { external_id: "I3", type: "chat" })).toHaveLength(0);
+  });
+
+  it("refuses cursors that are tampered with, of other filters, another list or another organization", async () => {
+    const first = await service.call("listWorkItems", { query: { limit: 5 } });
+    const cursor = (first.body["meta"]!["page"] as unknown as { next: string }).next;
+    const stranger = await createTestService();
+    const flipped = `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`;
+    const attempts = [
+      service.call("listWorkItems", { query: { cursor: flipped } }),
+      service.call("listWorkItems", { query: { cursor: `${cursor}=` } }),
+      service.call("listWorkItems", { query: { cursor: "x" } }),
+      service.call("listWorkItems", { query: { cursor, type: "call" } }),
+      service.call("listConversationUploads", { query: { cursor } }),
+      stranger.call("listWorkItems", { query: { cursor } }),
+    ];
+    for (const answer of await Promise.all(attempts)) {
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain("cursor");
+    }
+  });
+
+  it("shows the current content of an item and leaves out deleted ones and other organizations'", async () => {
+    const stranger = await createTestService();
+    expect(await walk(stranger, "listWorkItems", {})).toEqual([]);
+    const { body } = await stranger.call("createWorkItem", { body: { work_item: { external_id: "A" } } });
+    const id = (body["data"] as Json & { id: string }).id;
+    await stranger.call("updateWorkItem", { params: { id }, body: { work_item: { custom_attributes: { a: 1 } } } });
+    expect(await walk(stranger, "listWorkItems", {})).toMatchObject([{ id, custom_attributes: { a: 1 } }]);
+    await stranger.call("deleteWorkItem", { params: { id } });
+    expect(await walk(stranger, "listWorkItems", {})).toEqual([]);
+  });
+
+  it("ends a page early where its items would not fit an answer", async () => {
+    const large = await createTestService();
+    const quotes = JSON.stringify(Object.fromEntries(Array.from({ length: 8000 }, (_, key) => [`k${key}`, `v${key}`])));
+    const items = Array.from({ length: 30 }, (_, index) => ({
+      external_id: `L${index}`,
+      custom_attributes: index % 2 === 0 ? { a: "x".repeat(250_000) } : { a: quotes },
+    }));
+    for (let start = 0; start < 30; start += 15) {
+      await large.call("applyWorkItemBatch", { body: { work_items: items.slice(start, start + 15) } });
+    }
+    const first = await large.call("listWorkItems", { query: { limit: 100 } });
+    // As Lambda counts it: the body is a string in JSON.
+    expect(Buffer.byteLength(JSON.stringify(first.text))).toBeLessThan(6_000_000);
+    expect(Buffer.byteLength(JSON.stringify(first.text))).toBeGreaterThan(5_000_000);
+    expect(new Set((await walk(large, "listWorkItems", { limit: 100 })).map(({ id }) => id)).size).toBe(30);
+  });
+});
+
+describe("conversation uploads", () => {
+  it("are listed newest first and read as they were recorded", async () => {
+    let now = 1_800_000_000_000;
+    const service = await createTestService({ clock: () => now++ });
+    const record = createRecorder(service.runtime);
+    const payload = (index: number, status = "pending") => ({
+      organization: service.organization.id,
+      external_id: `C${index}`,
+      source: "zoom",
+      status,
+    });
+    for (let index = 0; index < 12; index++) await record(payload(index));
+    const { id } = await record(payload(3, "completed"));
+    const listed = await walk(service, "listConversationUploads", { limit: 5 });
+    expect(listed.map((item) => item.external_id)).toEqual(Array.from({ length: 12 }, (_, index) => `C${11 - index}`));
+    expect(listed[8]).toEqual({
+      id,
+      status: "completed",
+      source: "zoom",
+      external_id: "C3",
+      created_at: listed[8]!.created_at,
+      updated_at: expect.stringMatching(/Z$/) as string,
+    });
+    const { body } = await service.call("getConversationUpload", { params: { id } });
+    expect(Object.keys(body["data"]!).toSorted()).toEqual(["created_at", "id", "status", "updated_at"]);
+    expect(await walk(service, "listConversationUploads", { external_id: "C3" })).toHaveLength(1);
+    expect((await service.call("getConversationUpload", { params: { id: "nope" } })).status).toBe(404);
+    await expect(record({ ...payload(1), organization: "nobody" })).rejects.toThrow("not found");
+    await expect(record({ ...payload(1), status: "odd" })).rejects.toThrow("status");
+  });
+});

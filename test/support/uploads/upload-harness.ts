@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { create as createApplyUploadPart } from "../../../functions/apply-upload-part.ts";
+import { create as createSplitUpload } from "../../../functions/split-upload.ts";
+import { type Organization } from "../../../lib/organizations/organization.ts";
+import type { QueueWorker } from "../../../lib/queue/queue-worker.ts";
+import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
+import { createUploadStore } from "../../../lib/uploads/job/upload-store.ts";
+import { lambdaContext } from "../organization.ts";
+import type { TestRuntime } from "../runtime.ts";
+
+const WORKER_MS = 120_000;
+
+export const sqsEvent = (...bodies: readonly unknown[]): SQSEvent => ({
+  Records: bodies.map((body) => ({
+    messageId: randomUUID(),
+    receiptHandle: "test",
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    attributes: {
+      ApproximateReceiveCount: "1",
+      SentTimestamp: "0",
+      SenderId: "test",
+      ApproximateFirstReceiveTimestamp: "0",
+    },
+    messageAttributes: {},
+    md5OfBody: "",
+    eventSource: "aws:sqs",
+    eventSourceARN: "arn:aws:sqs:us-east-1:123456789012:test",
+    awsRegion: "us-east-1",
+  })),
+});
+
+/** What S3 sends when a file has landed. */
+export const s3Event = (job: JobKey) => ({
+  Records: [
+    {
+      eventSource: "aws:s3",
+      eventName: "ObjectCreated:Put",
+      s3: {
+        bucket: { name: "uploads" },
+        object: { key: encodeURIComponent(objectKeys.source(job)).replaceAll("%2F", "/") },
+      },
+    },
+  ],
+});
+
+/** The workers of uploads and the queues between them, driven by the test. */
+export const createUploadHarness = (runtime: TestRuntime) => {
+  const { environment, sqs, clock } = runtime;
+  const split = createSplitUpload(runtime);
+  const apply = createApplyUploadPart(runtime);
+  const store = createUploadStore(runtime);
+  const objects = createUploadObjects(runtime);
+
+  const receive = async (queueUrl: string) => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 1 }),
+    );
+    return Messages.map(({ Body = "", ReceiptHandle = "" }) => ({ body: Body, receipt: ReceiptHandle }));
+  };
+  const deliver = async (queueUrl: string, worker: QueueWorker): Promise<number> => {
+    const messages = await receive(queueUrl);
+    await Promise.all(
+      messages.map(async ({ body, receipt }) => {
+        const { batchItemFailures }: SQSBatchResponse = await worker(sqsEvent(body), lambdaContext(WORKER_MS));
+        if (batchItemFailures.length > 0) return;
+        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt }));
+      }),
+    );
+    return messages.length;
+  };
+
+  return {
+    split,
+    apply,
+    store,
+    objects,
+    deliverSplits: () => deliver(environment.SPLIT_QUEUE_URL, split),
+    deliverParts: () => deliver(environment.PARTS_QUEUE_URL, apply),
+    /** Takes all messages out of a queue. */
+    take: async (queue: "split" | "parts"): Promise<Record<string, unknown>[]> => {
+      const queueUrl = queue === "split" ? environment.SPLIT_QUEUE_URL : environment.PARTS_QUEUE_URL;
+      const taken: Record<string, unknown>[] = [];
+      for (let messages = await receive(queueUrl); messages.length > 0; messages = await receive(queueUrl)) {
+        for (const { body, receipt } of messages) {
+          taken.push(JSON.parse(body) as Record<string, unknown>);
+          await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt }));
+        }
+      }
+      return taken;
+    },
+    /** Deletes an object of a job, as only an operator can. */
+    remove: async (key: string): Promise<void> => {
+      await runtime.s3.send(new DeleteObjectCommand({ Bucket: environment.UPLOADS_BUCKET, Key: key }));
+    },
+    /** Delivers what the queues hold until they are empty. */
+    drain: async (): Promise<void> => {
+      while ((await deliver(environment.SPLIT_QUEUE_URL, split)) + (await deliver(environment.PARTS_QUEUE_URL, apply)));
+    },
+    /** A job whose file is in the bucket, as the endpoint makes it. */
+    upload: async (organization: Organization, file: string | Buffer, id: string = randomUUID()): Promise<JobKey> => {
+      const { job } = await store.create(organization, { id, origin: "request" }, clock() + 120_000);
+      await objects.write(objectKeys.source(job), Buffer.from(file as string), "text/csv");
+      return { organization: organization.id, id };
+    },
+  };
+};

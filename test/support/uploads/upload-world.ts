@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { keyText } from "../../../lib/dynamodb/batch-get.ts";
+import { createRecordStore } from "../../../lib/dynamodb/record-store.ts";
+import { createAccessStore } from "../../../lib/organizations/access-store.ts";
+import type { Organization } from "../../../lib/organizations/organization.ts";
+import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
+import { createUploads } from "../../../lib/uploads/uploads.ts";
+import { createApplyRows } from "../../../lib/uploads/workers/apply-rows.ts";
+import { createApplyPart } from "../../../lib/uploads/workers/apply-upload-part.ts";
+import { createSplitUpload } from "../../../lib/uploads/workers/split-upload.ts";
+import { createSweepUploads } from "../../../lib/uploads/workers/sweep-uploads.ts";
+import {
+  createPartSender,
+  createSplitSender,
+  parseUploadMessage,
+} from "../../../lib/uploads/workers/upload-messages.ts";
+import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
+import { itemKeyOf, workItemFrom } from "../../../lib/work-items/work-item-record.ts";
+import type { TestRuntime } from "../runtime.ts";
+
+/** So small that a file of a few hundred rows has several parts, segments and windows. */
+const SMALL = {
+  split: { segmentBytes: 12_000, partBytes: 8000, largePartBytes: 8000 },
+  window: { rows: 60, bytes: 4096 },
+} as const;
+
+/** The workers of uploads on one set of clients, made as their functions make them but with small limits. */
+export const createWorkers = (runtime: TestRuntime) => {
+  const { clock } = runtime;
+  const access = createAccessStore(runtime);
+  const uploads = createUploads(runtime);
+  const { store, objects } = uploads;
+  const shared = {
+    ...runtime,
+    ...uploads,
+    sendSplit: createSplitSender(runtime),
+    sendParts: createPartSender(runtime),
+  };
+  const split = createSplitUpload({ ...shared, limits: SMALL.split });
+  const apply = createApplyPart({
+    ...shared,
+    findOrganization: (id) => access.findOrganization(id),
+    applyRows: createApplyRows(createApplyWorkItems(runtime), clock),
+    onEnd: () => undefined,
+    limits: SMALL.window,
+  });
+  return {
+    store,
+    objects,
+    finish: uploads.finish,
+    /** Does what a message of either queue asks for. */
+    handle: async (body: string, handOverAt: number): Promise<void> => {
+      const message = parseUploadMessage(body);
+      if ("part" in message) return apply(message.part, handOverAt);
+      for (const job of message.splits) await split(job, handOverAt);
+    },
+    sweep: createSweepUploads(shared),
+    /** Makes a job and puts its file into the bucket. */
+    upload: async (organization: Organization, file: string): Promise<JobKey> => {
+      const { job } = await store.create(organization, { id: randomUUID(), origin: "request" }, clock() + 120_000);
+      await objects.write(objectKeys.source(job), Buffer.from(file), "text/csv");
+      return { organization: job.organization, id: job.id };
+    },
+  };
+};
+
+/** What the table holds of these external_ids, without what differs from one run to the next. */
+export const contentOf = async (
+  runtime: TestRuntime,
+  organization: Organization,
+  externalIds: readonly string[],
+): Promise<Record<string, object | null>> => {
+  const records = createRecordStore(runtime);
+  const keys = externalIds.map((id) => itemKeyOf(organization.id, id));
+  const read = await records.read(keys);
+  return Object.fromEntries(
+    externalIds.map((id, index) => {
+      const item = workItemFrom(read.get(keyText(keys[index]!)));
+      const { created_at: _created, updated_at: _updated, deleted_at: deleted, ...content } = item ?? {};
+      return [id, item && { ...content, deleted: deleted !== null }];
+    }),
+  );
+};
