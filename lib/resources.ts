@@ -5,7 +5,7 @@ export const SORT_KEY = "sk";
 export const TIME_TO_LIVE = "expires_at";
 
 /** A global secondary index. It is sparse: a record without its keys is not in it. */
-export interface TableIndex {
+interface TableIndex {
   readonly partitionKey: string;
   readonly sortKey: string;
   /** Attributes that it holds beside the keys. */

@@ -2,13 +2,13 @@ import * as z from "zod";
 import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
 
 /** Length limits count Unicode code points, as JSON Schema's `maxLength` does. */
-export const EXTERNAL_ID_MAX_CHARACTERS = 512;
-export const STRING_MAX_CHARACTERS = 1024;
+const EXTERNAL_ID_MAX_CHARACTERS = 512;
+const STRING_MAX_CHARACTERS = 1024;
 /** 64 KiB of UTF-8: a hundred of the largest events still fit a request. */
-export const CONTENT_MAX_BYTES = 64 * 1024;
+const CONTENT_MAX_BYTES = 64 * 1024;
 /** 256 KiB of UTF-8 JSON: an item with every other field at its limit stays under DynamoDB's 400 KB. */
 export const CUSTOM_ATTRIBUTES_MAX_BYTES = 256 * 1024;
-export const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
+const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
 
 const characters = (value: string): number => {
   let count = 0;

@@ -22,7 +22,7 @@ import { addGatewayResponses } from "./gateway-responses.ts";
 const THROTTLE = { throttlingRateLimit: 5000, throttlingBurstLimit: 2500 } as const;
 
 /** TLS 1.2 at least, forward secrecy always. */
-export const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
+const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
 
 /** One line a request; ids of things and keys are in no field. */
 const ACCESS_LOG = {

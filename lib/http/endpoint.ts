@@ -18,7 +18,7 @@ import type { EdgePermissions, Route } from "./route.ts";
 import { refuseProblems, validate } from "./validation.ts";
 
 /** A request that passed the chain: who calls, and what, as the route's schemas gave it. */
-export interface Call<R extends Route> {
+interface Call<R extends Route> {
   readonly organization: Organization;
   /** Ids in the path: UUIDs in lower case. What is none comes as the empty string, which names nothing: it is not found. */
   readonly params: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface Call<R extends Route> {
   readonly deadline: number;
 }
 
-export interface RouteResponse<R extends Route> {
+interface RouteResponse<R extends Route> {
   /** @default the route's status */
   readonly status?: number;
   readonly body: z.input<R["response"]>;

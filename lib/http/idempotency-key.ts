@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors.ts";
 
-export const IDEMPOTENCY_KEY_MAX_CHARACTERS = 255;
+const IDEMPOTENCY_KEY_MAX_CHARACTERS = 255;
 
 /**
  * Reads the `Idempotency-Key` header.

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
-export const PAGE_LIMIT_DEFAULT = 50;
-export const PAGE_LIMIT_MAX = 100;
+const PAGE_LIMIT_DEFAULT = 50;
+const PAGE_LIMIT_MAX = 100;
 
 /** `?limit=`: a whole number from 1 to 100, written in plain digits. */
 export const limitParameter = z

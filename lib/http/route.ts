@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { Permissions } from "../runtime/permissions.ts";
 
 /** How the body of a request is read before the schema sees it. */
-export type BodyKind = "none" | "json" | "multipart-or-json";
+type BodyKind = "none" | "json" | "multipart-or-json";
 
 /** One endpoint: the row that feeds the deployment, the local gateway, the OpenAPI document and the tests. */
 export interface Route {

@@ -7,7 +7,7 @@ import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFi
 import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
 
 /** The one field of a multipart upload. */
-export const FILE_FIELD = "upload[file]";
+const FILE_FIELD = "upload[file]";
 
 /** Content types are checked before: middy's own check refuses quoted boundaries. */
 const multipartParser = httpMultipartBodyParser({

@@ -13,7 +13,7 @@ const entrySchema = z.object({
   listing_sk: z.string(),
 });
 /** An entry of the listing index. */
-export type ListingEntry = Readonly<z.output<typeof entrySchema>>;
+type ListingEntry = Readonly<z.output<typeof entrySchema>>;
 const decodeEntry = decoderOf("listing entry", entrySchema);
 
 export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {

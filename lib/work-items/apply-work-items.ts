@@ -21,9 +21,9 @@ export interface ApplyInput {
 }
 
 /** `skipped`: the row was applied by an earlier run of its job; it counts as succeeded. */
-export type ApplyOutcome = "created" | "updated" | "unchanged" | "restored" | "skipped" | "error";
+type ApplyOutcome = "created" | "updated" | "unchanged" | "restored" | "skipped" | "error";
 
-export interface ApplyResult {
+interface ApplyResult {
   readonly id: string;
   readonly outcome: ApplyOutcome;
   /** The item after this input; null where it could not be applied. */
@@ -32,7 +32,7 @@ export interface ApplyResult {
   readonly error: { readonly message: string; readonly permanent: boolean } | null;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly dryRun?: boolean;
   /** Milliseconds since the epoch. */
   readonly deadline: number;

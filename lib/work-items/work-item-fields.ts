@@ -3,7 +3,7 @@ import { type JsonObject, jsonEquals, parseJsonObject } from "../json.ts";
 import { content, customAttributes, email, jsonObject, storedTimestamp, text, timestamp } from "../scalars.ts";
 import { field } from "./field-definition.ts";
 
-export const workItemStatusSchema = z
+const workItemStatusSchema = z
   .enum(["pending", "in_progress", "completed", "cancelled"])
   .meta({ id: "WorkItemStatus" });
 export type WorkItemStatus = z.infer<typeof workItemStatusSchema>;

@@ -4,7 +4,7 @@ import { type GivenFields, inputShape, responseShape, storedShape } from "./fiel
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 /** Events that one work item input may hold: with the item they are one DynamoDB transaction of at most 100 actions. */
-export const EVENTS_PER_ITEM_MAX = 99;
+const EVENTS_PER_ITEM_MAX = 99;
 export const ITEMS_PER_BATCH_MAX = 100;
 export const EVENTS_PER_BATCH_MAX = 2000;
 
@@ -35,7 +35,7 @@ export const workItemPatchSchema = z
 /** Fields that an input sets; a PATCH and a batch item differ only in what else they may hold. */
 export type Changes = GivenFields<typeof WORK_ITEM_FIELDS>;
 
-export const personSchema = z
+const personSchema = z
   .strictObject({
     id: z.string().nullable(),
     name: z.string().nullable(),
@@ -84,7 +84,7 @@ export const workItemWithEventsSchema = workItemSchema
   .extend({ events: z.array(workItemEventSchema) })
   .meta({ id: "WorkItemWithEvents" });
 
-export const batchOutcomeSchema = z.enum(["created", "updated", "unchanged", "restored", "error"]);
+const batchOutcomeSchema = z.enum(["created", "updated", "unchanged", "restored", "error"]);
 export type BatchOutcome = z.infer<typeof batchOutcomeSchema>;
 
 export const batchResultSchema = z

@@ -27,7 +27,7 @@ export const failedRowsSchema = z
   .meta({ id: "WorkItemUploadFailedRows" });
 
 /** What S3 takes in one POST. */
-export const FORM_MAX_BYTES = 5 * 1024 ** 3;
+const FORM_MAX_BYTES = 5 * 1024 ** 3;
 
 /** Asks for a form instead of sending the file. */
 export const uploadFormRequestSchema = z

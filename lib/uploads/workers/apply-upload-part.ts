@@ -33,7 +33,7 @@ import {
 import { type Claimed, LeaseLostError, type UploadStore } from "../job/upload-store.ts";
 
 /** Rows that are read, written and counted together: as many as a batch call takes twice. */
-export const WINDOW_LIMITS = { rows: 200, bytes: 256 * 1024 };
+const WINDOW_LIMITS = { rows: 200, bytes: 256 * 1024 };
 
 export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;

@@ -22,7 +22,7 @@ import {
 } from "../job/upload-record.ts";
 import { type Claimed, LeaseLostError, type UploadStore } from "../job/upload-store.ts";
 
-export const SPLIT_LIMITS = {
+const SPLIT_LIMITS = {
   /** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
   segmentBytes: 8 * 1024 * 1024,
   /** Bytes of the file for each of the first parts, so many that each is worth its overhead. */

@@ -11,7 +11,7 @@ import { createTestRuntime } from "../runtime.ts";
 import { createUploadHarness, s3Event, sqsEvent } from "./upload-harness.ts";
 
 export const MINUTE_MS = 60_000;
-export const UPLOAD = "/v1/work_items/upload";
+const UPLOAD = "/v1/work_items/upload";
 
 export type Job = { id: string; status: string; error?: string; [name: string]: unknown };
 export const dataOf = ({ text }: { text: string }) => (JSON.parse(text) as { data: Job }).data;
