@@ -30,10 +30,7 @@ const CANNOT_BE_APPLIED = "the row cannot be applied";
 
 /** The row itself is what the code or the store cannot take. All else (throttling, network) passes. */
 const isFaultOfRow = (error: unknown): boolean =>
-  error instanceof TypeError ||
-  error instanceof RangeError ||
-  error instanceof SyntaxError ||
-  (error instanceof Error && error.name === "ValidationException");
+  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 
 export interface ApplyRowsOptions {
   readonly job: string;

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
+import { equalityFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { createTestService, type Json } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
@@ -169,5 +170,41 @@ describe("conversation uploads", () => {
     expect((await service.call("getConversationUpload", { params: { id: "nope" } })).status).toBe(404);
     await expect(record({ ...payload(1), organization: "nobody" })).rejects.toThrow("not found");
     await expect(record({ ...payload(1), status: "odd" })).rejects.toThrow("status");
+  });
+});
+
+describe("a filter", () => {
+  const values = {
+    agent_email: "ann@example.com",
+    agent_external_id: "agent-1",
+    type: "call",
+    status: "cancelled",
+  } as const satisfies Record<(typeof equalityFilterNames)[number], string>;
+
+  it.each(equalityFilterNames)("by %s that the index does not project is applied to what was read", async (name) => {
+    const service = await createTestService();
+    const one = { external_id: "one", [name]: values[name] };
+    await service.call("applyWorkItemBatch", { body: { work_items: [one, { external_id: "other" }] } });
+    const query = { [name]: values[name] };
+    const projected = await service.call("listWorkItems", { query });
+    // The index is asked as if it knew nothing of the attribute.
+    service.runtime.dynamodb.middlewareStack.add(
+      (next, context) => (request) => {
+        if (context.commandName !== "QueryCommand") return next(request);
+        const {
+          FilterExpression: _,
+          ExpressionAttributeNames: __,
+          ...input
+        } = request.input as Record<string, unknown>;
+        const asked = Object.entries(input["ExpressionAttributeValues"] as object).filter(
+          ([key]) => !key.startsWith(":filter"),
+        );
+        return next({ ...request, input: { ...input, ExpressionAttributeValues: Object.fromEntries(asked) } as never });
+      },
+      { step: "initialize", name: "withoutFilter" },
+    );
+    const unprojected = await service.call("listWorkItems", { query });
+    expect(unprojected.body["data"]).toMatchObject([{ external_id: "one" }]);
+    expect(unprojected.text).toBe(projected.text);
   });
 });
