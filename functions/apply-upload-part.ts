@@ -14,6 +14,7 @@ import { workers } from "./workers.ts";
 
 const worker = workers.applyUploadPart;
 
+/** Applies the upload part that each message of the parts queue names. */
 export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
   const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });

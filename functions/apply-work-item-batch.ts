@@ -10,9 +10,10 @@ import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.applyWorkItemBatch;
-/** The gateway waits 29 s: what is not applied by then could not be told. */
+/** The gateway waits 29 s for the response: items that are not applied in time get an error in it. */
 const APPLY_WITHIN_MS = 20_000;
 
+/** `POST /v1/work_items/batch` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const applyWorkItems = createApplyWorkItems(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body }) => {

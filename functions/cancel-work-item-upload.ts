@@ -12,10 +12,11 @@ import { routes } from "./routes.ts";
 
 const route = routes.cancelWorkItemUpload;
 
-/** Parts under way reach their next checkpoint within a second or so; the answer waits for them, but not for ever. */
+/** Running parts reach their next checkpoint within about a second; the response waits for them up to this long. */
 const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
+/** `DELETE /v1/work_items/upload/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
   const { store, finish } = createUploads(runtime);
@@ -37,7 +38,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     try {
       while (!(await finish(job, { until: waitUntil, abridge: false })) && clock() < waitUntil) await sleep(POLL_MS);
     } catch (error) {
-      // The job stops all the same: the sweep has a worker write the report.
+      // The job stops nevertheless: the sweep sends a message to a worker, which writes the report.
       if (!(error instanceof ReportUnfinishedError)) throw error;
     }
     return { body: { data: toUploadJobResponse(await find(job)) } };

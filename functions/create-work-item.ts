@@ -10,6 +10,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.createWorkItem;
 
+/** `POST /v1/work_items` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const createWorkItem = createCreateWorkItem(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, headers }) => {

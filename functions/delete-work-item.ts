@@ -8,6 +8,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.deleteWorkItem;
 
+/** `DELETE /v1/work_items/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const deleteWorkItem = createDeleteWorkItem(runtime);
   return endpoint(route, runtime, async ({ organization, params, headers, deadline }) => {

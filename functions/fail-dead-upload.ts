@@ -8,6 +8,7 @@ import { workers } from "./workers.ts";
 
 const worker = workers.failDeadUpload;
 
+/** Ends the upload job that each dead letter names. */
 export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker =>
   queueWorker(runtime, createFailDeadUpload({ ...runtime, ...createUploads(runtime) }));
 

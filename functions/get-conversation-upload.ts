@@ -7,6 +7,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.getConversationUpload;
 
+/** `GET /v1/conversation_uploads/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const store = createConversationUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, params }) => ({

@@ -14,8 +14,10 @@ import { routes } from "./routes.ts";
 
 const route = routes.getWorkItemUploadFailedRows;
 
+/** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
 
+/** `GET /v1/work_items/upload/{id}/failed_rows` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { environment, s3, clock } = runtime;
   const store = createUploadStore(runtime);

@@ -9,6 +9,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.getWorkItemUpload;
 
+/** `GET /v1/work_items/upload/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const store = createUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, params }) => {

@@ -8,6 +8,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.getWorkItem;
 
+/** `GET /v1/work_items/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const getWorkItem = createGetWorkItem(runtime);
   return endpoint(route, runtime, async ({ organization, params }) =>

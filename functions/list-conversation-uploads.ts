@@ -7,6 +7,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.listConversationUploads;
 
+/** `GET /v1/conversation_uploads` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const store = createConversationUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, query }) => {

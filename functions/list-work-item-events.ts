@@ -11,6 +11,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.listWorkItemEvents;
 
+/** `GET /v1/work_items/{id}/events` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const listEvents = createListWorkItemEvents(runtime);
   return endpoint(route, runtime, async ({ organization, params, query }) => {

@@ -8,6 +8,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.listWorkItemUploads;
 
+/** `GET /v1/work_items/upload` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const listUploads = createListUploads(runtime, createUploadStore(runtime));
   return endpoint(route, runtime, async ({ organization, query }) => {

@@ -7,6 +7,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.listWorkItems;
 
+/** `GET /v1/work_items` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const listWorkItems = createListWorkItems(runtime);
   return endpoint(route, runtime, async ({ organization, query }) => {

@@ -12,12 +12,14 @@ import { workers } from "./workers.ts";
 
 const worker = workers.recordConversationUpload;
 
+/** The payload of a direct invocation. */
 export const payloadSchema = conversationUploadInputSchema.extend({ organization: organizationIdSchema });
 
+/** Creates or updates the conversation upload that the payload describes. */
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const store = createConversationUploadStore(runtime);
   const access = createAccessStore(runtime);
-  /** @throws InvalidInputError, NotFoundError (no such organization), StoreBusyError: the caller's invocation fails with them */
+  /** @throws InvalidInputError, NotFoundError (no such organization), StoreBusyError: the invocation fails with it */
   return async (payload: unknown) => {
     const { organization: id, ...input } = parsePayload(payloadSchema, payload);
     const organization = await access.findOrganization(id);

@@ -11,16 +11,17 @@ import { workers } from "./workers.ts";
 const worker = workers.recordQaScore;
 const RECORD_WITHIN_MS = 10_000;
 
-/** `qa_score`: 0 to 1; null takes the score back. */
+/** The payload of a direct invocation. `qa_score` is from 0 to 1; null removes the score. */
 export const payloadSchema = z.strictObject({
   organization: organizationIdSchema,
   external_id: externalId,
   qa_score: z.number().min(0).max(1).nullable(),
 });
 
+/** Sets the evaluation result of the work item that the payload names. */
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const recordQaScore = createRecordQaScore(runtime);
-  /** @throws InvalidInputError, NotFoundError, StoreBusyError: the caller's invocation fails with them */
+  /** @throws InvalidInputError, NotFoundError, StoreBusyError: the invocation fails with it */
   return async (payload: unknown) => {
     const { organization, external_id, qa_score } = parsePayload(payloadSchema, payload);
     const id = workItemId(organization, external_id);

@@ -5,6 +5,7 @@ import { allRoutes } from "./routes.ts";
 
 const permissions = {};
 
+/** Every method and path that no route has. */
 export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
   rejectUnknownRoute("reject-unknown-route", allRoutes, runtime);
 

@@ -55,6 +55,7 @@ const batchBody = z
     },
   );
 
+/** All endpoints, by the name that the code uses for each. */
 export const routes = {
   applyWorkItemBatch: route({
     name: "apply-work-item-batch",
@@ -318,5 +319,5 @@ export const routes = {
   }),
 } as const satisfies Record<string, Route>;
 
-/** The rows in order, for whoever walks all endpoints. */
+/** The same endpoints in order. */
 export const allRoutes: readonly Route[] = Object.values(routes);

@@ -10,6 +10,7 @@ import { workers } from "./workers.ts";
 
 const worker = workers.splitUpload;
 
+/** Splits the uploaded file that each message of the split queue names. */
 export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
   const split = createSplitUpload({
     ...runtime,

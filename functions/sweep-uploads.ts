@@ -11,9 +11,10 @@ import { workers } from "./workers.ts";
 
 const worker = workers.sweepUploads;
 
-/** Kept from the function's time for the job that is being looked at. */
+/** Reserved at the end of the function's time, to finish the job that it is checking. */
 const MARGIN_MS = 30_000;
 
+/** Checks all open upload jobs that are due, once a minute. */
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });

@@ -12,6 +12,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.updateWorkItem;
 
+/** `PATCH /v1/work_items/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const updateWorkItem = createUpdateWorkItem(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, params, body, headers, deadline }) => {

@@ -17,11 +17,12 @@ import { routes } from "./routes.ts";
 
 const route = routes.uploadWorkItems;
 
-/** When the sweep looks after a new job: a file that came with the call is there by then. */
+/** When the sweep first checks a new job. A file that came with the request is in the bucket by then. */
 const FIRST_CHECK_MS = 60_000;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
+/** `POST /v1/work_items/upload` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
   const store = createUploadStore(runtime);
@@ -31,17 +32,17 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const key = parseIdempotencyKey(headers);
     if (file) await assertReadable(file.content);
     const origin = file ? "request" : "form";
-    const made = {
+    const newJob = {
       id: key === undefined ? randomUUID() : idempotentUploadJobId(organization.id, key),
       origin,
       ...(key !== undefined && { content_hash: hash(file?.content ?? JSON.stringify(body.upload)) }),
       ...(!file && { expected_size: body.upload.size }),
     } as const;
-    const { job, created } = await store.create(organization, made, clock() + FIRST_CHECK_MS);
-    if (!created && job.content_hash !== made.content_hash) {
+    const { job, created } = await store.create(organization, newJob, clock() + FIRST_CHECK_MS);
+    if (!created && job.content_hash !== newJob.content_hash) {
       throw new InvalidInputError("Idempotency-Key: was used for another upload");
     }
-    // Again where an earlier call with this key was cut off before it wrote the file.
+    // Also for a repeated request: the first one may have been interrupted before it wrote the file.
     if (file && job.status === "pending") await objects.writeOnce(objectKeys.source(job), file.content, "text/csv");
 
     const form = file ? null : await createUploadForm(runtime, job);

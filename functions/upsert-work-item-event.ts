@@ -9,6 +9,7 @@ import { routes } from "./routes.ts";
 
 const route = routes.upsertWorkItemEvent;
 
+/** `POST /v1/work_items/{id}/events` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const upsertEvent = createUpsertWorkItemEvent(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, params, body, deadline }) => {

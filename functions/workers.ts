@@ -20,6 +20,7 @@ export interface Worker {
 
 const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
 
+/** All functions that are not behind the gateway, by the name that the code uses for each. */
 export const workers = {
   splitUpload: {
     name: "split-upload",
@@ -57,7 +58,7 @@ export const workers = {
   },
   sweepUploads: {
     name: "sweep-uploads",
-    summary: "Sends on what lost its message or its worker; ends what can no longer finish",
+    summary: "Resumes upload jobs that lost a message or a worker; ends those that can no longer complete",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
       workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
@@ -92,4 +93,5 @@ export const workers = {
   },
 } as const satisfies Record<string, Worker>;
 
+/** The same functions in order. */
 export const allWorkers: readonly Worker[] = Object.values(workers);

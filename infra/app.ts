@@ -4,7 +4,7 @@ import { contextOf } from "./context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { SettingsError } from "./settings.ts";
 
-/** What `cdk.json` runs; by itself, `node infra/app.ts -c stage=prod` synthesizes too, into `cdk.out`. */
+/** The command in `cdk.json`. `node infra/app.ts -c stage=prod` also synthesizes, into `cdk.out`. */
 try {
   createServiceApp({
     context: contextOf(process.argv.slice(2)),

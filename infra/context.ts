@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PROJECT_ROOT } from "./build.ts";
 
-/** Values by name, as `-c name=value` and cdk.json give them. */
+/** CDK context: values by name, from `-c name=value` and cdk.json. */
 export type Context = Readonly<Record<string, unknown>>;
 
-/** The CDK's own command line passes the context of cdk.json along; whoever runs the app without it needs this. */
+/** The context in cdk.json, which the CDK's command line passes to the app; other callers must read it themselves. */
 export const projectContext = (): Context =>
   (JSON.parse(readFileSync(join(PROJECT_ROOT, "cdk.json"), "utf8")) as { context: Context }).context;
 
-/** The `-c name=value` among the arguments of a command; everything else is the command's own. */
+/** The `-c name=value` options of a command line; all its other arguments are ignored. */
 export const contextOf = (commandArguments: readonly string[]): Context => {
   const { values } = parseArgs({
     args: [...commandArguments],

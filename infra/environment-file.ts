@@ -1,10 +1,10 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** @returns no variables where there is no file yet */
+/** Reads a file of `NAME=value` lines. @returns no variables if the file does not exist */
 export const readEnvironmentFile = (file: string): Variables => {
   try {
     return parseEnv(readFileSync(file, "utf8")) as Variables;
@@ -13,7 +13,7 @@ export const readEnvironmentFile = (file: string): Variables => {
   }
 };
 
-/** Keeps them for the command lines; the API key among them is for this user's eyes alone. */
+/** Writes a file of `NAME=value` lines for the command lines. Only this user may read it: it holds an API key. */
 export const writeEnvironmentFile = (file: string, variables: Variables): void => {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(file, lines.join(""), { mode: 0o600 });

@@ -5,20 +5,21 @@ import { type Context, projectContext } from "./context.ts";
 import { parseSettings } from "./settings.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";
 
-/** As the CDK's command line has it by itself: local tools find the code of functions by the asset paths in the template. */
+/** Set by the CDK's command line too. Local tools find the functions' code by the asset paths in the template. */
 const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true };
 
+/** Properties of the app. */
 export interface ServiceAppProps {
-  /** As `-c name=value` gives it. @default none */
+  /** Values that `-c name=value` sets. @default none */
   readonly context?: Context;
-  /** Where the templates go. @default a new temporary directory */
+  /** Directory of the cloud assembly. @default a new temporary directory */
   readonly outdir?: string;
-  /** Where `build.ts` put a directory for each function. @default `dist` */
+  /** Directory with the functions' bundles, see `build.ts`. @default `dist` */
   readonly bundles?: string;
 }
 
 /**
- * The app with a stack for each region, checked when it is synthesized.
+ * Creates the app with one stack for each region. cdk-nag checks it when it is synthesized.
  * @throws SettingsError
  */
 export const createServiceApp = ({ context = {}, outdir, bundles = BUNDLES }: ServiceAppProps = {}): App => {

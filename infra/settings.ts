@@ -2,33 +2,34 @@ import * as z from "zod";
 import { REGIONS, type RegionCode, regionCodes, regionCodeSchema } from "../lib/regions.ts";
 import { readEnvironmentFile } from "./environment-file.ts";
 
-/** What `-c name=value` on the command line decides. */
+/** The deployment's settings, from `-c name=value` on the command line. */
 export interface Settings {
-  /** One stage an account: both stages have the same stacks and the same protection of data. @default dev */
+  /** Each account has one stage. Both stages have the same stacks and protect data alike. @default dev */
   readonly stage: "dev" | "prod";
   /** @default all */
   readonly regions: readonly RegionCode[];
-  /** A web application firewall before the API. @default false */
+  /** Whether a web application firewall stands before the API. @default false */
   readonly waf: boolean;
-  /** Who hears the alarms. @default nobody: the topic is there to subscribe to */
+  /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   readonly alarmEmail: string | undefined;
-  /** By region. @default the API's own address */
+  /** Custom domain names by region. @default the API's own address */
   readonly domains: Partial<Record<RegionCode, Domain>>;
-  /** Variables of all functions where something else than AWS runs them (sam, LocalStack). @default none */
+  /** Environment variables of all functions, where sam or LocalStack runs them instead of AWS. @default none */
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** A region's custom domain name. */
 export interface Domain {
   readonly host: string;
   readonly certificateArn: string;
-  /** Route 53 zone that gets the alias record. @default none: the record is made elsewhere */
+  /** Route 53 zone for the alias record. @default none: another DNS service holds the record */
   readonly hostedZoneId: string | undefined;
 }
 
-/** The command line asks for what cannot be; the message says in one line what to do. */
+/** A setting is not valid. The message says in one line what to do. */
 export class SettingsError extends Error {}
 
-/** `true` in cdk.json, `"true"` on the command line. */
+/** A boolean: `true` in cdk.json, `"true"` on the command line. */
 const flag = z.union([z.boolean(), z.stringbool()], "must be true or false").default(false);
 
 const certificateOf = (code: RegionCode) => `certificate-${code}` as const;
@@ -66,8 +67,8 @@ const domainOf = (code: RegionCode, context: Context): Domain | undefined => {
   return { host, certificateArn, hostedZoneId: context.zone };
 };
 
-/** Lambda sets these itself and takes no template that does; a key is for a caller, never for a function. */
-const NOT_OF_FUNCTIONS =
+/** Lambda sets the first five itself and refuses a template that does; the last two are for callers, not functions. */
+const RESERVED_VARIABLES =
   /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|API_KEY|BASE_URL)$/;
 
 const environmentOf = ({ environment: file, stage }: Context): Settings["environment"] => {
@@ -75,7 +76,7 @@ const environmentOf = ({ environment: file, stage }: Context): Settings["environ
   if (stage === "prod") {
     throw new SettingsError(`-c environment=${file}: is for functions that run elsewhere than on AWS; leave it out`);
   }
-  const variables = Object.entries(readEnvironmentFile(file)).filter(([name]) => !NOT_OF_FUNCTIONS.test(name));
+  const variables = Object.entries(readEnvironmentFile(file)).filter(([name]) => !RESERVED_VARIABLES.test(name));
   if (!variables.some(([name]) => name.startsWith("AWS_ENDPOINT_URL"))) {
     throw new SettingsError(
       `-c environment=${file}: must be a file with AWS_ENDPOINT_URL=<URL> lines, such as the .local/env of npm start`,
@@ -84,16 +85,17 @@ const environmentOf = ({ environment: file, stage }: Context): Settings["environ
   return Object.fromEntries(variables);
 };
 
-/** Names of the CDK's own context hold one of these, ours do not. */
-const isOfCdk = (name: string): boolean => /[:/]/.test(name);
+/** The CDK's own context names contain a colon or a slash; the names of our settings do not. */
+const isCdkContext = (name: string): boolean => /[:/]/.test(name);
 
 /**
- * @param given the whole context, by name; what the CDK keeps in it for itself is left alone
+ * Checks the context and makes settings of it.
+ * @param given the whole context, by name; the CDK's own values in it are ignored
  * @throws SettingsError
  */
 export const parseSettings = (given: Readonly<Record<string, unknown>>): Settings => {
   const names = Object.keys(contextSchema.shape);
-  const unknown = Object.keys(given).filter((name) => !isOfCdk(name) && !names.includes(name));
+  const unknown = Object.keys(given).filter((name) => !isCdkContext(name) && !names.includes(name));
   if (unknown.length > 0) {
     throw new SettingsError(`-c ${unknown.join(", ")}: is no setting; settings are ${names.join(", ")}`);
   }

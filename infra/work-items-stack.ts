@@ -33,14 +33,15 @@ const NO_FIREWALL = {
 const toPascalCase = (name: string): string =>
   name.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 
+/** Properties of a region's stack. */
 export interface WorkItemsStackProps extends StackProps {
   readonly regionCode: RegionCode;
   readonly settings: Settings;
-  /** Where `build.ts` put a directory for each function. */
+  /** Directory with the functions' bundles, see `build.ts`. */
   readonly bundles: string;
 }
 
-/** The whole service in one region; no other region has a part in it. */
+/** The whole service in one region. It uses nothing of any other region. */
 export class WorkItemsStack extends Stack {
   constructor(scope: Construct, { regionCode, settings, bundles, ...props }: WorkItemsStackProps) {
     super(scope, stackNameOf(regionCode), {
@@ -71,7 +72,7 @@ export class WorkItemsStack extends Stack {
         }).bucket,
     );
     const resources: StatefulResources = { tables, buckets, queues };
-    const surroundings = { regionCode, resources, bundles, logRetention, environment: settings.environment };
+    const sharedProps = { regionCode, resources, bundles, logRetention, environment: settings.environment };
 
     const functionOf = ({
       name,
@@ -80,7 +81,7 @@ export class WorkItemsStack extends Stack {
       bodyKind,
     }: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">) =>
       new ServiceFunction(this, toPascalCase(name), {
-        ...surroundings,
+        ...sharedProps,
         name,
         summary,
         permissions,
@@ -89,14 +90,14 @@ export class WorkItemsStack extends Stack {
       }).function;
     const rejectUnknownRoute = functionOf({
       name: REJECT_UNKNOWN_ROUTE,
-      summary: "Answers 404 and 405",
+      summary: "Responds with 404 or 405",
       permissions: {},
       bodyKind: "none",
     });
     api.serve(allRoutes, functionOf, rejectUnknownRoute);
 
     const workerFunctionOf = (worker: Worker) =>
-      addWorker(this, toPascalCase(worker.name), { ...surroundings, worker }).function;
+      addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker }).function;
     const { sweepUploads, failDeadUpload, ...others } = workers;
     const metrics = serviceMetrics({
       api: api.api,

@@ -8,7 +8,7 @@ import type { Administration } from "../../lib/organizations/administration.ts";
 import { organizationIdSchema } from "../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodesInWords, regionCodeSchema } from "../../lib/regions.ts";
 
-/** The command line asks for what cannot be; the message says in one line what to do. */
+/** The command line is not valid. The message says in one line what to do. */
 export class UsageError extends Error {}
 
 /** Options that every command takes. */
@@ -18,7 +18,7 @@ export const commonOptions = {
   json: { type: "boolean", default: false },
 } as const;
 
-/** Which Access table, and where it is: options first, then the environment, then the local stack's own file. */
+/** The Access table to work on. Options win over environment variables, and those over the local stack's file. */
 export interface Target {
   readonly table?: string | undefined;
   readonly region?: string | undefined;
@@ -44,8 +44,8 @@ const regionCode = (value: string | undefined): RegionCode => {
 };
 
 /**
- * The Access table that a command works on.
- * @throws UsageError where neither options, environment nor a local stack name one.
+ * Opens the Access table that a command works on.
+ * @throws UsageError if neither the options nor the environment nor a local stack name one
  */
 export const openAdministration = (target: Target, variables: Variables): Administration => {
   const named = target.table ?? variables["ACCESS_TABLE"];
@@ -77,7 +77,7 @@ export const openAdministration = (target: Target, variables: Variables): Admini
 /** The last line of every command's usage. */
 export const COMMON_USAGE = `options: --json   --table <Access table> --region ${regionCodesInWords} (default: the local service)`;
 
-/** @throws UsageError */
+/** Checks an organization's id. @throws UsageError */
 export const organizationId = (value: string | undefined): string => {
   if (value === undefined) throw new UsageError("name the organization: --organization acme");
   const parsed = organizationIdSchema.safeParse(value);
@@ -87,15 +87,15 @@ export const organizationId = (value: string | undefined): string => {
 
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  const isOurs = error instanceof UsageError || error instanceof WorkItemsError;
+  const isExpected = error instanceof UsageError || error instanceof WorkItemsError;
   const isParseArgs = "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
-  if (isOurs || isParseArgs) return error.message;
+  if (isExpected || isParseArgs) return error.message;
   if ("code" in error && error.code === "ECONNREFUSED")
     return "no DynamoDB answers there: is the local service running?";
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
 };
 
-/** Runs a command; whatever goes wrong becomes one line and exit status 1. */
+/** Runs a command and prints its result; any error is printed in one line, with exit status 1. */
 export const runCommand = async (command: () => Promise<string>): Promise<void> => {
   try {
     console.log(await command());

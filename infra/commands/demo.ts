@@ -13,14 +13,14 @@ class DemoError extends Error {}
 
 const serviceAddress = (): { baseUrl: string; apiKey: string } => {
   const file = join(process.env["DATA_DIR"] ?? ".local", "env");
-  let kept: NodeJS.Dict<string> = {};
+  let variables: NodeJS.Dict<string> = {};
   try {
-    kept = parseEnv(readFileSync(file, "utf8"));
+    variables = parseEnv(readFileSync(file, "utf8"));
   } catch {
-    // Without a local service the variables name another one.
+    // Without a local service, BASE_URL and API_KEY name another one.
   }
-  const baseUrl = process.env["BASE_URL"] ?? kept["BASE_URL"];
-  const apiKey = process.env["API_KEY"] ?? kept["API_KEY"];
+  const baseUrl = process.env["BASE_URL"] ?? variables["BASE_URL"];
+  const apiKey = process.env["API_KEY"] ?? variables["API_KEY"];
   if (baseUrl === undefined || apiKey === undefined) {
     throw new DemoError(`no service: run npm start first (it writes ${file}), or set BASE_URL and API_KEY`);
   }
@@ -28,25 +28,25 @@ const serviceAddress = (): { baseUrl: string; apiKey: string } => {
 };
 
 const createClient = ({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) => {
-  /** Sends a request again where the service asks to wait. */
+  /** Sends a request. Repeats it after a 429 or 503 response, once the time in `Retry-After` has passed. */
   const call = async (method: string, path: string, body?: FormData | string): Promise<Record<string, unknown>> => {
     const headers = {
       authorization: `Bearer ${apiKey}`,
       ...(typeof body === "string" && { "content-type": "application/json" }),
     };
-    const answer = await fetch(`${baseUrl}${path}`, { method, headers, ...(body !== undefined && { body }) }).catch(
+    const response = await fetch(`${baseUrl}${path}`, { method, headers, ...(body !== undefined && { body }) }).catch(
       (error: unknown) => {
         throw new DemoError(`no service answers at ${baseUrl}: ${String(error)}`);
       },
     );
-    const waitSeconds = answer.headers.get("retry-after");
-    if ((answer.status === 429 || answer.status === 503) && waitSeconds !== null) {
-      await answer.body?.cancel();
+    const waitSeconds = response.headers.get("retry-after");
+    if ((response.status === 429 || response.status === 503) && waitSeconds !== null) {
+      await response.body?.cancel();
       await sleep(Number(waitSeconds) * 1000);
       return call(method, path, body);
     }
-    const parsed = (await answer.json()) as Record<string, unknown>;
-    if (!answer.ok) throw new DemoError(`${method} ${path}: ${answer.status} ${String(parsed["error"])}`);
+    const parsed = (await response.json()) as Record<string, unknown>;
+    if (!response.ok) throw new DemoError(`${method} ${path}: ${response.status} ${String(parsed["error"])}`);
     return parsed["data"] as Record<string, unknown>;
   };
   return { call };

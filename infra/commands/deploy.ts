@@ -6,19 +6,19 @@ import { PROJECT_ROOT } from "../build.ts";
 import { contextOf, projectContext } from "../context.ts";
 import { parseSettings, SettingsError } from "../settings.ts";
 
-/** What the CDK says of each role of the bootstrap that it cannot take, before it finds out why. */
+/** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
 const ROLE_NOT_ASSUMED = "could not be used to assume";
 const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/;
 
-/** Passes on what the CDK prints; a missing bootstrap becomes one line in place of a page. */
+/** Prints the CDK's output; if the account is not bootstrapped, one line replaces the CDK's long message. */
 const relay = (stack: string, output: NodeJS.ReadableStream): void => {
   let held: string[] = [];
-  let isTold = false;
+  let isReplaced = false;
   const release = (): void => {
     for (const line of held) console.error(line);
     held = [];
   };
-  const tell = (line: string): void => {
+  const print = (line: string): void => {
     if (line.includes(ROLE_NOT_ASSUMED)) {
       held.push(line);
       return;
@@ -30,16 +30,16 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
       return;
     }
     console.error(`${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`);
-    isTold = true;
+    isReplaced = true;
   };
   createInterface({ input: output })
-    .on("line", (line) => isTold || tell(line))
-    .once("close", () => isTold || release());
+    .on("line", (line) => isReplaced || print(line))
+    .once("close", () => isReplaced || release());
 };
 
 /**
- * `npm run deploy -- <region> [-c name=value …] [other options of cdk deploy]`
- * @throws SettingsError before anything is asked of AWS
+ * Runs `npm run deploy -- <region> [-c name=value …] [other options of cdk deploy]`.
+ * @throws SettingsError before any request to AWS
  */
 const deploy = ([region, ...options]: readonly string[]): void => {
   if (region === undefined || region.startsWith("-")) {

@@ -25,10 +25,10 @@ const MAPPED = new Set([
 const known = (value: string | undefined): string | undefined =>
   value === undefined || value === "?" ? undefined : value;
 
-/** `29-02-2016 01:23`, taken as UTC, to RFC 3339; undefined where unknown. */
+/** Converts `29-02-2016 01:23`, taken as UTC, to RFC 3339; undefined if the time is unknown. */
 export const logTime = (value: string | undefined): string | undefined => {
-  const parts = /^(\d\d)-(\d\d)-(\d{4}) (\d\d:\d\d)$/.exec(known(value) ?? "");
-  return parts ? `${parts[3]}-${parts[2]}-${parts[1]}T${parts[4]}:00Z` : undefined;
+  const match = /^(\d\d)-(\d\d)-(\d{4}) (\d\d:\d\d)$/.exec(known(value) ?? "");
+  return match ? `${match[3]}-${match[2]}-${match[1]}T${match[4]}:00Z` : undefined;
 };
 
 const statusOf = (state: string | undefined) => {
@@ -36,7 +36,7 @@ const statusOf = (state: string | undefined) => {
   return state === "Resolved" || state === "Closed" ? "completed" : "in_progress";
 };
 
-/** Only the entries that have a value, typed as such. */
+/** The fields without those that are undefined. */
 const present = <T extends Record<string, unknown>>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
@@ -69,7 +69,7 @@ const toIncident = (rows: readonly LogRow[]): Incident => {
   };
 };
 
-/** Reads an incident event log, one row a change of an incident, as work items in the order of their first rows. */
+/** Reads an incident event log, one row for each change, as work items in the order of their first rows. */
 export const readIncidents = (csv: string): Incident[] => {
   const rows = parse<LogRow>(csv, { columns: true, bom: true });
   return [...Map.groupBy(rows, (row) => row["number"]).values()].map(toIncident);
@@ -77,7 +77,7 @@ export const readIncidents = (csv: string): Incident[] => {
 
 const quote = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
-/** The same incidents as an upload file: events are not part of it, attributes have a column each. */
+/** Writes incidents as an upload file. Each attribute has its own column; events are left out. */
 export const toUploadCsv = (incidents: readonly Incident[]): string => {
   const names = [...new Set(incidents.flatMap(({ custom_attributes: attributes }) => Object.keys(attributes)))];
   const fields = ["external_id", "agent_name", "agent_external_id", "type", "status", "completed_at"] as const;

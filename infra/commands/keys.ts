@@ -28,7 +28,7 @@ ${COMMON_USAGE}`;
 
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
 
-/** `90d` or `12h` from now. */
+/** The time that is for example `90d` or `12h` from now. */
 const expiry = (text: string | undefined, clock: Clock): string | undefined => {
   if (text === undefined) return undefined;
   const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
@@ -47,8 +47,8 @@ const stateOf = (key: ApiKeyRecord, now: number): string => {
   return key.valid_until === undefined ? "live" : `live until ${key.valid_until}`;
 };
 
-/** What may be shown of a key at any time. */
-const shown = (key: ApiKeyRecord) => apiKeyRecordSchema.omit({ hash: true }).parse(key);
+/** A key's record without its hash. */
+const withoutHash = (key: ApiKeyRecord) => apiKeyRecordSchema.omit({ hash: true }).parse(key);
 
 const describeCreated = ({ key, record }: CreatedKey): string =>
   `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
@@ -61,34 +61,39 @@ const run = async (administration: Administration, command: string | undefined, 
   switch (command) {
     case "create": {
       const created = await createKey(administration, organization, options);
-      return print({ key: created.key, ...shown(created.record) }, describeCreated(created));
+      return print({ key: created.key, ...withoutHash(created.record) }, describeCreated(created));
     }
     case "list": {
       const keys = await listKeys(administration, organization);
       const lines = keys.map(
         (key) => `${key.key_id}  ${key.name}  created ${key.created_at}  ${stateOf(key, clock())}`,
       );
-      return print(keys.map(shown), lines.join("\n") || `${organization} has no keys`);
+      return print(keys.map(withoutHash), lines.join("\n") || `${organization} has no keys`);
     }
     case "rotate": {
       const rotated = await rotateKey(administration, organization, options);
       const { previous, revoked } = rotated;
       return print(
-        { key: rotated.key, ...shown(rotated.record), previous: shown(previous), revoked: revoked.map(shown) },
+        {
+          key: rotated.key,
+          ...withoutHash(rotated.record),
+          previous: withoutHash(previous),
+          revoked: revoked.map(withoutHash),
+        },
         `${describeCreated(rotated)}\nkey ${previous.key_id} stays live until it is revoked or rotated out` +
           revoked.map((key) => `\nkey ${key.key_id} is revoked`).join(""),
       );
     }
     case "revoke": {
       const revoked = await revokeKey(administration, organization, keyId(values.key));
-      return print(shown(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`);
+      return print(withoutHash(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`);
     }
     default:
       throw new UsageError(USAGE);
   }
 };
 
-const read = () =>
+const parseCommandLine = () =>
   parseArgs({
     allowPositionals: true,
     options: {
@@ -99,10 +104,10 @@ const read = () =>
       key: { type: "string" },
     },
   });
-type Values = ReturnType<typeof read>["values"];
+type Values = ReturnType<typeof parseCommandLine>["values"];
 
 await runCommand(async () => {
-  const { values, positionals } = read();
+  const { values, positionals } = parseCommandLine();
   const [command, stray] = positionals;
   if (stray !== undefined || !["create", "list", "rotate", "revoke"].includes(command ?? ""))
     throw new UsageError(USAGE);

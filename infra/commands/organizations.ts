@@ -26,8 +26,9 @@ const wholeNumber = (name: string, text: string | undefined, max: number): numbe
   return value;
 };
 
-/** The cursor secret stays where it is. */
-const shown = (record: OrganizationRecord) => organizationRecordSchema.omit({ cursor_secret: true }).parse(record);
+/** An organization's record without its cursor secret. */
+const withoutSecret = (record: OrganizationRecord) =>
+  organizationRecordSchema.omit({ cursor_secret: true }).parse(record);
 
 await runCommand(async () => {
   const { values, positionals } = parseArgs({
@@ -47,6 +48,6 @@ await runCommand(async () => {
       ? await putOrganization(administration, organization, settings)
       : await getOrganization(administration, organization);
   return values.json
-    ? JSON.stringify(shown(record))
+    ? JSON.stringify(withoutSecret(record))
     : `${record.organization}: ${record.rate} requests a second, ${record.burst} at once`;
 });

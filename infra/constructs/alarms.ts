@@ -7,23 +7,23 @@ import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import type { ServiceMetrics } from "./metrics.ts";
 
-interface Watch {
+interface AlarmDefinition {
   readonly name: string;
   readonly metric: IMetric;
-  /** What callers or operators lose while it rings, for whoever is woken. */
+  /** What callers or operators lose while the alarm is on; the operator on call reads it. */
   readonly impact: string;
   readonly threshold: number;
   /** @default at or above the threshold */
   readonly comparison?: ComparisonOperator;
-  /** How many of how many periods. @default [1, 1] */
+  /** How many of the last periods must breach the threshold. @default [1, 1] */
   readonly periods?: readonly [breaching: number, evaluated: number];
-  /** @default not breaching */
+  /** How a period without data counts. @default not breaching */
   readonly missing?: TreatMissingData;
 }
 
 const SIX_HOURS_SECONDS = 6 * 60 * 60;
 
-const watches = (metrics: ServiceMetrics): readonly Watch[] => [
+const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] => [
   {
     name: "DeadLetters",
     metric: metrics.deadLettersTaken,
@@ -56,7 +56,7 @@ const watches = (metrics: ServiceMetrics): readonly Watch[] => [
   {
     name: "ThrottledWrites",
     metric: metrics.throttledWrites,
-    impact: "DynamoDB refuses writes: batches answer items with errors, single writes 503, upload jobs slow down.",
+    impact: "DynamoDB refuses writes: batches return items with errors, single writes 503, upload jobs slow down.",
     threshold: 100,
     periods: [2, 3],
   },
@@ -71,7 +71,7 @@ const watches = (metrics: ServiceMetrics): readonly Watch[] => [
     name: "LimiterFailingOpen",
     metric: metrics.limiterFailedOpen,
     impact:
-      "Requests pass without a rate limit because its store does not answer in time: one organization can crowd out others.",
+      "Requests pass without a rate limit because its store does not respond in time: one organization can crowd out others.",
     threshold: 10,
     periods: [2, 3],
   },
@@ -86,13 +86,14 @@ const watches = (metrics: ServiceMetrics): readonly Watch[] => [
   },
 ];
 
+/** Properties of the alarms. */
 export interface AlarmsProps {
   readonly metrics: ServiceMetrics;
-  /** @default nobody: the topic is there to subscribe to */
+  /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   readonly email: string | undefined;
 }
 
-/** Everything that should wake somebody, and the topic that does. */
+/** All alarms, and the topic that they are published to. */
 export class Alarms extends Construct {
   readonly topic: Topic;
   readonly alarms: readonly Alarm[];
@@ -100,7 +101,7 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, { metrics, email }: AlarmsProps) {
     super(scope, id);
     this.topic = new Topic(this, "Topic", { displayName: `Alarms of ${Stack.of(this).stackName}`, enforceSSL: true });
-    // A topic with a policy of its own has lost the one that lets the account's alarms publish.
+    // `enforceSSL` replaces the topic's default policy, which lets the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
         sid: "PublishAlarms",
@@ -111,7 +112,7 @@ export class Alarms extends Construct {
       }),
     );
     if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
-    this.alarms = watches(metrics).map((watch) => this.alarm(watch));
+    this.alarms = alarmDefinitions(metrics).map((definition) => this.alarm(definition));
   }
 
   private alarm({
@@ -122,7 +123,7 @@ export class Alarms extends Construct {
     comparison,
     periods: [breaching, evaluated] = [1, 1],
     missing,
-  }: Watch) {
+  }: AlarmDefinition) {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
       alarmDescription: `Impact: ${impact}`,

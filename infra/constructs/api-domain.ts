@@ -11,12 +11,13 @@ import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import { Construct } from "constructs";
 import type { Domain } from "../settings.ts";
 
+/** Properties of a region's custom domain name. */
 export interface ApiDomainProps {
   readonly api: RestApi;
   readonly domain: Domain;
 }
 
-/** The region's own host name, and its alias record where the zone is in Route 53. */
+/** The region's custom domain name, and its alias record if the zone is in Route 53. */
 export class ApiDomain extends Construct {
   readonly domainName: DomainName;
 

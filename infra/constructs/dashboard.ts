@@ -10,7 +10,7 @@ import {
 import type { Construct } from "constructs";
 import type { ServiceMetrics } from "./metrics.ts";
 
-/** Of the dashboard's 24 columns; three graphs a row. */
+/** Columns of one graph. The dashboard has 24, so that a row holds three graphs. */
 const WIDTH = 8;
 
 const graph = (title: string, unit: string, metrics: readonly IMetric[]) =>
@@ -21,7 +21,7 @@ const graph = (title: string, unit: string, metrics: readonly IMetric[]) =>
     leftYAxis: { label: unit, min: 0, showUnits: false },
   });
 
-/** One page a region: what is asked, what it answers, what it works on, what it costs. */
+/** Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity. */
 export const addDashboard = (
   scope: Construct,
   id: string,

@@ -2,10 +2,7 @@ import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 
-/**
- * Twice what an organization's ordinary limit of 100 requests a second comes to in the window,
- * so that only what no limit of ours allows is refused here.
- */
+/** Twice as many requests as an organization's default limit of 100 a second allows in the window. */
 const REQUESTS_PER_ADDRESS = 60_000;
 const WINDOW_SECONDS = 300;
 const TOO_MANY = "TooManyRequests";
@@ -17,8 +14,8 @@ const visibility = (metricName: string) => ({
 });
 
 /**
- * Refuses floods and addresses of ill repute. No rule looks into bodies or parameters: work items carry whatever
- * customers' systems say, and validation stands behind. What the reputation list blocks is answered by the gateway's WAF_FILTERED response.
+ * Blocks floods of requests and addresses with a bad reputation. No rule inspects bodies or parameters: work items may
+ * hold any text, and the functions validate it. Requests from bad addresses get the gateway's WAF_FILTERED response.
  */
 export class Firewall extends Construct {
   constructor(scope: Construct, id: string, api: RestApi) {

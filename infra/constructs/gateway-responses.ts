@@ -1,26 +1,26 @@
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 
-interface Answer {
-  /** @default the status that the gateway would give */
+interface GatewayResponse {
+  /** @default the gateway's status for this type */
   readonly statusCode?: string;
   readonly error: string;
-  /** Seconds. @default no header */
+  /** Seconds in the `Retry-After` header. @default no header */
   readonly retryAfter?: number;
 }
 
-const notFound: Answer = { statusCode: "404", error: "no such path" };
-const unauthorized: Answer = {
+const notFound: GatewayResponse = { statusCode: "404", error: "no such path" };
+const unauthorized: GatewayResponse = {
   statusCode: "401",
   error: "a valid API key is required: Authorization: Bearer <API_KEY>",
 };
-const forbidden: Answer = { statusCode: "403", error: "forbidden" };
-const internal: Answer = { statusCode: "500", error: "internal error" };
-const busy: Answer = { statusCode: "503", error: "the service is busy; retry later", retryAfter: 1 };
-const tooMany: Answer = { statusCode: "429", error: "rate limit exceeded; retry after 1 s", retryAfter: 1 };
+const forbidden: GatewayResponse = { statusCode: "403", error: "forbidden" };
+const internal: GatewayResponse = { statusCode: "500", error: "internal error" };
+const busy: GatewayResponse = { statusCode: "503", error: "the service is busy; retry later", retryAfter: 1 };
+const tooMany: GatewayResponse = { statusCode: "429", error: "rate limit exceeded; retry after 1 s", retryAfter: 1 };
 
-/** What the gateway says by itself, in the words and the shape of our own errors. */
-const ANSWERS: readonly (readonly [ResponseType, Answer])[] = [
-  // A path that nothing matches: no method here asks for a signature, so that is the only way to these two.
+/** The responses that the gateway sends itself. They have the same body as the functions' own errors. */
+const GATEWAY_RESPONSES: readonly (readonly [ResponseType, GatewayResponse])[] = [
+  // The path does not exist. No method here requires a signature, so these types have no other cause.
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, notFound],
   [ResponseType.INVALID_SIGNATURE, notFound],
   [ResponseType.RESOURCE_NOT_FOUND, notFound],
@@ -44,8 +44,9 @@ const ANSWERS: readonly (readonly [ResponseType, Answer])[] = [
   [ResponseType.DEFAULT_5XX, internal],
 ];
 
+/** Adds a response for every gateway response type, with the request id in a header. */
 export const addGatewayResponses = (api: RestApi): void => {
-  for (const [type, { statusCode, error, retryAfter }] of ANSWERS) {
+  for (const [type, { statusCode, error, retryAfter }] of GATEWAY_RESPONSES) {
     api.addGatewayResponse(`Response${type.responseType}`, {
       type,
       ...(statusCode !== undefined && { statusCode }),

@@ -17,19 +17,19 @@ import type {
 } from "../../lib/runtime/permissions.ts";
 import type { WorkQueue } from "./queues.ts";
 
-/** The stateful resources of one region, by the names that functions know them by. */
+/** The stateful resources of one region, by their names in `lib/resources.ts`. */
 export interface StatefulResources {
   readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
   readonly buckets: Readonly<Record<ResourceNameOf<"bucket">, Bucket>>;
   readonly queues: Readonly<Record<ResourceNameOf<"queue">, WorkQueue>>;
 }
 
-/** What a function needs to use one resource: the permission, and the variable that names the resource. */
+/** What a function needs to use one resource: policy statements, and the variable that holds the resource's name. */
 export interface Binding {
   readonly statements: readonly PolicyStatement[];
   readonly variable: string;
   readonly value: string;
-  /** Why a rule that the statements break does not hold here. @default none is broken */
+  /** The cdk-nag rules that the statements break, each with the reason. @default none */
   readonly acknowledgments?: readonly Acknowledgment[];
 }
 
@@ -85,7 +85,7 @@ const bindQueue = ({ variable }: QueueResource, { queue }: WorkQueue, { actions 
   statements: [new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] })],
 });
 
-/** For each resource that is permitted, in one go: exactly the permission it takes, and the variable that names it. */
+/** The bindings of all resources that the permissions name. They grant exactly these permissions. */
 export const bind = ({ tables, buckets, queues }: StatefulResources, permissions: Permissions): readonly Binding[] => [
   ...resourcesOfKind("table").flatMap(([name, resource]) => {
     const granted = permissions[name];

@@ -12,7 +12,7 @@ const PERIOD = Duration.minutes(5);
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
 const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 
-/** What functions measure themselves and write into their logs in CloudWatch's embedded metric format. */
+/** A metric that functions write into their logs in CloudWatch's embedded metric format. */
 const ownMetric = (
   metricName: "RowsApplied" | "JobAgeSeconds" | "LimiterFailedOpen",
   statistic: string,
@@ -27,7 +27,7 @@ const ownMetric = (
     label,
   });
 
-/** Of a table, or of its index, which counts for itself. */
+/** A metric of a table, or of one of its indexes, which DynamoDB counts separately. */
 const tableMetric = (table: Table, metricName: string, label: string, index?: string) =>
   new Metric({
     namespace: "AWS/DynamoDB",
@@ -40,7 +40,7 @@ const tableMetric = (table: Table, metricName: string, label: string, index?: st
     label,
   });
 
-/** Of every table and every index; ids are fit for expressions. */
+/** A metric of every table and index, by ids that math expressions can use. */
 const ofEveryTable = ({ tables }: StatefulResources, metricName: string): Record<string, Metric> =>
   Object.fromEntries(
     resourcesOfKind("table").flatMap(([name, { id, indexes }]) => [
@@ -52,7 +52,7 @@ const ofEveryTable = ({ tables }: StatefulResources, metricName: string): Record
     ]),
   );
 
-/** The sum of metrics, of which those that have no data count as 0. */
+/** The sum of metrics; those without data count as 0. */
 const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =>
   new MathExpression({
     expression: Object.keys(metrics)
@@ -63,18 +63,19 @@ const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =
     label,
   });
 
+/** All metrics that an alarm or the dashboard shows. */
 export interface ServiceMetrics {
   readonly requests: IMetric;
   readonly clientErrors: IMetric;
   readonly serverErrors: IMetric;
   readonly serverErrorPercent: IMetric;
-  /** Milliseconds, the functions' time included. */
+  /** Milliseconds, including the functions' time. */
   readonly latencyP50: IMetric;
   readonly latencyP99: IMetric;
   readonly rowsPerSecond: IMetric;
   readonly jobAgeSeconds: IMetric;
   readonly messagesWaiting: readonly IMetric[];
-  /** Dead letters whose job was ended. */
+  /** Dead letters that a function has received; it ends their jobs. */
   readonly deadLettersTaken: IMetric;
   readonly deadLettersWaiting: IMetric;
   readonly limiterFailedOpen: IMetric;
@@ -84,6 +85,7 @@ export interface ServiceMetrics {
   readonly consumedWrites: readonly IMetric[];
 }
 
+/** The constructs that the metrics belong to. */
 export interface MetricSources {
   readonly api: RestApi;
   readonly resources: StatefulResources;
@@ -91,7 +93,7 @@ export interface MetricSources {
   readonly failDeadUpload: Function;
 }
 
-/** Every number that an alarm or the dashboard shows, defined once. */
+/** Defines every metric that an alarm or the dashboard shows. */
 export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }: MetricSources): ServiceMetrics => {
   const requests = api.metricCount({ ...sum, label: "Requests" });
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
@@ -102,7 +104,7 @@ export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }:
     clientErrors: api.metricClientError({ ...sum, label: "4xx" }),
     serverErrors,
     serverErrorPercent: new MathExpression({
-      // Below 100 requests one error is one per cent: a quiet hour does not ring for a single failure.
+      // Up to 100 requests each error counts as 1 %, so that one error in a quiet hour raises no alarm.
       expression: "IF(requests > 100, 100 * errors / requests, errors)",
       usingMetrics: { requests, errors: serverErrors },
       period: PERIOD,

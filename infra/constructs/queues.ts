@@ -3,15 +3,15 @@ import { Queue, QueueEncryption, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { WORKER_TIMEOUT } from "./service-function.ts";
 
-/** Six times the function's timeout, as Lambda asks: a throttled delivery must not come back while it is still tried. */
+/** Six times the function's timeout, as Lambda recommends, so that a message stays hidden while Lambda is throttled. */
 const VISIBILITY_TIMEOUT = Duration.minutes(6 * WORKER_TIMEOUT.toMinutes());
-/** Five, as Lambda asks of a queue that feeds it; a delivery that only finds a live lease counts as one. */
+/** Lambda recommends at least five. A receive also counts if another worker holds the lease. */
 const MAX_RECEIVE_COUNT = 5;
 const DEAD_LETTERS_KEPT = Duration.days(14);
 
 const protection = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const satisfies QueueProps;
 
-/** A queue whose messages go to a dead-letter queue of its own after their last receive. */
+/** A queue with its own dead-letter queue, which gets every message that exhausts its receives. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;

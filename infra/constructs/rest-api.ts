@@ -16,15 +16,15 @@ import type { Route } from "../../lib/http/route.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 
 /**
- * A floor under the limits that functions keep per organization. Half of what a new account may do in a region
- * (10,000 a second, burst 5,000), so that this API never starves its neighbours.
+ * Limits of the whole API, beside the functions' limits per organization. Half of a new account's quota in a region
+ * (10,000 a second, burst 5,000), so that other APIs of the account keep the other half.
  */
 const THROTTLE = { throttlingRateLimit: 5000, throttlingBurstLimit: 2500 } as const;
 
-/** TLS 1.2 at least, forward secrecy always. */
+/** TLS 1.2 or later, with forward secrecy only. */
 const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
 
-/** One line a request; ids of things and keys are in no field. */
+/** Fields of the access log, which has one line for each request. None holds a resource's id or an API key. */
 const ACCESS_LOG = {
   requestId: "$context.requestId",
   time: "$context.requestTimeEpoch",
@@ -42,12 +42,13 @@ const ACCESS_LOG = {
   trace: "$context.xrayTraceId",
 } as const;
 
+/** Properties of the REST API. */
 export interface ServiceApiProps {
   readonly stageName: string;
   readonly logRetention: RetentionDays;
 }
 
-/** The gateway of one region: proxies routes to functions, everything else to our own 404 and 405. */
+/** The REST API of one region. It sends each route to its function and everything else to the one that refuses it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
 
@@ -63,7 +64,7 @@ export class ServiceApi extends Construct {
       description: "Work item ingestion and retrieval",
       endpointTypes: [EndpointType.REGIONAL],
       binaryMediaTypes: ["multipart/form-data"],
-      // An account has one role by which its gateways log; in a new account there is none yet.
+      // All APIs of an account write logs by one role, which a new account does not have yet.
       cloudWatchRole: true,
       deployOptions: {
         stageName,
@@ -75,12 +76,12 @@ export class ServiceApi extends Construct {
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });
-    // The stack has an output of its own, which knows of the domain.
+    // The stack has an output with the custom domain name instead.
     this.api.node.tryRemoveChild("Endpoint");
     const resource = this.api.node.defaultChild as CfnRestApi;
     resource.securityPolicy = SECURITY_POLICY;
     resource.endpointAccessMode = "BASIC";
-    // The gateway would make this group itself and keep it for ever.
+    // Otherwise API Gateway would create this log group itself and never expire its logs.
     const errorLogs = new LogGroup(this, "ErrorLogs", {
       ...logs,
       logGroupName: `API-Gateway-Execution-Logs_${this.api.restApiId}/${stageName}`,
@@ -90,15 +91,16 @@ export class ServiceApi extends Construct {
     this.acknowledge();
   }
 
-  /** @param functionOf the function of a route */
+  /** Adds a method for each route. @param functionOf returns the function of a route */
   serve(routes: readonly Route[], functionOf: (route: Route) => IFunction, rejectUnknownRoute: IFunction): void {
-    // One permission for all its methods; the others get one for theirs alone.
+    // One permission for all its methods; every other function gets one for its own method.
     const reject = new LambdaIntegration(rejectUnknownRoute, { scopePermissionToMethod: false });
     const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
     for (const route of routes) {
       const resource = this.api.root.resourceForPath(route.path);
       resource.addMethod(route.method, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
-      for (let at: IResource | undefined = resource; at !== undefined; at = at.parentResource) resources.add(at);
+      for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
+        resources.add(each);
     }
     for (const resource of resources) resource.addMethod("ANY", reject);
   }

@@ -19,42 +19,43 @@ import type { Permissions } from "../../lib/runtime/permissions.ts";
 import { nodeOptionsFor } from "./function-memory.ts";
 import { bind, type StatefulResources } from "./grants.ts";
 
-/** The gateway gives up after 29 s (its quota for regional APIs): one second less, so that the function's end is its own. */
+/** One second less than the gateway waits (29 s, its quota for regional APIs), so that the function times out first. */
 export const API_TIMEOUT = Duration.seconds(28);
-/** A worker hands over at 90 s; what remains is for the window in flight. */
+/** A worker hands over after 90 s; the remaining 30 s are for the window that it is applying. */
 export const WORKER_TIMEOUT = Duration.minutes(2);
 
-/** How every function names itself in logs and in the metrics that it writes into them. */
+/** Variables that name the service in the functions' logs and metrics. */
 export const POWERTOOLS = {
   POWERTOOLS_SERVICE_NAME: "work-items",
   POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
 } as const;
 
-/** What all functions of one region have in common. */
-export interface FunctionSurroundings {
+/** Properties that all functions of one region share. */
+export interface SharedFunctionProps {
   readonly regionCode: RegionCode;
   readonly resources: StatefulResources;
-  /** Where `build.ts` put a directory for each function. */
+  /** Directory with the functions' bundles, see `build.ts`. */
   readonly bundles: string;
   readonly logRetention: RetentionDays;
-  /** Stands above the names of resources that a function gets by itself. */
+  /** Environment variables; they override the variables that name the function's resources. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export interface ServiceFunctionProps extends FunctionSurroundings {
-  /** Of its file in `functions/`. */
+/** Properties of one function. */
+export interface ServiceFunctionProps extends SharedFunctionProps {
+  /** Name of its file in `functions/`. */
   readonly name: string;
   readonly summary: string;
   readonly permissions: Permissions;
   readonly memorySize: number;
   readonly timeout: Duration;
-  /** Permissions that the trigger asks for, beside its own. @default none */
+  /** Permissions that its trigger requires, in addition to `permissions`. @default none */
   readonly triggerStatements?: readonly PolicyStatement[];
-  /** It sends messages to the queue that feeds it. @default false */
+  /** Whether it sends messages to the queue that triggers it. @default false */
   readonly feedsItself?: boolean;
 }
 
-/** One Lambda with its bundle, role, log group and trace; its role allows what its row permits and nothing else. */
+/** One Lambda function with its bundle, role, log group and tracing. The role allows only what `permissions` says. */
 export class ServiceFunction extends Construct {
   readonly function: Function;
 
@@ -90,7 +91,7 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       code: Code.fromAsset(join(props.bundles, props.name)),
       handler: "index.handler",
-      // Complete above: the construct must not add statements of its own.
+      // The policy above is complete: the construct must not add its own statements.
       role: role.withoutPolicyUpdates(),
       memorySize: props.memorySize,
       timeout: props.timeout,
@@ -106,7 +107,7 @@ export class ServiceFunction extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
-      // Start, end and report lines say nothing that metrics and traces do not, and would be most of the log.
+      // The platform's start, end and report lines repeat metrics and traces, and would be most of the log.
       systemLogLevelV2: SystemLogLevel.WARN,
     });
     Validations.of(role).acknowledge(

@@ -5,15 +5,16 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { BucketResource } from "../../lib/resources.ts";
 
+/** Properties of the upload bucket. */
 export interface UploadBucketProps {
   readonly resource: BucketResource;
-  /** Hears of every uploaded file. */
+  /** Receives an event for every uploaded file. */
   readonly queue: Queue;
-  /** Where the page lives that posts files straight to the bucket. */
+  /** Origins of the pages that may post files directly to the bucket. */
   readonly origins: string[];
 }
 
-/** Uploaded files, their segments and the reports of failed rows; all of it expires. */
+/** The bucket for uploaded files, their segments and the reports of failed rows. All objects expire. */
 export class UploadBucket extends Construct {
   readonly bucket: Bucket;
 
@@ -44,7 +45,7 @@ export class UploadBucket extends Construct {
     });
   }
 
-  /** By the bucket's own configuration: the L2's notification brings a custom resource and its function along. */
+  /** Sets the notification on the CloudFormation resource: the L2 construct adds a custom resource with a function. */
   private notify(queue: Queue, { prefix, notifies }: BucketResource): void {
     queue.addToResourcePolicy(
       new PolicyStatement({
@@ -72,7 +73,7 @@ export class UploadBucket extends Construct {
         },
       ],
     };
-    // S3 checks at creation that it may send: the queue's policy comes first.
+    // On creation S3 checks that it may send to the queue, so the queue's policy must exist before.
     resource.node.addDependency(queue);
   }
 }

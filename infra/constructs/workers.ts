@@ -8,24 +8,24 @@ import type { Construct } from "constructs";
 import type { Worker } from "../../functions/workers.ts";
 import type { StatefulResources } from "./grants.ts";
 import { MEMORY_MB } from "./function-memory.ts";
-import { type FunctionSurroundings, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
+import { type SharedFunctionProps, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
 
-/** SQS takes no maximum concurrency below 2. */
+/** The smallest maximum concurrency that Lambda allows for an SQS event source. */
 const DEAD_LETTER_CONCURRENCY = 2;
 
-interface Source {
+interface QueueSource {
   readonly id: string;
   readonly queue: Queue;
   readonly maximumConcurrency: number;
 }
 
-const receiveFrom = ({ queue }: Source): PolicyStatement =>
+const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
   new PolicyStatement({
     actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
     resources: [queue.queueArn],
   });
 
-const sourcesOf = ({ trigger }: Worker, { queues }: StatefulResources): readonly Source[] => {
+const sourcesOf = ({ trigger }: Worker, { queues }: StatefulResources): readonly QueueSource[] => {
   if (trigger.kind === "queue") {
     return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency: trigger.maximumConcurrency }];
   }
@@ -37,16 +37,16 @@ const sourcesOf = ({ trigger }: Worker, { queues }: StatefulResources): readonly
   ];
 };
 
-/** A function that a queue, a schedule or another system of the account starts, with what starts it. */
+/** Adds a function that is not behind the gateway, with its event sources or its schedule. */
 export const addWorker = (
   scope: Construct,
   id: string,
-  { worker, ...surroundings }: FunctionSurroundings & { readonly worker: Worker },
+  { worker, ...sharedProps }: SharedFunctionProps & { readonly worker: Worker },
 ): ServiceFunction => {
   const { name, summary, permissions, trigger } = worker;
-  const sources = sourcesOf(worker, surroundings.resources);
-  const made = new ServiceFunction(scope, id, {
-    ...surroundings,
+  const sources = sourcesOf(worker, sharedProps.resources);
+  const workerFunction = new ServiceFunction(scope, id, {
+    ...sharedProps,
     name,
     summary,
     permissions,
@@ -56,22 +56,22 @@ export const addWorker = (
     feedsItself: trigger.kind === "queue" && permissions[trigger.queue] !== undefined,
   });
   for (const source of sources) {
-    new EventSourceMapping(made, source.id, {
-      target: made.function,
+    new EventSourceMapping(workerFunction, source.id, {
+      target: workerFunction.function,
       eventSourceArn: source.queue.queueArn,
-      // A message is up to 90 s of work: a second one in the batch would only wait for it.
+      // A message takes up to 90 s: a second one in the batch would have to wait that long.
       batchSize: 1,
       reportBatchItemFailures: true,
       maxConcurrency: source.maximumConcurrency,
     });
   }
   if (trigger.kind === "schedule") {
-    new Rule(made, "Schedule", {
+    new Rule(workerFunction, "Schedule", {
       description: summary,
       schedule: Schedule.rate(Duration.minutes(trigger.everyMinutes)),
-      // The next one comes soon enough: late and repeated runs do nothing that it does not.
-      targets: [new LambdaFunction(made.function, { retryAttempts: 0 })],
+      // No retries: the next scheduled run does the same work soon enough.
+      targets: [new LambdaFunction(workerFunction.function, { retryAttempts: 0 })],
     });
   }
-  return made;
+  return workerFunction;
 };

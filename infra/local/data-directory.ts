@@ -5,31 +5,32 @@ import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 
-/** What the functions print is kept up to here, and then begun anew at the next start. */
+/** Above this size the functions' log is emptied at the next start. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
-/** A local stack that is just stopping, or an engine whose parent was killed a moment ago, is gone by then. */
+/** Time for another local stack that is stopping, or an engine whose parent was just killed, to end. */
 const GONE_WITHIN_MS = 3000;
 
-/** Where the local stack keeps everything between starts; one local stack at a time has it. */
+/** The directory that keeps all data between starts. Only one local stack at a time can use it. */
 export interface DataDirectory {
   readonly path: string;
   readonly dynamodbFile: string;
   readonly queues: string;
   readonly objects: string;
-  /** `NAME=value` lines for the command lines. */
+  /** File of `NAME=value` lines for the command lines. */
   readonly environmentFile: string;
-  /** What the functions print. */
+  /** Everything that the functions print. */
   readonly log: Writable;
-  /** Lets another local stack have it. */
+  /** Unlocks the directory for other local stacks. */
   close(): Promise<void>;
 }
 
+/** Path of the environment file in a data directory. */
 export const environmentFileOf = (dataDirectory: string): string => join(resolve(dataDirectory), "env");
 
-/** SQLITE_BUSY: another process has the file. */
+/** SQLITE_BUSY: another process has locked the file. */
 const isBusy = (error: unknown): boolean => error instanceof Error && "errcode" in error && error.errcode === 5;
 
-/** Locks a SQLite file for this process; the operating system takes the lock back even after a kill -9. */
+/** Locks a SQLite file for this process. The operating system releases the lock even after a kill -9. */
 const lock = (file: string): DatabaseSync => {
   const database = new DatabaseSync(file);
   try {
@@ -41,7 +42,7 @@ const lock = (file: string): DatabaseSync => {
   }
 };
 
-/** Locks it as soon as whoever has it is gone. @returns undefined where nobody goes */
+/** Locks a SQLite file, waiting for another process to release it. @returns undefined if it stays locked */
 const lockWhenFree = async (file: string): Promise<DatabaseSync | undefined> => {
   const deadline = Date.now() + GONE_WITHIN_MS;
   for (;;) {
@@ -55,7 +56,7 @@ const lockWhenFree = async (file: string): Promise<DatabaseSync | undefined> => 
   }
 };
 
-/** Two processes on one file would corrupt it: an engine of before must have ended. */
+/** Checks that no earlier engine still has the file open: two processes would corrupt it. */
 const assertFree = async (file: string): Promise<void> => {
   const database = await lockWhenFree(file);
   if (database === undefined) throw new LocalStackError(`another process has ${file} open`);
@@ -67,27 +68,27 @@ const openLog = (file: string): Writable => {
   const log = createWriteStream(file, { flags: "a" });
   // Every instance of a function writes to it.
   log.setMaxListeners(0);
-  // A full disk costs the log, not the service.
+  // If the disk is full, log lines are lost and the service continues.
   log.on("error", () => {});
   return log;
 };
 
 /**
- * Opens the directory, made where it is missing, and keeps others out of it.
- * @throws LocalStackError where it cannot be used, or another local stack uses it
+ * Opens the directory, creating it if it is missing, and locks it.
+ * @throws LocalStackError if it cannot be used, or another local stack uses it
  */
 export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
   const path = resolve(directory);
   const inside = (name: string): string => join(path, name);
   const [queues, objects, dynamodbFile] = [inside("queues"), inside("objects"), inside("dynamodb.sqlite")];
   try {
-    for (const made of [path, queues, objects]) mkdirSync(made, { recursive: true });
+    for (const each of [path, queues, objects]) mkdirSync(each, { recursive: true });
   } catch (error) {
     throw new LocalStackError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
   }
   const holderFile = inside("holder");
-  const held = await lockWhenFree(inside("lock"));
-  if (held === undefined) {
+  const locked = await lockWhenFree(inside("lock"));
+  if (locked === undefined) {
     const holder = readFileSync(holderFile, { encoding: "utf8", flag: "a+" }).trim();
     throw new LocalStackError(`the data directory ${path} is in use by another local stack (process ${holder})`);
   }
@@ -104,11 +105,11 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
       log,
       close: async () => {
         await new Promise<void>((done) => log.end(() => done()));
-        held.close();
+        locked.close();
       },
     };
   } catch (error) {
-    held.close();
+    locked.close();
     throw error;
   }
 };

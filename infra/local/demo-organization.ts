@@ -5,19 +5,19 @@ import { hashApiKey } from "../../lib/organizations/api-key.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 
 const ORGANIZATION = "demo";
-/** Requests a second and at once: more than one machine serves, so that the limit is in nobody's way. */
+/** Requests a second and at once: more than one machine can serve, so that the limit is never reached. */
 const LIMIT = 10_000;
 
 /**
- * Makes the organization that everybody starts with.
- * @param kept its key from last time
- * @returns that key, or a new one where it is no longer live
+ * Creates the organization `demo` if it does not exist, and sets its limits.
+ * @param previousKey its API key from the last start
+ * @returns that key, or a new one if it is no longer live
  */
 export const prepareDemoOrganization = async (
   dynamodb: DynamoDBDocumentClient,
   region: RegionCode,
   accessTable: string,
-  kept: string | undefined,
+  previousKey: string | undefined,
 ): Promise<string> => {
   const administration: Administration = {
     dynamodb,
@@ -26,9 +26,9 @@ export const prepareDemoOrganization = async (
     clock: Date.now,
   };
   await putOrganization(administration, ORGANIZATION, { rate: LIMIT, burst: LIMIT });
-  if (kept !== undefined) {
-    const record = await createAccessStore(administration).findKey(hashApiKey(kept));
-    if (record !== undefined && isLive(record, Date.now())) return kept;
+  if (previousKey !== undefined) {
+    const record = await createAccessStore(administration).findKey(hashApiKey(previousKey));
+    if (record !== undefined && isLive(record, Date.now())) return previousKey;
   }
   return (await createKey(administration, ORGANIZATION, { name: "local" })).key;
 };

@@ -6,9 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { LocalStackError } from "./local-stack-error.ts";
 
+/** A running DynamoDB engine. */
 export interface DynamoDbEngine {
   readonly endpoint: string;
-  /** Settles when the engine has ended, wanted or not. */
+  /** Resolves when the engine has ended, whether it was stopped or failed. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
@@ -20,13 +21,13 @@ const VERSION_ELSEWHERE = "dynoxide@1.2.1";
 const READY_WITHIN_MS = 60_000;
 
 /**
- * Runs the engine and ends its process group when our end of the pipe closes: also after a kill -9, which no handler
- * of ours would see. The pipe is duplicated because a shell gives background commands no input.
+ * Shell script that runs the engine and kills its process group when this process closes the pipe. That works after a
+ * kill -9 too, which no signal handler sees. The pipe is duplicated because a shell gives background commands no input.
  */
 const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
 { cat <&3 >/dev/null; kill -9 0; } & exec 3<&-; wait $engine`;
 
-/** A port that was free a moment ago on the loopback address. */
+/** Finds a port of the loopback address that is free at the moment. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -40,14 +41,14 @@ export const freePort = async (): Promise<number> => {
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
-    const settle = (accepted: boolean) => () => {
+    const finish = (accepted: boolean) => () => {
       socket.destroy();
       resolve(accepted);
     };
-    socket.once("connect", settle(true)).once("error", settle(false));
+    socket.once("connect", finish(true)).once("error", finish(false));
   });
 
-/** In a process group of its own: Ctrl-C ends the requests in flight first, and then we end the engine. */
+/** In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished. */
 const launch = (engineArguments: readonly string[]): ChildProcess => {
   const engine = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
   return spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...engine, ...engineArguments], {
@@ -58,8 +59,8 @@ const launch = (engineArguments: readonly string[]): ChildProcess => {
 
 /**
  * Starts the DynamoDB engine as a child process, which ends with this one.
- * @param options.file SQLite file that keeps the tables; in memory where omitted
- * @throws LocalStackError with what the engine printed, where it does not serve within a minute
+ * @param options.file SQLite file that keeps the tables; without it they are in memory
+ * @throws LocalStackError with the engine's output if it accepts no connection within a minute
  */
 export const startDynamoDbEngine = async (options: { readonly file?: string } = {}): Promise<DynamoDbEngine> => {
   const port = await freePort();

@@ -10,20 +10,20 @@ import type { SQSEvent, SQSRecord } from "aws-lambda";
 import * as z from "zod";
 import type { LambdaFunction } from "./lambda-function.ts";
 
-/** SQS hands out no more at once. */
+/** The most messages that SQS returns for one request. */
 const RECEIVE_MAX = 10;
 const LONG_POLL_SECONDS = 20;
 const RETRY_AFTER_MS = 1000;
 
-/** A queue whose messages start a function. */
+/** An event source mapping from a queue to a function. */
 export interface EventSource {
   readonly queueArn: string;
   readonly queueUrl: string;
   readonly region: string;
   readonly batchSize: number;
-  /** Invocations at once. */
+  /** The most invocations at the same time. */
   readonly maximumConcurrency: number;
-  /** The function names the messages of a batch that failed; without it a batch fails or succeeds as a whole. */
+  /** Whether the function names the messages that failed; otherwise a batch fails or succeeds as a whole. */
   readonly reportsBatchItemFailures: boolean;
 }
 
@@ -55,11 +55,11 @@ const batchResponseSchema = z
   .nullish();
 
 /**
- * The messages of a batch that are done, by Lambda's rules: an answer that makes no sense, or names a message that
- * was not in the batch, fails all of it
+ * The messages of a batch that succeeded, by Lambda's rules: a malformed response, or one that names a message that was
+ * not in the batch, fails the whole batch
  * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
  */
-const doneOf = (batch: readonly Message[], payload: string): readonly Message[] => {
+const succeededIn = (batch: readonly Message[], payload: string): readonly Message[] => {
   const parsed = batchResponseSchema.safeParse(JSON.parse(payload));
   if (!parsed.success) return [];
   const failed = new Set(parsed.data?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
@@ -69,16 +69,17 @@ const doneOf = (batch: readonly Message[], payload: string): readonly Message[] 
 };
 
 const chunk = <T>(values: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size));
+  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
 
+/** The running poller of one event source mapping. */
 export interface Poller {
-  /** Receives no more, and waits for the invocations that are running. */
+  /** Stops receiving, and waits for the running invocations. */
   stop(): Promise<void>;
 }
 
 /**
- * Polls a queue and invokes a function with what comes, as Lambda's event source mapping does: what succeeds is
- * deleted, the rest comes back after the queue's visibility timeout, until its redrive policy ends that.
+ * Polls a queue and invokes a function with its messages, as Lambda's event source mapping does. Messages that succeed
+ * are deleted; others become visible again after the queue's visibility timeout, until its redrive policy applies.
  */
 export const pollEventSource = (source: EventSource, target: LambdaFunction, sqs: SQSClient): Poller => {
   const stopping = new AbortController();
@@ -88,13 +89,13 @@ export const pollEventSource = (source: EventSource, target: LambdaFunction, sqs
     const event: SQSEvent = { Records: batch.map((message) => toRecord(message, source)) };
     const invocation = await target.invoke(JSON.stringify(event));
     if (!invocation.ok) return;
-    const done = source.reportsBatchItemFailures ? doneOf(batch, invocation.payload) : batch;
-    if (done.length === 0) return;
-    const Entries = done.map(({ ReceiptHandle }, at) => ({ Id: String(at), ReceiptHandle }));
+    const succeeded = source.reportsBatchItemFailures ? succeededIn(batch, invocation.payload) : batch;
+    if (succeeded.length === 0) return;
+    const Entries = succeeded.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: source.queueUrl, Entries }));
   };
   const start = (batch: readonly Message[]): void => {
-    // What could not be invoked or deleted becomes visible again by itself.
+    // A message that could not be handled or deleted becomes visible again after the visibility timeout.
     const run = deliver(batch)
       .catch(() => {})
       .finally(() => running.delete(run));

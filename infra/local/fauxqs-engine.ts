@@ -2,10 +2,10 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { LocalStackError } from "./local-stack-error.ts";
 
-/** S3 and SQS behind one address. */
+/** A running engine that serves S3 and SQS at one address. */
 export interface FauxqsEngine {
   readonly endpoint: string;
-  /** Settles when the engine has ended, wanted or not. */
+  /** Resolves when the engine has ended, whether it was stopped or failed. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
@@ -18,19 +18,19 @@ export interface FauxqsStorage {
   readonly objects: string;
 }
 
-/** What the engine's process says once. */
+/** The one message that the engine's process sends: its port, or why it did not start. */
 export type FauxqsMessage = { readonly port: number } | { readonly failure: string };
 
 const PROCESS = fileURLToPath(new URL("fauxqs-process.ts", import.meta.url));
 const STOP_WITHIN_MS = 5000;
 
 /**
- * Starts S3 and SQS in a process of their own, since they hold whole bodies in memory. It ends with this one.
- * @param storage in memory where omitted
- * @throws LocalStackError where it cannot read what it kept
+ * Starts S3 and SQS in another process, since they hold whole bodies in memory. It ends with this one.
+ * @param storage without it, everything is kept in memory
+ * @throws LocalStackError if it does not start, for example because it cannot read its stored data
  */
 export const startFauxqsEngine = async (storage?: FauxqsStorage): Promise<FauxqsEngine> => {
-  // A process group of its own: Ctrl-C ends the requests in flight first, and then we end the engine.
+  // In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished.
   const child = fork(PROCESS, storage === undefined ? [] : [storage.queues, storage.objects], {
     detached: true,
     execArgv: [],

@@ -5,7 +5,7 @@ import { startFauxqs } from "fauxqs";
 import type { FauxqsMessage } from "./fauxqs-engine.ts";
 import { reasonOf } from "./local-stack-error.ts";
 
-/** fauxqs listens on every interface; what is kept here is for this machine alone. */
+/** Makes servers of this process listen on the loopback address only; fauxqs itself listens on every interface. */
 const listenOnLoopback = (): void => {
   const listen = Reflect.get(Server.prototype, "listen") as (
     this: Server,
@@ -18,10 +18,10 @@ const listenOnLoopback = (): void => {
 };
 
 /**
- * Takes away what a kill -9 left half-written and fauxqs could not read again: descriptions of no length, and the
- * parts of uploads that nobody will complete, which it would read into memory.
+ * Removes incomplete files that a kill -9 left: empty metadata files, which fauxqs cannot read, and the parts of
+ * multipart uploads, which it would read into memory although no client will complete them.
  */
-const mend = (objects: string): void => {
+const removeIncomplete = (objects: string): void => {
   rmSync(join(objects, "_multipart"), { recursive: true, force: true });
   for (const path of readdirSync(objects, { recursive: true, encoding: "utf8" })) {
     const file = join(objects, path);
@@ -29,21 +29,21 @@ const mend = (objects: string): void => {
   }
 };
 
-const say = (message: FauxqsMessage): void => {
+const report = (message: FauxqsMessage): void => {
   process.send?.(message);
 };
 
 const [, , queues, objects] = process.argv;
 try {
-  if (objects !== undefined) mend(objects);
+  if (objects !== undefined) removeIncomplete(objects);
   listenOnLoopback();
   const storage = queues !== undefined && objects !== undefined && { dataDir: queues, s3StorageDir: objects };
   const server = await startFauxqs({ port: 0, logger: false, ...storage });
-  // The parent has stopped or was killed: either way nobody is left to serve.
+  // The parent process has stopped or was killed.
   process.once("disconnect", () => void server.stop().finally(() => process.exit()));
-  say({ port: server.port });
+  report({ port: server.port });
 } catch (error) {
-  say({ failure: reasonOf(error) });
+  report({ failure: reasonOf(error) });
   process.exitCode = 1;
   process.disconnect();
 }

@@ -3,7 +3,7 @@ import type { HttpResponse } from "./proxy-event.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
 /**
- * What the gateway says by itself, and the status where the template gives none
+ * Types of the responses that the gateway sends itself, with the status where the template sets none
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
  */
 const STATUS = {
@@ -13,6 +13,7 @@ const STATUS = {
   API_CONFIGURATION_ERROR: 500,
   INTEGRATION_TIMEOUT: 504,
 } as const;
+/** A type of gateway response. */
 export type GatewayResponseType = keyof typeof STATUS;
 
 const responseSchema = z.object({
@@ -21,11 +22,11 @@ const responseSchema = z.object({
   ResponseParameters: z.record(z.string(), z.string()).default({}),
   ResponseTemplates: z.record(z.string(), z.string()).default({}),
 });
-type Shaped = z.output<typeof responseSchema>;
+type ResponseTemplate = z.output<typeof responseSchema>;
 
 const HEADER = "gatewayresponse.header.";
 
-const headersOf = ({ ResponseParameters }: Shaped, requestId: string): (readonly [string, string])[] =>
+const headersOf = ({ ResponseParameters }: ResponseTemplate, requestId: string): (readonly [string, string])[] =>
   Object.entries(ResponseParameters)
     .filter(([target]) => target.startsWith(HEADER))
     .map(([target, source]) => [
@@ -33,11 +34,12 @@ const headersOf = ({ ResponseParameters }: Shaped, requestId: string): (readonly
       source === "context.requestId" ? requestId : source.replaceAll(/^'|'$/g, ""),
     ]);
 
+/** Makes the gateway's own response of a type. */
 export type GatewayResponses = (type: GatewayResponseType, requestId: string) => HttpResponse;
 
-/** The gateway's own answers, as the template shapes them; a type without one falls back to DEFAULT_4XX or DEFAULT_5XX. */
+/** The gateway's own responses by the template; a type that it does not define uses DEFAULT_4XX or DEFAULT_5XX. */
 export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses => {
-  const shaped = new Map(
+  const byType = new Map(
     [...template.resourcesOf("AWS::ApiGateway::GatewayResponse", responseSchema).values()].map((response) => [
       response.ResponseType,
       response,
@@ -45,13 +47,13 @@ export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses =
   );
   return (type, requestId) => {
     const status = STATUS[type];
-    const shape = shaped.get(type) ?? shaped.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
+    const found = byType.get(type) ?? byType.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
     const headers: [string, string][] = [["Content-Type", "application/json"]];
-    if (shape === undefined) return { status, headers, body: Buffer.from(`{"message":"${type}"}`) };
+    if (found === undefined) return { status, headers, body: Buffer.from(`{"message":"${type}"}`) };
     return {
-      status: shape.StatusCode ?? status,
-      headers: [...headers, ...headersOf(shape, requestId)],
-      body: Buffer.from(shape.ResponseTemplates["application/json"] ?? ""),
+      status: found.StatusCode ?? status,
+      headers: [...headers, ...headersOf(found, requestId)],
+      body: Buffer.from(found.ResponseTemplates["application/json"] ?? ""),
     };
   };
 };

@@ -1,20 +1,21 @@
 import * as z from "zod";
 import type { ResolvedTemplate } from "./template.ts";
 
-/** A method of the API that hands its requests to a function. */
+/** The function that a method of the API invokes. */
 export interface Integration {
   readonly resourcePath: string;
   readonly resourceId: string;
   readonly functionName: string;
 }
 
+/** The integration that a request matches, with its percent-decoded path parameters. */
 export type Match = { readonly integration: Integration; readonly pathParameters: Readonly<Record<string, string>> };
 
 /** Finds the integration of a request. */
 export interface GatewayRoutes {
   /**
-   * @param path as it came, without the query
-   * @returns "malformed" for a path that percent-decodes to nothing
+   * @param path as it was sent, without the query
+   * @returns "malformed" if the path cannot be percent-decoded
    */
   match(method: string, path: string): Match | undefined | "malformed";
 }
@@ -35,7 +36,7 @@ interface Node {
 const FUNCTION_IN_URI = /function:([^:/]+)\/invocations$/;
 const nodeAt = (path: string): Node => ({ path, children: new Map(), methods: new Map() });
 
-/** The API's tree of resources. */
+/** The API's resources as a tree. */
 const treeOf = (template: ResolvedTemplate): Node => {
   const resources = template.resourcesOf("AWS::ApiGateway::Resource", resourceSchema);
   const root = nodeAt("/");
@@ -46,10 +47,10 @@ const treeOf = (template: ResolvedTemplate): Node => {
     const resource = resources.get(id);
     if (resource === undefined) return root;
     const parent = node(resource.ParentId);
-    const made = nodeAt(`${parent.path === "/" ? "" : parent.path}/${resource.PathPart}`);
-    parent.children.set(resource.PathPart, made);
-    nodes.set(id, made);
-    return made;
+    const child = nodeAt(`${parent.path === "/" ? "" : parent.path}/${resource.PathPart}`);
+    parent.children.set(resource.PathPart, child);
+    nodes.set(id, child);
+    return child;
   };
   for (const id of resources.keys()) node(id);
   for (const method of template.resourcesOf("AWS::ApiGateway::Method", methodSchema).values()) {
@@ -62,32 +63,32 @@ const treeOf = (template: ResolvedTemplate): Node => {
   return root;
 };
 
-interface Found {
+interface FoundNode {
   readonly node: Node;
   readonly parameters: readonly (readonly [string, string])[];
 }
 
-/** Static segments win over `{id}`, which wins over `{proxy+}`; what leads nowhere is taken back. */
-const find = (node: Node, segments: readonly string[]): Found | undefined => {
+/** Finds a path's node. Static segments win over `{id}`, which wins over `{proxy+}`; it backtracks from dead ends. */
+const find = (node: Node, segments: readonly string[]): FoundNode | undefined => {
   const [segment, ...rest] = segments;
   if (segment === undefined) return { node, parameters: [] };
   const exact = node.children.get(segment);
   const found = exact && find(exact, rest);
   if (found !== undefined) return found;
-  for (const [part, child] of node.children) {
-    const name = /^\{([^+}]+)\}$/.exec(part)?.[1];
+  for (const [pathPart, child] of node.children) {
+    const name = /^\{([^+}]+)\}$/.exec(pathPart)?.[1];
     const below = name !== undefined && segment !== "" ? find(child, rest) : undefined;
     if (name !== undefined && below !== undefined)
       return { ...below, parameters: [[name, segment], ...below.parameters] };
   }
-  for (const [part, child] of node.children) {
-    const name = /^\{(.+)\+\}$/.exec(part)?.[1];
+  for (const [pathPart, child] of node.children) {
+    const name = /^\{(.+)\+\}$/.exec(pathPart)?.[1];
     if (name !== undefined) return { node: child, parameters: [[name, segments.join("/")]] };
   }
   return undefined;
 };
 
-/** Routes of the template's one REST API. A `/` at the end of a path does not matter; `%2F` stays inside its segment. */
+/** Routes of the template's one REST API. A `/` at the end of a path is ignored; `%2F` does not separate segments. */
 export const gatewayRoutes = (template: ResolvedTemplate): GatewayRoutes => {
   const root = treeOf(template);
   return {

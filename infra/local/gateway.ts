@@ -9,28 +9,30 @@ import { LocalStackError } from "./local-stack-error.ts";
 import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
-/** Bytes of a request's body, and the wait for a function (https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html). */
+/** The gateway's quotas: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
-/** A body that is too large is read to its end, so that the answer arrives; one larger than this is cut off. */
+/** A body that is too large is read to its end, so that the client gets the response; above this size it is cut off. */
 const DRAINED_MAX_BYTES = 256 * 1024 * 1024;
-/** Longer than clients keep idle connections, so that they close them and not we under their request. */
+/** Longer than clients keep idle connections, so that the gateway closes none on which a request may arrive. */
 const KEEP_ALIVE_MS = 75_000;
 
+/** A running gateway. */
 export interface Gateway {
   readonly port: number;
-  /** Takes no more requests and waits for those in flight. */
+  /** Accepts no more requests and waits for those in flight. */
   stop(): Promise<void>;
 }
 
+/** Options of the gateway. */
 export interface GatewayOptions {
   readonly template: ResolvedTemplate;
   readonly functions: ReadonlyMap<string, LambdaFunction>;
-  /** 0 takes any free one. */
+  /** 0 selects any free port. */
   readonly port: number;
 }
 
-/** @returns undefined where the body is larger than the gateway takes; it has been read to its end then */
+/** Reads a body to its end. @returns undefined if it is larger than the gateway accepts */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -44,10 +46,10 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
 };
 
 const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
-  const { promise: late, resolve } = Promise.withResolvers<"timeout">();
+  const { promise: timeout, resolve } = Promise.withResolvers<"timeout">();
   const timer = setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout");
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -55,14 +57,14 @@ const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
 
 type Header = readonly [string, string];
 
-const send = (response: ServerResponse, { status, headers, body }: HttpResponse, ours: readonly Header[]): void => {
-  if (response.destroyed) return;
+const send = (to: ServerResponse, { status, headers, body }: HttpResponse, ownHeaders: readonly Header[]): void => {
+  if (to.destroyed) return;
   const length: Header = ["Content-Length", String(body.length)];
-  response.writeHead(status, [...headers, ...ours, length].flat());
-  response.end(body);
+  to.writeHead(status, [...headers, ...ownHeaders, length].flat());
+  to.end(body);
 };
 
-/** What Node refuses to parse: too large a header, or no HTTP at all. */
+/** Responds to a request that Node cannot parse: its headers are too large, or it is not HTTP. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (!socket.writable) return;
   const [status, reason] =
@@ -78,21 +80,21 @@ const restApiSchema = z.object({ BinaryMediaTypes: z.array(z.string()).default([
 
 /**
  * Serves the template's REST API on this machine, as API Gateway does with proxy integrations.
- * @throws LocalStackError where the port is taken
+ * @throws LocalStackError if the port is in use
  */
 export const startGateway = async ({ template, functions, port }: GatewayOptions): Promise<Gateway> => {
   const routes = gatewayRoutes(template);
-  const respond = gatewayResponses(template);
+  const gatewayResponse = gatewayResponses(template);
   const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
   const [restApi] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
   const binaryMediaTypes = restApi?.BinaryMediaTypes ?? [];
 
-  const answer = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
+  const handle = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
     const body = await readBody(message);
     const match = routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
-    if (match === undefined) return respond("MISSING_AUTHENTICATION_TOKEN", requestId);
-    if (match === "malformed") return respond("BAD_REQUEST_PARAMETERS", requestId);
-    if (body === undefined) return respond("REQUEST_TOO_LARGE", requestId);
+    if (match === undefined) return gatewayResponse("MISSING_AUTHENTICATION_TOKEN", requestId);
+    if (match === "malformed") return gatewayResponse("BAD_REQUEST_PARAMETERS", requestId);
+    if (body === undefined) return gatewayResponse("REQUEST_TOO_LARGE", requestId);
     const { integration, pathParameters } = match;
     const event = toProxyEvent({
       message,
@@ -104,27 +106,27 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
       binaryMediaTypes,
     });
     const target = functions.get(integration.functionName);
-    if (target === undefined) return respond("API_CONFIGURATION_ERROR", requestId);
+    if (target === undefined) return gatewayResponse("API_CONFIGURATION_ERROR", requestId);
     const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
-    if (invocation === "timeout") return respond("INTEGRATION_TIMEOUT", requestId);
-    const answered = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
-    return answered || respond("API_CONFIGURATION_ERROR", requestId);
+    if (invocation === "timeout") return gatewayResponse("INTEGRATION_TIMEOUT", requestId);
+    const response = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
+    return response || gatewayResponse("API_CONFIGURATION_ERROR", requestId);
   };
 
   let stopping = false;
-  const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve = async (message: IncomingMessage, serverResponse: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
-    const answerWith = (answered: HttpResponse): void => {
-      const ours: Header[] = [["x-amzn-RequestId", requestId]];
-      // A connection that stayed open would hold up the stop.
-      if (stopping) ours.push(["Connection", "close"]);
-      send(response, answered, ours);
+    const respond = (response: HttpResponse): void => {
+      const headers: Header[] = [["x-amzn-RequestId", requestId]];
+      // An open connection would delay the stop.
+      if (stopping) headers.push(["Connection", "close"]);
+      send(serverResponse, response, headers);
     };
     try {
-      answerWith(await answer(message, requestId));
+      respond(await handle(message, requestId));
     } catch (error) {
       const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
-      if (!response.headersSent) answerWith(respond(type, requestId));
+      if (!serverResponse.headersSent) respond(gatewayResponse(type, requestId));
     }
   };
 

@@ -1,6 +1,6 @@
 /**
- * Runs before `npm start` and `npm test`: installs what package-lock.json names where it is not there yet.
- * Plain JavaScript without dependencies: in a fresh clone the host's own Node runs it, whatever its version.
+ * Runs before `npm start` and `npm test`: installs the packages in package-lock.json if they are not installed yet.
+ * Plain JavaScript without dependencies: in a fresh clone the host's own Node runs it, in any version.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const packagesOf = (/** @type {string} */ file) => {
   }
 };
 
-/** Whether every package that this platform cannot do without is installed in the version that the lock names. */
+/** Whether every required package is installed in the version that package-lock.json names. */
 const isInstalled = () => {
   const installed = packagesOf("node_modules/.package-lock.json");
   if (installed === undefined) return false;

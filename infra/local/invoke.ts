@@ -4,12 +4,12 @@ import { readEnvironmentFile } from "../environment-file.ts";
 import { readEvent } from "./invoke-event.ts";
 import { createLambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
-import { surroundingsOf } from "./local-stack.ts";
+import { platformVariables } from "./local-stack.ts";
 import { synthesize } from "./synthesis.ts";
 import { resolveTemplate } from "./template.ts";
 import { functionsOf } from "./template-functions.ts";
 
-/** `npm run invoke -- <function> <event file>`: one function of the template on the engines of a running local stack. */
+/** `npm run invoke -- <function> <event file>` invokes one function of the template on a running local stack. */
 const USAGE = "usage: npm run invoke -- <function> <event.json>, for example get-work-item events/get-work-item.json";
 
 const invoke = async (name: string | undefined, eventFile: string | undefined): Promise<void> => {
@@ -24,7 +24,7 @@ const invoke = async (name: string | undefined, eventFile: string | undefined): 
   }
   const { template: raw, stackName, region, directory } = await synthesize();
   const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });
-  const definitions = functionsOf(template, directory, surroundingsOf(region, endpoints));
+  const definitions = functionsOf(template, directory, platformVariables(region, endpoints));
   const definition = definitions.find((one) => one.name === name || one.name === `${stackName}-${name}`);
   if (definition === undefined) {
     const names = definitions.map((one) => one.name.slice(stackName.length + 1));

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { YOUNG_GENERATION_MB } from "../constructs/function-memory.ts";
-import type { FunctionError, InstanceData, InstanceReply, InstanceRequest } from "./lambda-instance.ts";
+import type { FunctionError, InstanceData, InstanceResponse, InstanceRequest } from "./lambda-instance.ts";
 
-/** Bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
+/** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
-/** Does not count as the function's own time. Lambda gives 10 s; a busy machine with few processors gets more. */
+/** Time to load the code, apart from the function's timeout. Lambda allows 10 s; a busy machine may need longer. */
 const INIT_TIMEOUT_MS = 30_000;
 const INSTANCE = new URL("lambda-instance.ts", import.meta.url);
 
@@ -22,14 +22,16 @@ export interface FunctionDefinition {
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Events at once, each in an instance of its own; more wait their turn. */
+  /** The most instances. Each handles one event at a time; further events wait. */
   readonly concurrency: number;
 }
 
+/** The outcome of an invocation: the result as JSON, or the error. */
 export type Invocation =
   | { readonly ok: true; readonly payload: string }
   | { readonly ok: false; readonly error: FunctionError };
 
+/** A function with its instances. */
 export interface LambdaFunction {
   readonly name: string;
   /**
@@ -37,13 +39,13 @@ export interface LambdaFunction {
    * @throws PayloadTooLargeError
    */
   invoke(payload: string, requestId?: string): Promise<Invocation>;
-  /** Starts an instance before the first event wants it. */
+  /** Starts an instance before the first event arrives. */
   warm(): void;
-  /** Ends every instance, whatever it is doing. */
+  /** Ends every instance at once, busy or not. */
   stop(): Promise<void>;
 }
 
-/** The event is longer than Lambda takes. */
+/** The event is larger than Lambda accepts. */
 export class PayloadTooLargeError extends Error {}
 
 const failed = (errorType: string, errorMessage: string): Invocation => ({
@@ -90,7 +92,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
     env: environmentOf(definition),
     execArgv: [],
     argv: [],
-    // A thread does not read the limits in NODE_OPTIONS.
+    // A worker thread ignores the limits in NODE_OPTIONS.
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     stdout: true,
     stderr: true,
@@ -99,31 +101,31 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
   worker.stderr.pipe(log, { end: false });
 
   let alive = true;
-  let settle: ((invocation: Invocation) => void) | undefined;
+  let finish: ((invocation: Invocation) => void) | undefined;
   let ended = failed("Runtime.ExitError", "the instance has ended");
   const initialized = Promise.withResolvers<Invocation | undefined>();
-  const end = (why: Invocation): void => {
+  const end = (outcome: Invocation): void => {
     alive = false;
-    ended = why;
-    initialized.resolve(why);
-    settle?.(why);
+    ended = outcome;
+    initialized.resolve(outcome);
+    finish?.(outcome);
   };
   const stop = async (): Promise<void> => {
     end(failed("Runtime.ExitError", "the instance was stopped"));
     await worker.terminate();
   };
-  const endAfter = (milliseconds: number, why: Invocation): NodeJS.Timeout =>
+  const endAfter = (milliseconds: number, outcome: Invocation): NodeJS.Timeout =>
     setTimeout(() => {
-      end(why);
+      end(outcome);
       void worker.terminate();
     }, milliseconds);
 
-  worker.on("message", (message: InstanceReply) => {
+  worker.on("message", (message: InstanceResponse) => {
     if (message.kind === "ready") initialized.resolve(undefined);
     else if (message.kind === "init-error") end({ ok: false, error: message.error });
-    else if (message.kind === "error") settle?.({ ok: false, error: message.error });
-    else if (Buffer.byteLength(message.payload) <= PAYLOAD_MAX_BYTES) settle?.({ ok: true, payload: message.payload });
-    else settle?.(failed("Function.ResponseSizeTooLarge", `a result is at most ${PAYLOAD_MAX_BYTES} bytes`));
+    else if (message.kind === "error") finish?.({ ok: false, error: message.error });
+    else if (Buffer.byteLength(message.payload) <= PAYLOAD_MAX_BYTES) finish?.({ ok: true, payload: message.payload });
+    else finish?.(failed("Function.ResponseSizeTooLarge", `a result is at most ${PAYLOAD_MAX_BYTES} bytes`));
   });
   worker.once("error", (error: Error) => end(failed(`Runtime.${error.name}`, error.message)));
   worker.once("exit", (code) => end(failed("Runtime.ExitError", `the instance exited with code ${code}`)));
@@ -141,7 +143,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
       if (failure !== undefined) return failure;
       if (!alive) return ended;
       const { promise, resolve } = Promise.withResolvers<Invocation>();
-      settle = resolve;
+      finish = resolve;
       const timer = endAfter(
         timeoutSeconds * 1000,
         failed("Sandbox.Timedout", `${requestId} Task timed out after ${timeoutSeconds.toFixed(2)} seconds`),
@@ -152,15 +154,15 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
         return await promise;
       } finally {
         clearTimeout(timer);
-        settle = undefined;
+        finish = undefined;
       }
     },
   };
 };
 
 /**
- * Runs a function as Lambda does: its own environment, one event at a time in an instance, instances started when
- * none is idle and kept for the next event, memory and time limits that end the instance.
+ * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
+ * time that end the instance. An instance is started when none is idle, and kept for the next event.
  */
 export const createLambdaFunction = (definition: FunctionDefinition, log: Writable): LambdaFunction => {
   const instances = new Set<Instance>();

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What `lambda-function.ts` starts an instance with. */
+/** The data that `lambda-function.ts` starts an instance with. */
 export interface InstanceData {
   /** Module that exports the handler. */
   readonly file: string;
@@ -17,22 +17,24 @@ export interface InstanceData {
   };
 }
 
-/** One event for the instance; the next comes when this one is answered. */
+/** One event for the instance. The next is sent after the response to this one. */
 export interface InstanceRequest {
   readonly requestId: string;
-  /** JSON. */
+  /** The event as JSON. */
   readonly payload: string;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
 }
 
+/** An error as Lambda reports it to the caller. */
 export interface FunctionError {
   readonly errorType: string;
   readonly errorMessage: string;
   readonly trace?: readonly string[];
 }
 
-export type InstanceReply =
+/** A message of the instance: its code is loaded or failed to load, or the outcome of an event. */
+export type InstanceResponse =
   | { readonly kind: "ready" }
   | { readonly kind: "init-error"; readonly error: FunctionError }
   | { readonly kind: "result"; readonly payload: string }
@@ -52,18 +54,18 @@ const load = ({ file, handlerName }: InstanceData): Handler => {
   return handler as Handler;
 };
 
-const reply = (message: InstanceReply): void => parentPort?.postMessage(message, []);
+const respond = (message: InstanceResponse): void => parentPort?.postMessage(message, []);
 
-/** The inside of one Lambda instance: loads the code once, then answers one event after another. */
+/** Runs in the instance's thread: loads the code once, then handles one event after another. */
 const run = (data: InstanceData): void => {
   let handler: Handler;
   try {
     handler = load(data);
   } catch (error) {
-    reply({ kind: "init-error", error: toFunctionError(error) });
+    respond({ kind: "init-error", error: toFunctionError(error) });
     return;
   }
-  const answer = async ({ requestId, payload, deadline }: InstanceRequest): Promise<void> => {
+  const handle = async ({ requestId, payload, deadline }: InstanceRequest): Promise<void> => {
     const context = {
       ...data.context,
       awsRequestId: requestId,
@@ -72,13 +74,13 @@ const run = (data: InstanceData): void => {
     };
     try {
       const result = await handler(JSON.parse(payload), context);
-      reply({ kind: "result", payload: JSON.stringify(result) ?? "null" });
+      respond({ kind: "result", payload: JSON.stringify(result) ?? "null" });
     } catch (error) {
-      reply({ kind: "error", error: toFunctionError(error) });
+      respond({ kind: "error", error: toFunctionError(error) });
     }
   };
-  parentPort?.on("message", (request: InstanceRequest) => void answer(request));
-  reply({ kind: "ready" });
+  parentPort?.on("message", (request: InstanceRequest) => void handle(request));
+  respond({ kind: "ready" });
 };
 
 run(workerData as InstanceData);

@@ -21,38 +21,39 @@ import { synthesize } from "./synthesis.ts";
 import { ACCOUNT, type ResolvedTemplate, resolveTemplate } from "./template.ts";
 import { functionsOf, mappingsOf, schedulesOf } from "./template-functions.ts";
 
-/** Nothing here checks them but the S3 proxy. */
+/** Only the S3 proxy checks them. */
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" } as const;
-/** Work of queues that is not done by then is cut off: it comes back after the next start. */
+/** Workers that run longer are interrupted; their messages are delivered again after the next start. */
 const WORKERS_STOP_WITHIN_MS = 5000;
 
+/** Options of the local stack. */
 export interface LocalStackOptions {
-  /** 0 takes any free one. @default 3000 */
+  /** 0 selects any free port. @default 3000 */
   readonly port?: number;
   /** @default ".local" */
   readonly dataDirectory?: string;
-  /** Of a DynamoDB that runs already. @default an engine of our own */
+  /** Endpoint of a DynamoDB that is running already. @default the embedded engine is started */
   readonly dynamodbEndpoint?: string | undefined;
-  /** Prints what the functions print. @default only into the data directory's functions.log */
+  /** Also prints the functions' log. @default it is only written to functions.log in the data directory */
   readonly verbose?: boolean;
 }
 
-/** The whole service on this machine. */
+/** The whole service, running on this machine. */
 export interface LocalStack {
   readonly baseUrl: string;
-  /** Of the organization `demo`. */
+  /** API key of the organization `demo`. */
   readonly apiKey: string;
-  /** What the command lines need to reach the same tables, bucket and queues; also kept in the data directory's `env`. */
+  /** Variables that name this stack's tables, bucket and queues; also written to `env` in the data directory. */
   readonly environment: Variables;
   readonly dataDirectory: string;
-  /** Settles with the reason when an engine ends by itself. */
+  /** Resolves with the reason when an engine ends unexpectedly. */
   readonly failed: Promise<LocalStackError>;
   /** Finishes the requests in flight, then ends everything. */
   stop(): Promise<void>;
 }
 
-/** What Lambda and this machine give to every function beside its own variables. */
-export const surroundingsOf = (region: string, endpoints: Record<"dynamodb" | "s3" | "sqs", string>): Variables => ({
+/** Variables that every function gets in addition to its own: Lambda's, and the engines' endpoints. */
+export const platformVariables = (region: string, endpoints: Record<"dynamodb" | "s3" | "sqs", string>): Variables => ({
   AWS_REGION: region,
   AWS_DEFAULT_REGION: region,
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -85,7 +86,7 @@ const failureOf = (engines: Readonly<Record<string, Pick<DynamoDbEngine | Fauxqs
     }),
   );
 
-/** Starts what queues and the clock start. */
+/** Starts the pollers and schedules that invoke the workers. @returns a function that stops them */
 const startWorkers = (
   template: ResolvedTemplate,
   functions: ReadonlyMap<string, LambdaFunction>,
@@ -114,8 +115,8 @@ const startWorkers = (
 };
 
 /**
- * Runs the synthesized stack on this machine: the same template that deploys, over embedded engines.
- * @throws LocalStackError with what is in the way: the port, the data directory, an engine, the stack itself
+ * Runs the synthesized stack on this machine: the template that is also deployed, on embedded engines.
+ * @throws LocalStackError if the port or the data directory is in use, or an engine or the synthesis fails
  */
 export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
   const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, verbose = false } = options;
@@ -134,11 +135,11 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     started.defer(() => engine.stop());
     return engine;
   };
-  const beginning = [synthesize(), startDynamoDb(), startFauxqs()] as const;
-  // Where one fails, the others are waited for, so that none is left behind.
-  await Promise.allSettled(beginning);
+  const starting = [synthesize(), startDynamoDb(), startFauxqs()] as const;
+  // If one fails, wait for the others, so that they are stopped too.
+  await Promise.allSettled(starting);
   const [{ template: raw, stackName, regionCode, region, directory }, dynamodbEngine, fauxqs] =
-    await Promise.all(beginning);
+    await Promise.all(starting);
 
   const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: fauxqs.endpoint });
   const clients = clientsOf(region, dynamodbEngine.endpoint, fauxqs.endpoint);
@@ -164,12 +165,12 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   });
   started.defer(() => proxy.stop());
 
-  const surroundings = surroundingsOf(region, {
+  const platform = platformVariables(region, {
     dynamodb: dynamodbEngine.endpoint,
     s3: proxy.endpoint,
     sqs: fauxqs.endpoint,
   });
-  const definitions = functionsOf(template, directory, surroundings);
+  const definitions = functionsOf(template, directory, platform);
   if (verbose) data.log.pipe(process.stderr);
   const functions = new Map(
     definitions.map((definition) => [definition.name, createLambdaFunction(definition, data.log)]),

@@ -2,22 +2,22 @@ import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { S3Refusal } from "./s3-response.ts";
 
-/** Fields of a form by lower-case name, its file left out. */
+/** Fields of a form by lower-case name, without the file. */
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Whose signatures are taken. */
+/** Credentials whose signatures are accepted. */
 export interface Signer {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** Bytes that the file may have. */
+/** Limits of the file's size, in bytes. */
 export interface SizeRange {
   readonly min: number;
   readonly max: number;
 }
 
-/** S3 takes no more in one request: https://docs.aws.amazon.com/AmazonS3/latest/userguide/upload-objects.html. */
+/** S3's limit for one request: https://docs.aws.amazon.com/AmazonS3/latest/userguide/upload-objects.html. */
 const FILE_MAX_BYTES = 5 * 1024 ** 3;
 
 const policySchema = z.object({
@@ -44,7 +44,7 @@ const parsePolicy = (encoded: string): Policy => {
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** Signature Version 4 of a policy (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html). */
+/** The Signature Version 4 of a policy (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html). */
 const signatureOf = (policy: string, secretAccessKey: string, scope: readonly string[]): string =>
   hmac(scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`), policy).toString("hex");
 
@@ -65,7 +65,7 @@ const assertSigned = (fields: FormFields, policy: string, signer: Signer): void 
   }
 };
 
-/** Fields that no condition needs to name. */
+/** Whether a field may be present without a condition that names it. */
 const isExempt = (name: string): boolean =>
   ["file", "policy", "x-amz-signature"].includes(name) || name.startsWith("x-ignore-");
 
@@ -92,9 +92,9 @@ const assertConditions = ({ conditions }: Policy, fields: FormFields): SizeRange
 
 /**
  * Checks a form against the policy in it, as S3 does: signature, expiry, conditions.
- * @param fields with `bucket` and the `key` as the object will have it
+ * @param fields including `bucket` and the object's final `key`
  * @param now milliseconds since the epoch
- * @returns bytes that the file may have
+ * @returns the limits of the file's size
  * @throws S3Refusal
  */
 export const verifyPostPolicy = (fields: FormFields, signer: Signer, now: number): SizeRange => {

@@ -12,7 +12,7 @@ import * as z from "zod";
 import { LocalStackError } from "./local-stack-error.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
-/** Clients of the engines themselves. */
+/** Clients that reach the engines directly, not through the S3 proxy. */
 export interface EngineClients {
   readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
@@ -42,7 +42,7 @@ type Table = z.output<typeof tableSchema>;
 const keyNames = (keys: TableDescription["KeySchema"] = []): string =>
   keys.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join();
 
-/** What of a table cannot be changed under its data. */
+/** The properties of a table that cannot change while it holds data, as text. */
 const shapeOf = ({
   KeySchema,
   GlobalSecondaryIndexes = [],
@@ -105,8 +105,8 @@ const provisionQueue = async (sqs: SQSClient, name: string, queue: z.output<type
 };
 
 /**
- * Makes the template's tables, bucket and queues in the engines, where they are not there yet.
- * @throws LocalStackError where a kept table has another shape than the template's
+ * Creates the template's tables, bucket and queues in the engines, if they do not exist.
+ * @throws LocalStackError if an existing table has other keys or indexes than the template's
  */
 export const provision = async (template: ResolvedTemplate, { dynamodb, s3, sqs }: EngineClients): Promise<void> => {
   const each = async <T>(

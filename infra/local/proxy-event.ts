@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import * as z from "zod";
 import { ACCOUNT, REST_API_ID } from "./template.ts";
 
-/** A request as the gateway has read and routed it. */
+/** A request that the gateway has read and matched to a method. */
 export interface RoutedRequest {
   readonly message: IncomingMessage;
   readonly body: Buffer;
@@ -23,7 +23,7 @@ const essenceOf = (mediaType: string | undefined): string =>
 const isBinary = (mediaType: string | undefined, binaryMediaTypes: readonly string[]): boolean =>
   binaryMediaTypes.some((binary) => binary === "*/*" || essenceOf(mediaType) === binary.toLowerCase());
 
-/** Values by name, in the order in which they came. */
+/** Values by name, in their original order. */
 const group = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
   const groups = new Map<string, string[]>();
   for (const [name, value] of pairs) groups.set(name, [...(groups.get(name) ?? []), value]);
@@ -51,7 +51,7 @@ const requestTime = (at: Date): string => {
   return `${day}/${month}/${year}:${time} +0000`;
 };
 
-/** The event that API Gateway's REST proxy integration hands to a function. */
+/** Makes the event that API Gateway's REST proxy integration sends to a function. */
 export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
   const { message, body, resourcePath, requestId, stage } = request;
   const [path = "/", search = ""] = (message.url ?? "/").split(/\?(.*)/s, 2);
@@ -109,7 +109,7 @@ export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
   };
 };
 
-/** What the client gets. */
+/** A response to the client. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
@@ -117,7 +117,7 @@ export interface HttpResponse {
 }
 
 const headerValue = z.union([z.string(), z.number(), z.boolean()]);
-/** The gateway takes these keys and no others. */
+/** The gateway accepts only these keys. */
 const proxyResultSchema = z.strictObject({
   statusCode: z.coerce.number().int().min(100).max(599),
   headers: z.record(z.string(), headerValue).nullish(),
@@ -127,9 +127,9 @@ const proxyResultSchema = z.strictObject({
 });
 
 /**
- * Reads a function's result as the gateway does: base64 is decoded only for clients whose Accept begins with one of
- * the API's binary media types.
- * @returns undefined where the result is malformed
+ * Makes a response of a function's result, as the gateway does: base64 is decoded only for clients whose Accept header
+ * begins with one of the API's binary media types.
+ * @returns undefined if the result is malformed
  */
 export const toHttpResponse = (
   payload: string,
@@ -139,21 +139,21 @@ export const toHttpResponse = (
   const parsed = proxyResultSchema.safeParse(JSON.parse(payload));
   if (!parsed.success) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
-  const named = new Map<string, readonly [string, string][]>([
+  const byName = new Map<string, readonly [string, string][]>([
     ["content-type", [["Content-Type", "application/json"]]],
   ]);
-  for (const [name, value] of Object.entries(headers ?? {})) named.set(name.toLowerCase(), [[name, String(value)]]);
+  for (const [name, value] of Object.entries(headers ?? {})) byName.set(name.toLowerCase(), [[name, String(value)]]);
   for (const [name, values] of Object.entries(multiValueHeaders ?? {})) {
-    named.set(
+    byName.set(
       name.toLowerCase(),
       values.map((value) => [name, String(value)]),
     );
   }
-  for (const ours of ["content-length", "transfer-encoding", "connection"]) named.delete(ours);
+  for (const own of ["content-length", "transfer-encoding", "connection"]) byName.delete(own);
   const decodes = isBase64Encoded === true && isBinary(accept, binaryMediaTypes);
   return {
     status: statusCode,
-    headers: [...named.values()].flat(),
+    headers: [...byName.values()].flat(),
     body: Buffer.from(body ?? "", decodes ? "base64" : "utf8"),
   };
 };

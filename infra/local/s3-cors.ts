@@ -19,7 +19,7 @@ const bucketSchema = z.object({
 
 type Headers = Readonly<Record<string, string>>;
 
-/** @returns headers that let the origin's pages use the bucket; undefined where its rules do not */
+/** @returns CORS headers that allow the origin's request; undefined if the bucket's rules do not allow it */
 export type AllowOrigin = (
   bucket: string,
   origin: string,
@@ -27,14 +27,14 @@ export type AllowOrigin = (
   requestedHeaders?: string,
 ) => Headers | undefined;
 
-/** `*` stands for any characters, as in S3's own rules. */
+/** Whether a value matches one of the patterns, in which `*` stands for any characters, as in S3's own rules. */
 const matches = (patterns: readonly string[], value: string): boolean =>
   patterns.some((pattern) => {
     const [before = "", after] = pattern.split("*", 2);
     return after === undefined ? value === pattern : value.startsWith(before) && value.endsWith(after);
   });
 
-/** The bucket's CORS rules. The API's own address in them is `localOrigins` here. */
+/** The template's CORS rules. `localOrigins` replace the API's own address in them. */
 export const s3Cors = (template: ResolvedTemplate, localOrigins: () => readonly string[]): AllowOrigin => {
   const own = `https://${REST_API_ID}.execute-api.${template.region}.amazonaws.com`;
   const rules = new Map(

@@ -8,20 +8,21 @@ import { type FormFields, type Signer, type SizeRange, verifyPostPolicy } from "
 import { type S3Response, S3Refusal, XML_TYPE, xml } from "./s3-response.ts";
 import type { Notify } from "./s3-notification.ts";
 
-/** The embedded S3 takes 11 MiB a request at most. */
+/** Below the embedded S3's limit of 11 MiB for one request. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** What S3 allows all fields before the file to have together. */
+/** S3's limit for all fields before the file together. */
 const FIELDS_MAX_BYTES = 20 * 1024;
 
+/** Dependencies of `receiveForm`. */
 export interface FormDestination {
-  /** Client of the engine itself. */
+  /** Client of the engine, not of the proxy. */
   readonly s3: S3Client;
   readonly signer: Signer;
   readonly notify: Notify;
   readonly clock: () => number;
 }
 
-/** Passes a file on and refuses one that is larger or smaller than allowed. */
+/** Passes a file through, and fails if it is larger or smaller than allowed. */
 const sized = ({ min, max }: SizeRange): Transform => {
   let size = 0;
   return new Transform({
@@ -45,7 +46,7 @@ const keyOf = (fields: FormFields, filename: string): string => {
   return key.replaceAll("${filename}", filename);
 };
 
-const answerTo = (
+const responseTo = (
   fields: FormFields,
   location: string,
   stored: Record<"Bucket" | "Key" | "ETag", string>,
@@ -67,9 +68,9 @@ const answerTo = (
 };
 
 /**
- * Takes a browser's form (`POST /<bucket>`, https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html) as S3
- * does: the policy is checked before the first byte of the file is kept, and the file streams on in parts, so that its
- * size does not matter to memory.
+ * Receives a browser's form (`POST /<bucket>`, https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html) as
+ * S3 does: the policy is checked before the first byte of the file is stored, and the file is streamed to the engine as
+ * a multipart upload, so that it is never in memory as a whole.
  * @throws S3Refusal
  */
 export const receiveForm = async (
@@ -89,11 +90,11 @@ export const receiveForm = async (
     const { ETag = "" } = await new Upload({ client: s3, params, partSize: PART_BYTES, queueSize: 1 }).done();
     await notify(bucket, Key, "Post");
     const location = `http://${request.headers.host}/${bucket}/${encodeURIComponent(Key)}`;
-    return answerTo(fields, location, { Bucket: bucket, Key, ETag });
+    return responseTo(fields, location, { Bucket: bucket, Key, ETag });
   };
 
   let file: Readable | undefined;
-  let answer: Promise<S3Response> | undefined;
+  let response: Promise<S3Response> | undefined;
   try {
     const { "content-type": contentType = "", ...headers } = request.headers;
     const parser = new Busboy({
@@ -108,22 +109,22 @@ export const receiveForm = async (
         return;
       }
       file = stream;
-      answer = store(stream, filename);
-      // What is refused is still read to its end, so that the client hears why.
-      answer.catch(() => stream.unpipe().resume());
+      response = store(stream, filename);
+      // A refused file is still read to its end, so that the client gets the response.
+      response.catch(() => stream.unpipe().resume());
     });
     await pipeline(request, parser);
   } catch (error) {
     file?.destroy(error instanceof Error ? error : undefined);
-    await answer?.catch(() => {});
+    await response?.catch(() => {});
     throw new S3Refusal(
       400,
       "MalformedPOSTRequest",
       "The body of your POST request is not well-formed multipart/form-data.",
     );
   }
-  if (answer === undefined) {
+  if (response === undefined) {
     throw new S3Refusal(400, "InvalidArgument", "POST requires exactly one file upload per request.");
   }
-  return answer;
+  return response;
 };

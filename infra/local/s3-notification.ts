@@ -29,9 +29,10 @@ const bucketSchema = z.object({
     .optional(),
 });
 
+/** How an object was created, as S3's event names say it. */
 export type ObjectCreated = "Put" | "Post" | "Copy" | "CompleteMultipartUpload";
 
-/** Tells a bucket's queues of a new object. @returns when the messages are kept */
+/** Sends the event notifications of a new object. Resolves when the queues have stored the messages. */
 export type Notify = (bucket: string, key: string, how: ObjectCreated) => Promise<void>;
 
 interface Subscription {
@@ -56,12 +57,12 @@ const subscriptionsOf = (template: ResolvedTemplate, sqsEndpoint: string): reado
     }),
   );
 
-/** As events spell it: a space is a plus, slashes stay. */
+/** Encodes a key as S3's events do: a space is a plus, slashes stay. */
 const encodeKey = (key: string): string => encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+");
 
 /**
- * The bucket's event notifications, which the embedded engine takes and never sends. They are sent before the upload is
- * answered: an upload that was acknowledged has its message, whatever is killed afterwards.
+ * The bucket's event notifications, which the embedded engine accepts but never sends. They are sent before the
+ * response to the upload, so that every acknowledged upload has its message even if a process is killed afterwards.
  */
 export const s3Notifications = (
   template: ResolvedTemplate,
@@ -70,14 +71,14 @@ export const s3Notifications = (
   const subscriptions = subscriptionsOf(template, sqsEndpoint);
   return async (bucket, key, how) => {
     const name = `ObjectCreated:${how}`;
-    const told = subscriptions.filter(
+    const matching = subscriptions.filter(
       (subscription) =>
         subscription.bucket === bucket &&
         ["s3:ObjectCreated:*", `s3:${name}`].includes(subscription.event) &&
         key.startsWith(subscription.prefix) &&
         key.endsWith(subscription.suffix),
     );
-    if (told.length === 0) return;
+    if (matching.length === 0) return;
     const { ETag = "", ContentLength = 0 } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
     const event: S3Event = {
       Records: [
@@ -106,7 +107,7 @@ export const s3Notifications = (
     };
     const MessageBody = JSON.stringify(event);
     await Promise.all(
-      told.map(({ queueUrl: QueueUrl }) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))),
+      matching.map(({ queueUrl: QueueUrl }) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))),
     );
   };
 };

@@ -5,13 +5,15 @@ import type { AllowOrigin } from "./s3-cors.ts";
 import { type FormDestination, receiveForm } from "./s3-form.ts";
 import type { ObjectCreated } from "./s3-notification.ts";
 
+/** A running S3 proxy. */
 export interface S3Proxy {
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
+/** Options of the S3 proxy. */
 export interface S3ProxyOptions extends FormDestination {
-  /** Of the embedded S3. */
+  /** Endpoint of the embedded S3. */
   readonly engineEndpoint: string;
   readonly allowOrigin: AllowOrigin;
 }
@@ -28,7 +30,7 @@ const targetOf = (message: IncomingMessage): Target => {
   return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key), query: searchParams };
 };
 
-/** How a request that succeeds makes an object, if it does. */
+/** How a request creates an object if it succeeds; undefined for requests that create none. */
 const creationBy = (message: IncomingMessage, { key, query }: Target): ObjectCreated | undefined => {
   if (key === "") return undefined;
   if (message.method === "PUT" && !query.has("uploadId")) {
@@ -37,7 +39,7 @@ const creationBy = (message: IncomingMessage, { key, query }: Target): ObjectCre
   return message.method === "POST" && query.has("uploadId") ? "CompleteMultipartUpload" : undefined;
 };
 
-/** The moment at which a presigned URL ends, in milliseconds since the epoch; undefined where the URL is not presigned. */
+/** When a presigned URL expires, in milliseconds since the epoch; undefined if the URL is not presigned. */
 const expiryOf = ({ query }: Target): number | undefined => {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get("X-Amz-Date") ?? "") ?? [];
@@ -50,18 +52,18 @@ const isForm = ({ method, headers }: IncomingMessage): boolean =>
   method === "POST" && (headers["content-type"] ?? "").toLowerCase().startsWith("multipart/form-data");
 
 /**
- * A proxy before the embedded S3, which takes forms without looking at their policy, holds whole bodies in memory and
- * sends no event. Forms are checked and streamed, presigned URLs end, pages are let in by the bucket's CORS rules,
- * events are sent; everything else passes as it is.
+ * Starts a proxy in front of the embedded S3, which does not check the policies of forms, holds whole bodies in memory
+ * and sends no events. The proxy checks and streams forms, refuses expired presigned URLs, applies the bucket's CORS
+ * rules and sends events. It forwards all other requests unchanged.
  */
 export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> => {
   const { engineEndpoint, allowOrigin, notify, clock } = options;
   const agent = new Agent({ keepAlive: true });
 
-  const toEngine = (message: IncomingMessage): Promise<IncomingMessage> =>
+  const sendToEngine = (message: IncomingMessage): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const url = new URL(engineEndpoint);
-      const onward = httpRequest({
+      const forwarded = httpRequest({
         agent,
         host: url.hostname,
         port: url.port,
@@ -69,25 +71,26 @@ export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> =>
         path: message.url,
         headers: message.headers,
       });
-      onward.once("response", resolve).once("error", reject);
-      message.once("error", (error) => onward.destroy(error));
-      message.pipe(onward);
+      forwarded.once("response", resolve).once("error", reject);
+      message.once("error", (error) => forwarded.destroy(error));
+      message.pipe(forwarded);
     });
 
-  const pass = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
+  const forward = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
     const expiry = expiryOf(target);
     if (expiry !== undefined && expiry <= clock()) throw new S3Refusal(403, "AccessDenied", "Request has expired");
-    const answer = await toEngine(message);
+    const engineResponse = await sendToEngine(message);
     const creation = creationBy(message, target);
     try {
-      if (creation !== undefined && answer.statusCode === 200) await notify(target.bucket, target.key, creation);
+      if (creation !== undefined && engineResponse.statusCode === 200)
+        await notify(target.bucket, target.key, creation);
     } catch (error) {
-      answer.resume();
+      engineResponse.resume();
       throw error;
     }
-    response.writeHead(answer.statusCode ?? 500, answer.headers);
-    answer.once("error", () => response.destroy());
-    answer.pipe(response);
+    response.writeHead(engineResponse.statusCode ?? 500, engineResponse.headers);
+    engineResponse.once("error", () => response.destroy());
+    engineResponse.pipe(response);
   };
 
   const preflight = (message: IncomingMessage, { bucket }: Target): S3Response => {
@@ -100,22 +103,22 @@ export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> =>
   };
 
   const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const answer = ({ status, headers, body }: S3Response): void => void response.writeHead(status, headers).end(body);
+    const respond = ({ status, headers, body }: S3Response): void => void response.writeHead(status, headers).end(body);
     try {
       const target = targetOf(message);
       const { origin } = message.headers;
       const cors = origin === undefined ? undefined : allowOrigin(target.bucket, origin, message.method ?? "GET");
       for (const [name, value] of Object.entries(cors ?? {})) response.setHeader(name, value);
-      if (message.method === "OPTIONS") answer(preflight(message, target));
-      else if (isForm(message)) answer(await receiveForm(message, target.bucket, options));
-      else await pass(message, response, target);
+      if (message.method === "OPTIONS") respond(preflight(message, target));
+      else if (isForm(message)) respond(await receiveForm(message, target.bucket, options));
+      else await forward(message, response, target);
     } catch (error) {
       if (response.headersSent) response.destroy();
-      else answer(toS3Response(error));
+      else respond(toS3Response(error));
     }
   };
 
-  // A large file may come slowly: no limit on the time that a request takes.
+  // No time limit for requests: a large file may arrive slowly.
   const server = createServer({ requestTimeout: 0 }, (message, response) => void serve(message, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

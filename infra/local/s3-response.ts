@@ -1,11 +1,11 @@
-/** What S3 says to a request. */
+/** A response of S3. */
 export interface S3Response {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** S3 refuses; its codes and words are at https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html. */
+/** An error of S3, with the code and message in https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html. */
 export class S3Refusal extends Error {
   readonly code: string;
   readonly status: number;
@@ -19,6 +19,7 @@ export class S3Refusal extends Error {
 
 const XML_ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
+/** An XML document with a root element and one child element for each entry. */
 export const xml = (root: string, elements: Readonly<Record<string, string>>): string => {
   const inner = Object.entries(elements).map(
     ([name, value]) => `<${name}>${value.replaceAll(/[&<>"]/g, (character) => XML_ESCAPES[character] ?? "")}</${name}>`,
@@ -26,8 +27,10 @@ export const xml = (root: string, elements: Readonly<Record<string, string>>): s
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inner.join("")}</${root}>`;
 };
 
+/** Header of responses whose body is XML. */
 export const XML_TYPE = { "content-type": "application/xml" } as const;
 
+/** S3's error response. An error that is not S3's own becomes InternalError. */
 export const toS3Response = (error: unknown): S3Response => {
   const refusal =
     error instanceof S3Refusal

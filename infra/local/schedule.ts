@@ -4,16 +4,17 @@ import type { LambdaFunction } from "./lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { ACCOUNT } from "./template.ts";
 
+/** An EventBridge rule that invokes a function at a fixed rate. */
 export interface ScheduleRule {
   readonly arn: string;
   readonly region: string;
-  /** `rate(<n> minutes|hours|days)`; cron expressions do not run here. */
+  /** `rate(<n> minutes|hours|days)`; cron expressions are not supported. */
   readonly expression: string;
 }
 
 const UNIT_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Milliseconds between two runs. */
+/** Milliseconds between two runs. @throws LocalStackError for an unsupported expression */
 export const intervalOf = (expression: string): number => {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
   if (count === undefined || unit === undefined) {
@@ -34,13 +35,13 @@ const toEvent = ({ arn, region }: ScheduleRule): ScheduledEvent<Record<string, n
   detail: {},
 });
 
-/** Runs a function at once and then by its schedule, one run at a time. @returns what ends it */
+/** Runs a function at once and then by its schedule, one run at a time. @returns a function that ends the schedule */
 export const startSchedule = (rule: ScheduleRule, target: LambdaFunction): (() => void) => {
   let running = false;
   const run = async (): Promise<void> => {
     if (running) return;
     running = true;
-    // A run that fails is in the log; the next one comes by itself.
+    // An error is in the function's log, and the next run follows anyway.
     await target.invoke(JSON.stringify(toEvent(rule))).catch(() => {});
     running = false;
   };

@@ -1,11 +1,11 @@
 import { LocalStackError } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./local-stack.ts";
 
-/** What `npm start` runs. */
-const SAME_WISH_MS = 1000;
+/** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
+const SAME_SIGNAL_MS = 1000;
 const PARENT_CHECK_MS = 200;
 
-/** An npm that was killed by -9 takes us along: nobody would know what still holds the port. */
+/** Ends this process after npm was killed with -9: otherwise it would hold the port without a visible owner. */
 const endWithNpm = (end: () => void): void => {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const npm = process.ppid;
@@ -35,6 +35,7 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
 `);
 };
 
+/** What `npm start` runs. */
 const start = async (): Promise<void> => {
   const stack = await startLocalStack({
     port: portOf(process.env["PORT"] ?? "3000"),
@@ -45,8 +46,8 @@ const start = async (): Promise<void> => {
   let stoppingSince: number | undefined;
   const stop = async (status: number): Promise<void> => {
     if (stoppingSince !== undefined) {
-      // Whoever asks again does not want to wait. Ctrl-C in npm comes twice at once and is one wish.
-      if (Date.now() - stoppingSince > SAME_WISH_MS) process.exit(1);
+      // A second request to stop ends the process at once.
+      if (Date.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
       return;
     }
     stoppingSince = Date.now();

@@ -10,24 +10,25 @@ import { LocalStackError } from "./local-stack-error.ts";
 import { readTemplate, type Template } from "./template.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Inside node_modules, where no package.json makes modules of the CommonJS bundles; goes with every `npm ci`. */
+/** In node_modules, where no package.json declares the CommonJS bundles as ES modules; `npm ci` removes it. */
 const CACHE = join(ROOT, "node_modules/.cache/local-stack");
 const INPUTS = ["functions/**/*", "lib/**/*", "infra/**/*.ts", "cdk.json", "package-lock.json"];
+/** Age after which a synthesis is removed. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const REGION = "us" satisfies RegionCode;
 
-/** What `npx cdk deploy` would deploy, as files here. */
+/** The template and code that `npx cdk deploy` would deploy. */
 export interface Synthesis {
   readonly template: Template;
   readonly stackName: string;
   readonly regionCode: RegionCode;
   /** The AWS region. */
   readonly region: string;
-  /** Cloud assembly: the code of functions is at their asset paths in it. */
+  /** Directory of the cloud assembly, which holds the functions' code at their asset paths. */
   readonly directory: string;
 }
 
-/** Changes with anything that could change the template or a bundle. */
+/** A hash of all files that the template and the bundles depend on. */
 const fingerprint = (): string => {
   const hash = createHash("sha256");
   const files = globSync(INPUTS, { cwd: ROOT, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -46,36 +47,36 @@ const synthesizeInto = async (directory: string): Promise<void> => {
   if ((await exit) !== 0) throw new LocalStackError(`the stack does not synthesize:\n${printed.trim()}`);
 };
 
-/** A running local stack starts instances from its own synthesis, so that younger ones stay. */
-const forgetOld = async (): Promise<void> => {
+/** Removes old syntheses. Recent ones stay, because a running local stack starts instances from its own. */
+const removeOld = async (): Promise<void> => {
   for (const name of await readdir(CACHE)) {
     const path = join(CACHE, name);
-    // Another start may have taken it away meanwhile.
-    const made = (await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity;
-    if (Date.now() - made > KEPT_MS) await rm(path, { recursive: true, force: true });
+    // Another process may have removed it meanwhile.
+    const modifiedAt = (await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity;
+    if (Date.now() - modifiedAt > KEPT_MS) await rm(path, { recursive: true, force: true });
   }
 };
 
 /**
- * Bundles the functions and synthesizes the stack, without credentials or network; what has not changed since the
- * last time is not made again.
- * @throws LocalStackError with what the CDK printed, where it does not synthesize
+ * Bundles the functions and synthesizes the stack, without credentials or network. The result is cached until an input
+ * changes.
+ * @throws LocalStackError with the CDK's output if the synthesis fails
  */
 export const synthesize = async (): Promise<Synthesis> => {
   const name = fingerprint();
   const directory = join(CACHE, name);
   if (!existsSync(directory)) {
     await mkdir(CACHE, { recursive: true });
-    const made = await mkdtemp(join(CACHE, "making-"));
+    const temporary = await mkdtemp(join(CACHE, "making-"));
     try {
-      await synthesizeInto(made);
-      // Whoever else made the same meanwhile has made the same.
-      await rename(made, directory).catch(() => rm(made, { recursive: true }));
+      await synthesizeInto(temporary);
+      // If another process has made the same synthesis meanwhile, use that one.
+      await rename(temporary, directory).catch(() => rm(temporary, { recursive: true }));
     } catch (error) {
-      await rm(made, { recursive: true });
+      await rm(temporary, { recursive: true });
       throw error;
     }
-    await forgetOld();
+    await removeOld();
   }
   const stackName = stackNameOf(REGION);
   return {

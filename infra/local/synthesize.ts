@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { buildFunctions } from "../build.ts";
 import { createServiceApp } from "../service-app.ts";
 
-/** A process of its own for `synthesis.ts`: bundles and CDK stay out of the memory of the stack that runs. */
+/** Runs as another process for `synthesis.ts`, so that esbuild and the CDK take no memory of the running stack. */
 const [, , outdir = "", region = ""] = process.argv;
 const bundles = join(outdir, "dist");
 await buildFunctions(bundles);
 createServiceApp({ context: { region, stage: "dev" }, outdir, bundles }).synth();
-// The assembly holds copies of them.
+// The cloud assembly holds copies of the bundles.
 await rm(bundles, { recursive: true });

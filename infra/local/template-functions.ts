@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { FunctionDefinition } from "./lambda-function.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
-/** Instances of a function that is not held by its event sources: as many as two processors keep busy. */
+/** The most instances of a function whose event sources set no limit: as many as two processors can keep busy. */
 const API_CONCURRENCY = 4;
 
 const functionSchema = z.object({
@@ -25,7 +25,7 @@ const ruleSchema = z.object({
   Targets: z.array(z.object({ Arn: z.string() })),
 });
 
-/** A queue that starts a function. */
+/** An event source mapping of the template. */
 export interface Mapping {
   readonly queueArn: string;
   readonly functionName: string;
@@ -36,6 +36,7 @@ export interface Mapping {
 
 const nameInArn = (arn: string): string => arn.split(":").at(-1) ?? "";
 
+/** The template's event source mappings. */
 export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] =>
   [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()].map((mapping) => ({
     queueArn: mapping.EventSourceArn,
@@ -45,7 +46,7 @@ export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] =>
     reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
   }));
 
-/** Rules that start functions by the clock, one entry a target. */
+/** The template's enabled schedules, one entry for each function that a rule invokes. */
 export const schedulesOf = (template: ResolvedTemplate) =>
   [...template.resourcesOf("AWS::Events::Rule", ruleSchema)]
     .filter(([, { State }]) => State === "ENABLED")
@@ -59,17 +60,17 @@ export const schedulesOf = (template: ResolvedTemplate) =>
 /**
  * The template's functions.
  * @param assembly directory of the cloud assembly, which holds their code
- * @param surroundings variables that Lambda, not the template, gives to each
+ * @param platform variables that each function gets in addition to those in the template
  */
 export const functionsOf = (
   template: ResolvedTemplate,
   assembly: string,
-  surroundings: Readonly<Record<string, string>>,
+  platform: Readonly<Record<string, string>>,
 ): readonly FunctionDefinition[] => {
-  const held = Map.groupBy(mappingsOf(template), ({ functionName }) => functionName);
+  const mappingsByFunction = Map.groupBy(mappingsOf(template), ({ functionName }) => functionName);
   return [...template.resourcesOf("AWS::Lambda::Function", functionSchema)].map(([logicalId, properties]) => {
     const name = template.physicalName(logicalId);
-    const mappings = held.get(name);
+    const mappings = mappingsByFunction.get(name);
     return {
       name,
       arn: template.arn(logicalId),
@@ -77,7 +78,7 @@ export const functionsOf = (
       handler: properties.Handler,
       memoryMb: properties.MemorySize,
       timeoutSeconds: properties.Timeout,
-      environment: { ...surroundings, ...properties.Environment?.Variables },
+      environment: { ...platform, ...properties.Environment?.Variables },
       concurrency: mappings?.reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) ?? API_CONCURRENCY,
     };
   });

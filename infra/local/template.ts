@@ -2,18 +2,19 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { LocalStackError } from "./local-stack-error.ts";
 
-/** The account of everything local, as the embedded engines have it. */
+/** The account id that the embedded engines use. */
 export const ACCOUNT = "000000000000";
-/** The one REST API's id. */
+/** Id of the one REST API. */
 export const REST_API_ID = "local";
 
+/** A resource of a CloudFormation template. */
 export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The part of a CloudFormation template that runs here. */
+/** The sections of a CloudFormation template that the local stack uses. */
 export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
@@ -31,24 +32,25 @@ const templateSchema = z.object({
   Outputs: z.record(z.string(), z.object({ Value: z.unknown() })).optional(),
 }) as z.ZodType<Template>;
 
-/** @throws Error where the file is no template */
+/** Reads a template. @throws Error if the file is not a template */
 export const readTemplate = (file: string): Template => templateSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
+/** A template and the values that its intrinsic functions depend on. */
 export interface Deployment {
   readonly template: Template;
   readonly stackName: string;
   readonly region: string;
-  /** Where SQS answers: queue URLs begin with it. */
+  /** Endpoint of SQS, with which queue URLs begin. */
   readonly sqsEndpoint: string;
 }
 
-/** A template whose intrinsic functions have values: every name, ARN and URL that its resources have on this machine. */
+/** A template whose intrinsic functions are replaced by the names, ARNs and URLs of the resources on this machine. */
 export interface ResolvedTemplate {
   readonly region: string;
   readonly stackName: string;
   /** Resources of a type by logical id, each with its properties resolved and parsed. */
   resourcesOf<T>(type: string, properties: z.ZodType<T>): ReadonlyMap<string, T>;
-  /** The name of a table, bucket, queue or function: the template's own, or made of stack and logical id, so it stays. */
+  /** Name of a table, bucket, queue or function: the template's own, or stack and logical id, which do not change. */
   physicalName(logicalId: string): string;
   arn(logicalId: string): string;
   /** Directory of a function's code in the cloud assembly. */
@@ -56,13 +58,13 @@ export interface ResolvedTemplate {
   output(name: string): string;
 }
 
-interface Attributes {
-  /** The property that names it, where the template does. */
+interface NamedType {
+  /** The property that holds the name, if the template sets one. */
   readonly name: string;
   readonly arn: (name: string, region: string) => string;
 }
 
-const NAMED: Readonly<Record<string, Attributes>> = {
+const NAMED_TYPES: Readonly<Record<string, NamedType>> = {
   "AWS::DynamoDB::Table": {
     name: "TableName",
     arn: (name, region) => `arn:aws:dynamodb:${region}:${ACCOUNT}:table/${name}`,
@@ -75,10 +77,10 @@ const NAMED: Readonly<Record<string, Attributes>> = {
   },
 };
 
-/** S3 takes 63 characters, small ones only. */
+/** Bucket names have at most 63 characters, in lower case. */
 const toBucketName = (name: string): string => name.toLowerCase().slice(0, 63);
 
-/** @throws LocalStackError where it comes upon an intrinsic function that does not run here */
+/** Resolves a template's intrinsic functions. @throws LocalStackError for one that is not supported */
 export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: Deployment): ResolvedTemplate => {
   const pseudo: Readonly<Record<string, string>> = {
     "AWS::AccountId": ACCOUNT,
@@ -96,14 +98,14 @@ export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: De
 
   const physicalName = (logicalId: string): string => {
     const { Type } = resource(logicalId);
-    const named = NAMED[Type];
+    const named = NAMED_TYPES[Type];
     const given = named && property(logicalId, named.name);
     if (typeof given === "string") return given;
     const made = `${stackName}-${logicalId}`;
     return Type === "AWS::S3::Bucket" ? toBucketName(made) : made;
   };
   const arn = (logicalId: string): string => {
-    const named = NAMED[resource(logicalId).Type];
+    const named = NAMED_TYPES[resource(logicalId).Type];
     return named === undefined
       ? `arn:aws:local:${region}:${ACCOUNT}:${logicalId}`
       : named.arn(physicalName(logicalId), region);
@@ -114,7 +116,7 @@ export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: De
     if (Type === "AWS::SQS::Queue") return `${sqsEndpoint}/${ACCOUNT}/${physicalName(logicalId)}`;
     if (Type === "AWS::ApiGateway::RestApi") return REST_API_ID;
     if (Type === "AWS::ApiGateway::Stage") return String(property(logicalId, "StageName"));
-    return NAMED[Type] === undefined ? logicalId : physicalName(logicalId);
+    return NAMED_TYPES[Type] === undefined ? logicalId : physicalName(logicalId);
   };
   const attribute = (logicalId: string, name: string): string => {
     if (name === "Arn") return arn(logicalId);
@@ -133,7 +135,8 @@ export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: De
   const intrinsics: Readonly<Record<string, (argument: never) => unknown>> = {
     Ref: reference,
     "Fn::GetAtt": ([logicalId, name]: [string, string]) => attribute(logicalId, name),
-    "Fn::Join": ([separator, parts]: [string, unknown[]]) => parts.map((part) => String(resolve(part))).join(separator),
+    "Fn::Join": ([separator, values]: [string, unknown[]]) =>
+      values.map((value) => String(resolve(value))).join(separator),
     "Fn::Sub": (argument: string | [string, Record<string, unknown>]) =>
       typeof argument === "string" ? substitute(argument, {}) : substitute(...argument),
     "Fn::Select": ([index, list]: [number | string, unknown]) => (resolve(list) as unknown[])[Number(index)],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildFunctions, functionNames } from "../../infra/build.ts";
-import type { InstanceData, InstanceReply } from "../../infra/local/lambda-instance.ts";
+import type { InstanceData, InstanceResponse } from "../../infra/local/lambda-instance.ts";
 import { resolveTemplate } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/template-functions.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
@@ -16,7 +16,7 @@ beforeAll(() => buildFunctions(bundles));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Loads a function as Lambda does, with the variables of its template and no others. */
-const start = async (file: string, variables: Readonly<Record<string, string>>): Promise<InstanceReply> => {
+const start = async (file: string, variables: Readonly<Record<string, string>>): Promise<InstanceResponse> => {
   const context = {
     functionName: "test",
     functionVersion: "$LATEST",
@@ -35,7 +35,7 @@ const start = async (file: string, variables: Readonly<Record<string, string>>):
     stdout: true,
     stderr: true,
   });
-  const started = await new Promise<InstanceReply>((resolve) => worker.once("message", resolve));
+  const started = await new Promise<InstanceResponse>((resolve) => worker.once("message", resolve));
   await worker.terminate();
   return started;
 };
