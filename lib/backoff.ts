@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const BASE_MS = 25;
-/** Long enough for a throttled partition to recover. */
+/** The longest wait after throttling: long enough for a throttled partition to recover. */
 const THROTTLED_CAP_MS = 2000;
-/** Writers that meet at one record each need a few tens of milliseconds: waiting longer than all of them gains nothing. */
+/** The longest wait after a write conflict: each of the competing writers needs only a few tens of milliseconds. */
 export const CONFLICT_CAP_MS = 250;
 
-/** Waits before attempt `attempt` (1 = the second try): exponential from 25 ms on, with full jitter. @param cap milliseconds */
+/**
+ * Waits before a retry: exponential backoff from 25 ms, with full jitter.
+ * @param attempt number of the retry, from 1
+ * @param cap the longest wait in milliseconds
+ */
 export const backOff = async (attempt: number, cap = THROTTLED_CAP_MS): Promise<void> => {
   await sleep(Math.random() * Math.min(cap, BASE_MS * 2 ** attempt));
 };

@@ -1,5 +1,5 @@
-/** The time now, in milliseconds since the epoch. Injected, so that tests can move it. */
+/** Returns the current time in milliseconds since the epoch. Injected, so that tests can control it. */
 export type Clock = () => number;
 
-/** ISO 8601 in UTC with milliseconds, the one form in which times are stored, compared and answered. */
+/** ISO 8601 in UTC with milliseconds, the only form in which times are stored, compared and sent in responses. */
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -1,8 +1,8 @@
-/** Pieces of at most `size` values, in order. */
+/** Cuts a list into chunks of at most `size` values, in order. */
 export const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
 
-/** Maps with at most `concurrency` calls under way; results in the order of the values. */
+/** Maps values with at most `concurrency` calls at the same time. The results are in the order of the values. */
 export const mapConcurrently = async <T, R>(
   values: readonly T[],
   concurrency: number,

@@ -1,4 +1,4 @@
-/** What can go wrong, in the words of the domain. Only `lib/http/error-table.ts` knows which status each one becomes. */
+/** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -9,17 +9,17 @@ export abstract class WorkItemsError extends Error {
 /** Well-formed input that breaks a rule; the message names every offending path. */
 export class InvalidInputError extends WorkItemsError {}
 
-/** Nothing this organization can see has that id. */
+/** The organization has nothing with that id. */
 export class NotFoundError extends WorkItemsError {}
 
-/** Create met an `external_id` that this organization already uses. */
+/** The organization already uses the `external_id` of the item to create. */
 export class ExternalIdTakenError extends WorkItemsError {}
 
 /** `If-Match` names another version than the stored one. */
 export class PreconditionFailedError extends WorkItemsError {}
 
-/** The thing is in a state in which the call makes no sense, for example cancelling a job that has ended. */
+/** The resource's state does not allow the call, for example to cancel a job that has ended. */
 export class StateConflictError extends WorkItemsError {}
 
-/** The store throttles, conflicts or times out beyond our retries; the call may be repeated. */
+/** The store still throttled, conflicted or timed out after all retries; the caller may repeat the call. */
 export class StoreBusyError extends WorkItemsError {}

@@ -1,15 +1,16 @@
-/** A JSON value as `parseJson` gives it: numbers that a double cannot hold are `JSON.rawJSON` objects. */
+/** A JSON value as `parseJson` returns it. Numbers that a double cannot hold are `JSON.rawJSON` objects. */
 export type JsonValue = null | boolean | number | string | RawJson | JsonValue[] | JsonObject;
+/** A JSON object as `parseJson` returns it. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
-/** A number kept digit for digit; `JSON.stringify` writes `rawJSON` as it is. */
+/** A number with all its digits; `JSON.stringify` writes `rawJSON` unchanged. */
 export interface RawJson {
   readonly rawJSON: string;
 }
 
 declare global {
-  /** JSON.parse source text access (https://tc39.es/proposal-json-parse-with-source/), which TypeScript does not know yet. */
+  /** JSON.parse source text access (https://tc39.es/proposal-json-parse-with-source/), unknown to TypeScript. */
   interface JSON {
     rawJSON(text: string): RawJson;
     isRawJSON(value: unknown): value is RawJson;
@@ -17,9 +18,10 @@ declare global {
   }
 }
 
-/** Whether a value is a number kept digit for digit by `parseJson`. */
+/** Whether a value is a number with all its digits, from `parseJson`. */
 export const isRawJson = (value: unknown): value is RawJson => JSON.isRawJSON(value);
 
+/** Whether a value is a JSON object: neither an array nor a number with all its digits. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 
@@ -30,27 +32,27 @@ const keepDigits = (_key: string, value: unknown, context: { source?: string }):
 };
 
 /**
- * Text in which a number may stand that a double does not give back as it was written: long, with exponent or below
- * 0.000001 (which gets one), ending in 0, minus 0.
+ * Matches text that may contain a number that a double changes: one that is long, has an exponent, is below 0.000001
+ * (which is written with an exponent), ends in 0, or is minus 0.
  */
 const MAY_LOSE_DIGITS = /\d[\d.]{14}|\d[eE]|\.\d*0(?!\d)|-0|0\.0{6}/;
 
-/** Whether `JSON.parse` alone gives every number back as it was written, which is several times faster. */
+/** Whether `JSON.parse` alone keeps every number as it was written. It is several times faster. */
 export const keepsItsDigits = (text: string): boolean => !MAY_LOSE_DIGITS.test(text);
 
 /**
- * Parses JSON text and keeps every digit of every number: 2^53 + 1, 0.10000000000000000001 and 1.0 come back as they were.
- * @throws SyntaxError where the text is not JSON; RangeError where it is nested deeper than the stack holds
+ * Parses JSON text and keeps every digit of every number, for example of 2^53 + 1, 0.10000000000000000001 and 1.0.
+ * @throws SyntaxError if the text is not JSON; RangeError if it is nested too deeply for the call stack
  */
 export const parseKeepingDigits = (text: string): JsonValue => JSON.parse(text, keepDigits) as JsonValue;
 
-/** As `parseKeepingDigits`, fast where no digit can be lost; then it takes any depth. */
+/** Like `parseKeepingDigits`, but faster and for any depth if no digit can be lost. */
 export const parseJson = (text: string): JsonValue =>
   keepsItsDigits(text) ? (JSON.parse(text) as JsonValue) : parseKeepingDigits(text);
 
 /**
  * Parses the text of a JSON object without losing digits.
- * @throws Error with what the text must be: a SyntaxError, or a RangeError where it is nested too deeply
+ * @throws SyntaxError, or RangeError if it is nested too deeply; the message says what the text must be
  */
 export const parseJsonObject = (text: string): JsonObject => {
   let value: JsonValue;
@@ -64,7 +66,7 @@ export const parseJsonObject = (text: string): JsonObject => {
   return value;
 };
 
-/** Deep equality: object key order does not count, digits of numbers do. */
+/** Deep equality: the order of object keys does not matter, but the digits of numbers do. */
 export const jsonEquals = (a: JsonValue, b: JsonValue): boolean => {
   if (a === b) return true;
   if (isRawJson(a) || isRawJson(b)) return isRawJson(a) && isRawJson(b) && a.rawJSON === b.rawJSON;

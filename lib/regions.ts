@@ -1,25 +1,28 @@
 import * as z from "zod";
 
-/** One regional deployment: a stack of its own, which shares nothing with the others. */
+/** One regional deployment: a separate stack that shares nothing with the others. */
 export interface Region {
   /** The AWS region that the stack is deployed to. */
   readonly awsRegion: string;
 }
 
-/** Every region by its code: two lower-case letters that stand in API keys, in names of stacks and in host names. */
+/** All regions by code. API keys, stack names and host names contain the code's two lower-case letters. */
 export const REGIONS = {
   us: { awsRegion: "us-east-1" },
   eu: { awsRegion: "eu-west-1" },
 } as const satisfies Record<string, Region>;
 
+/** Code of a region. */
 export type RegionCode = keyof typeof REGIONS;
 
+/** Codes of all regions. */
 export const regionCodes = Object.keys(REGIONS) as [RegionCode, ...RegionCode[]];
 
 /** `us or eu`, for messages and usage texts. */
 export const regionCodesInWords = regionCodes.join(" or ");
 
+/** Code of a region, as users write it. */
 export const regionCodeSchema = z.enum(regionCodes, `must be ${regionCodesInWords}`);
 
-/** Name of a region's stack, and of its template. */
+/** Name of a region's stack, which is also the name of its template. */
 export const stackNameOf = (region: RegionCode): string => `WorkItems-${region}`;

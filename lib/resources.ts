@@ -1,43 +1,48 @@
-/** Names of the primary key's attributes, the same in every table. */
+/** Name of the partition key in every table. */
 export const PARTITION_KEY = "pk";
+/** Name of the sort key in every table. */
 export const SORT_KEY = "sk";
-/** Seconds since the epoch after which DynamoDB may remove a record; set on records that may go. */
+/** Name of the attribute that holds when a record expires, in seconds since the epoch. Other records do not have it. */
 export const TIME_TO_LIVE = "expires_at";
 
-/** A global secondary index. It is sparse: a record without its keys is not in it. */
+/** A global secondary index. It is sparse: it holds only records that have its keys. */
 interface TableIndex {
   readonly partitionKey: string;
   readonly sortKey: string;
-  /** Attributes that it holds beside the keys. */
+  /** Attributes that it holds in addition to the keys. */
   readonly projection: readonly string[];
 }
 
 interface Named {
-  /** Construct id in the stack. CloudFormation replaces the resource, data and all, where it changes. */
+  /** Construct id in the stack. If it changes, CloudFormation replaces the resource with its data. */
   readonly id: string;
-  /** The environment variable that names the resource to functions. */
+  /** The environment variable of functions that holds the resource's name or URL. */
   readonly variable: string;
 }
+/** A DynamoDB table. */
 export interface TableResource extends Named {
   readonly kind: "table";
   readonly indexes: Readonly<Record<string, TableIndex>>;
 }
+/** An S3 bucket. */
 export interface BucketResource extends Named {
   readonly kind: "bucket";
-  /** Functions reach only objects whose keys begin with it. */
+  /** Functions have access only to objects whose keys begin with it. */
   readonly prefix: string;
-  /** The queue that hears of every new object whose key begins with the prefix and ends so. */
+  /** The queue that gets an event for every new object whose key has the prefix and this suffix. */
   readonly notifies: { readonly queue: "splitQueue"; readonly suffix: string };
 }
+/** An SQS queue with its dead-letter queue. */
 export interface QueueResource extends Named {
   readonly kind: "queue";
 }
+/** A resource that holds state. */
 export type Resource = TableResource | BucketResource | QueueResource;
 
 /**
- * Everything that holds state, once a region. From this table follow the stack, the permissions and variables of
- * functions, the dashboard's metrics and, by way of the template, what the local stack and the tests provision.
- * Three tables, so that no function's policy could mint a key or reach what it does not own.
+ * All resources that hold state; each region has its own. The stack, the permissions and variables of functions, the
+ * dashboard's metrics and the resources of the local stack and the tests are derived from this table.
+ * API keys and limits have their own tables, so that no function's policy allows it to create a key.
  */
 export const resources = {
   /** Work items with their events, upload jobs, conversation uploads. */
@@ -46,7 +51,7 @@ export const resources = {
     id: "WorkItems",
     variable: "WORK_ITEMS_TABLE",
     indexes: {
-      /** Lists every listable kind of record. It projects only what list filters need. */
+      /** Lists all kinds of records that have a list. It projects only the attributes that filters need. */
       listing: {
         partitionKey: "listing_pk",
         sortKey: "listing_sk",
@@ -54,11 +59,11 @@ export const resources = {
       },
     },
   },
-  /** API keys and organizations: written by the operator's commands alone. */
+  /** API keys and organizations. Only the operator's commands write to it. */
   access: { kind: "table", id: "Access", variable: "ACCESS_TABLE", indexes: {} },
   /** Rate-limit records. */
   limits: { kind: "table", id: "Limits", variable: "LIMITS_TABLE", indexes: {} },
-  /** Uploaded files and what the workers make of them. */
+  /** Uploaded files, their segments, and the reports of failed rows. */
   uploads: {
     kind: "bucket",
     id: "Uploads",
@@ -66,14 +71,17 @@ export const resources = {
     prefix: "uploads/",
     notifies: { queue: "splitQueue", suffix: "source.csv" },
   },
-  /** S3's events and hand-overs for the splitter. */
+  /** S3's events, and messages of a splitter that hands over to the next. */
   splitQueue: { kind: "queue", id: "SplitQueue", variable: "SPLIT_QUEUE_URL" },
   /** Parts of uploads to apply. */
   partsQueue: { kind: "queue", id: "PartsQueue", variable: "PARTS_QUEUE_URL" },
 } as const satisfies Record<string, Resource>;
 
+/** Type of `resources`. */
 export type Resources = typeof resources;
+/** Name of a resource in the code. */
 export type ResourceName = keyof Resources;
+/** Name of a resource of one kind. */
 export type ResourceNameOf<K extends Resource["kind"]> = {
   [N in ResourceName]: Resources[N] extends { readonly kind: K } ? N : never;
 }[ResourceName];
@@ -84,7 +92,7 @@ export const resourcesOfKind = <K extends Resource["kind"]>(kind: K) =>
     (entry): entry is [ResourceNameOf<K>, Extract<Resource, { kind: K }>] => entry[1].kind === kind,
   );
 
-/** Something for each resource of one kind, by name. */
+/** Maps all resources of one kind to values, by name. */
 export const mapResources = <K extends Resource["kind"], T>(
   kind: K,
   map: (resource: Extract<Resource, { kind: K }>, name: ResourceNameOf<K>) => T,
@@ -93,7 +101,7 @@ export const mapResources = <K extends Resource["kind"], T>(
     Record<ResourceNameOf<K>, T>
   >;
 
-/** First part of a partition key of the WorkItems table or of one of its indexes. */
+/** Prefix of the partition keys of one kind of records, in the WorkItems table or its index. */
 export type PartitionKind =
   | "ITEM"
   | "UPLOAD"
@@ -103,6 +111,6 @@ export type PartitionKind =
   | "LIST_UPLOAD"
   | "LIST_CONVERSATION";
 
-/** A partition key: the kind, then what it belongs to. Functions' policies admit whole kinds (`dynamodb:LeadingKeys`). */
+/** A partition key: the kind, then the owner. Functions' policies allow whole kinds (`dynamodb:LeadingKeys`). */
 export const partitionKeyOf = (kind: PartitionKind, ...owner: readonly (string | number)[]): string =>
   [kind, ...owner].join("#");

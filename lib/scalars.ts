@@ -4,9 +4,9 @@ import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
 /** Length limits count Unicode code points, as JSON Schema's `maxLength` does. */
 const EXTERNAL_ID_MAX_CHARACTERS = 512;
 const STRING_MAX_CHARACTERS = 1024;
-/** 64 KiB of UTF-8: a hundred of the largest events still fit a request. */
+/** 64 KiB of UTF-8. */
 const CONTENT_MAX_BYTES = 64 * 1024;
-/** 256 KiB of UTF-8 JSON: an item with every other field at its limit stays under DynamoDB's 400 KB. */
+/** 256 KiB of UTF-8 JSON, so that an item with all fields at their limits stays below DynamoDB's limit of 400 KB. */
 export const CUSTOM_ATTRIBUTES_MAX_BYTES = 256 * 1024;
 const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
 
@@ -16,7 +16,7 @@ const characters = (value: string): number => {
   return count;
 };
 
-/** A non-empty string that is valid Unicode and no longer than `max` code points. */
+/** A non-empty string of valid Unicode with at most `max` code points. */
 export const text = (max = STRING_MAX_CHARACTERS) =>
   z
     .string()
@@ -25,16 +25,19 @@ export const text = (max = STRING_MAX_CHARACTERS) =>
     .refine((value) => value.isWellFormed(), "must not hold lone surrogates")
     .meta({ minLength: 1, maxLength: max });
 
+/** An `external_id`. */
 export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS).meta({
   description: "Chosen by the caller, unique in the organization.",
   example: "INC0000045",
 });
 
+/** An e-mail address. */
 export const email = z
   .email("must be an e-mail address")
   .refine((value) => value.length <= STRING_MAX_CHARACTERS, `must be at most ${STRING_MAX_CHARACTERS} characters`)
   .meta({ maxLength: STRING_MAX_CHARACTERS });
 
+/** The content of an event. */
 export const content = z
   .string()
   .refine(
@@ -43,7 +46,7 @@ export const content = z
   )
   .refine((value) => value.isWellFormed(), "must not hold lone surrogates");
 
-/** A date-time with offset (RFC 3339) in; UTC with milliseconds, the rest cut off, out. */
+/** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
 export const timestamp = z.iso
   .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
   .transform((value, context) => {
@@ -57,15 +60,16 @@ export const timestamp = z.iso
   })
   .meta({ format: "date-time", example: "2026-01-31T09:30:00.000Z" });
 
-/** A date-time as we store and answer it. */
+/** A date-time in records and responses. */
 export const storedTimestamp = z.string().meta({ format: "date-time", example: "2026-01-31T09:30:00.000Z" });
 
+/** A UUID in responses. */
 export const uuid = z.string().meta({ format: "uuid", example: "0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e" });
 
 /** A JSON object in a response. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 
-/** Path of keys and the message of the first thing in `value` that custom attributes may not hold. */
+/** The first value that custom attributes must not contain: its path, and a message that says why. */
 const findForbidden = (
   value: unknown,
   path: (string | number)[],
@@ -86,7 +90,7 @@ const findForbidden = (
   return null;
 };
 
-/** An object whose values are of any type; keys such as `constructor` and `a.b` are as good as others. */
+/** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
 export const customAttributes = z
   .custom<JsonObject>(isJsonObject, "must be an object")
   .superRefine((value, context) => {

@@ -1,22 +1,22 @@
 import type * as z from "zod";
 
-/** One thing that is wrong with a value. */
+/** A problem that a schema found in a value. */
 export interface Problem {
-  /** Keys that lead to it; empty where it is the value itself. */
+  /** Path of keys to the problem; empty if it is the value itself. */
   readonly path: readonly PropertyKey[];
   /** Zod's issue code, or `required`. */
   readonly code: string;
-  /** What is wrong, without the path and without the value. */
+  /** Describes the problem, without the path and without the value. */
   readonly message: string;
 }
 
-/** More are counted, not named: nobody reads them, and a body of 4 MiB can hold a million. */
+/** The most problems that a message names; it counts the others. A body of 4 MiB can have a million. */
 const NAMED_MAX = 100;
 
-/** A caller's own key may be megabytes long. */
+/** Longer keys are truncated in messages: a caller's key may have megabytes. */
 const KEY_MAX_CHARACTERS = 100;
 
-/** Key by key: `.name`, `[3]`, `["a.b"]`. */
+/** One key of a path: `.name`, `[3]` or `["a.b"]`. */
 const step = (key: PropertyKey): string => {
   if (typeof key === "number") return `[${key}]`;
   const whole = String(key);
@@ -24,10 +24,10 @@ const step = (key: PropertyKey): string => {
   return /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 };
 
-/** `work_items[3].custom_attributes["a.b"]` */
+/** A path such as `work_items[3].custom_attributes["a.b"]`. */
 const formatPath = (path: readonly PropertyKey[]): string => path.map(step).join("").replace(/^\./, "");
 
-/** What a schema finds wrong. */
+/** The problems in a schema's error. */
 export const problemsOf = ({ issues }: z.ZodError): Problem[] =>
   issues.flatMap((issue): Problem[] => {
     if (issue.code === "unrecognized_keys") {
@@ -42,9 +42,9 @@ export const problemsOf = ({ issues }: z.ZodError): Problem[] =>
   });
 
 /**
- * Problems in words, each with its path. The one way in which requests, payloads of direct calls, CSV rows, stored
- * records and the environment are told what is wrong.
- * @param whole what to call the value itself, for example `body`
+ * Describes problems in one message, each with its path. Used for requests, payloads of direct invocations, CSV rows,
+ * stored records and the environment.
+ * @param whole name of the value itself, for example `body`
  */
 export const describeProblems = (problems: readonly Problem[], whole: string): string => {
   const named = problems

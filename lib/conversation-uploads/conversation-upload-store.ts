@@ -16,15 +16,16 @@ import type { RuntimeWith } from "../runtime/runtime.ts";
 import { externalId, storedTimestamp, text } from "../scalars.ts";
 import { conversationUploadStatusSchema } from "./conversation-upload.ts";
 
-/** What the system that processes conversations records. */
+/** Input of the system that processes conversations. */
 export const conversationUploadInputSchema = z.strictObject({
   external_id: externalId,
   source: text(),
   status: conversationUploadStatusSchema,
 });
+/** A conversation upload as that system reports it. */
 export type ConversationUploadInput = z.output<typeof conversationUploadInputSchema>;
 
-/** A conversation upload as its record holds it. */
+/** The stored record of a conversation upload. */
 const storedUploadSchema = z.object({
   external_id: z.string(),
   source: z.string(),
@@ -48,7 +49,7 @@ const toListItem = (record: StoredRecord) => {
   return { id: idOf(record), status, source, external_id, created_at, updated_at };
 };
 
-/** Conversation uploads of one organization: read by its callers, recorded by the system that processes them. */
+/** Reads conversation uploads for API callers, and records them for the system that processes conversations. */
 export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
@@ -61,7 +62,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
     return { id, status, created_at, updated_at };
   };
 
-  /** Newest first. @throws InvalidInputError for a cursor of another list */
+  /** Lists conversation uploads, newest first. @throws InvalidInputError for a cursor of another list */
   const list = async (
     organization: Organization,
     query: { readonly limit: number; readonly cursor?: string | undefined; readonly external_id?: string | undefined },
@@ -87,7 +88,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
     return { data: found.map(toListItem), next: next === undefined ? undefined : encodeCursor(scope, next) };
   };
 
-  /** Creates the upload or moves its status and source. @throws StoreBusyError */
+  /** Creates the conversation upload or updates its status and source. @throws StoreBusyError */
   const record = async (organization: Pick<Organization, "id" | "listingShards">, input: ConversationUploadInput) => {
     const id = conversationUploadId(organization.id, input.external_id);
     const target: WriteTarget<ConversationUpload> = {

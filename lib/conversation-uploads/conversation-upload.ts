@@ -1,10 +1,12 @@
 import * as z from "zod";
 import { storedTimestamp } from "../scalars.ts";
 
+/** States of a conversation upload. */
 export const conversationUploadStatusSchema = z
   .enum(["pending", "processing", "completed", "failed"])
   .meta({ id: "ConversationUploadStatus" });
 
+/** A conversation upload as the list returns it. */
 export const conversationUploadListItemSchema = z
   .strictObject({
     id: z.string(),
@@ -16,6 +18,7 @@ export const conversationUploadListItemSchema = z
   })
   .meta({ id: "ConversationUploadListItem" });
 
+/** A single conversation upload as the API returns it. */
 export const conversationUploadSchema = z
   .strictObject({
     id: z.string(),

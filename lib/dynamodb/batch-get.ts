@@ -4,17 +4,18 @@ import { chunksOf, mapConcurrently } from "../concurrency.ts";
 import { StoreBusyError } from "../errors.ts";
 import type { Attributes, RecordKey } from "./versioned-record.ts";
 
-/** DynamoDB's own limit of one BatchGetItem. */
+/** DynamoDB's limit for one BatchGetItem. */
 const KEYS_PER_READ = 100;
 const CONCURRENT_READS = 4;
 const ATTEMPTS_MAX = 8;
 
-/** A key as text, for maps and sets. */
+/** A key as text, for use in maps and sets. */
 export const keyText = ({ pk, sk }: RecordKey): string => `${pk}\n${sk}`;
 
 /**
- * The items under some keys, strongly consistent, in no order; absent ones are missing. A key may come twice.
- * @throws StoreBusyError where DynamoDB gives nothing of what remains for a few seconds
+ * Reads the items with the given keys, strongly consistent, in no particular order. Keys without an item are left out;
+ * a key may be given twice.
+ * @throws StoreBusyError if DynamoDB returns none of the remaining items for a few seconds
  */
 export const batchGet = async (
   dynamodb: DynamoDBDocumentClient,
@@ -31,7 +32,7 @@ export const batchGet = async (
       const found = Responses?.[table] ?? [];
       items.push(...found);
       pending = UnprocessedKeys?.[table]?.Keys ?? [];
-      // Above 16 MB a response holds as much as fits: only one without progress is a reason to wait.
+      // A response holds at most 16 MB: only one without any item is a sign of throttling.
       if (pending.length > 0 && found.length === 0) {
         if (attempt >= ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; try again");
         await backOff(attempt);

@@ -1,9 +1,9 @@
-/** One record's change. In `condition`, `#name` is the attribute `name`, and `:name` a value of `given`. */
+/** A conditional change of one record. In `condition`, `#name` is an attribute and `:name` a value of `given`. */
 export interface ConditionalUpdate {
   readonly key: { readonly pk: string; readonly sk: string };
-  /** Attributes that get a value; undefined ones are left out. */
+  /** New values of attributes; undefined ones are left out. */
   readonly set: Readonly<Record<string, unknown>>;
-  /** Attributes that grow; an absent one counts as 0. */
+  /** Numbers to add to attributes; an absent attribute counts as 0. */
   readonly add?: Readonly<Record<string, number>>;
   readonly remove?: readonly string[];
   readonly condition: string;
@@ -12,7 +12,7 @@ export interface ConditionalUpdate {
 
 const ATTRIBUTE = /#(\w+)/g;
 
-/** The change as UpdateItem and TransactWriteItems take it. */
+/** The change as input of UpdateItem and TransactWriteItems. */
 export const toUpdate = (
   table: string,
   { key, set, add = {}, remove = [], condition, given = {} }: ConditionalUpdate,
@@ -25,7 +25,7 @@ export const toUpdate = (
     ["REMOVE", remove.map((name) => `#${name}`)],
   ] as const;
   const update = clauses
-    .flatMap(([verb, parts]) => (parts.length > 0 ? [`${verb} ${parts.join(", ")}`] : []))
+    .flatMap(([verb, assignments]) => (assignments.length > 0 ? [`${verb} ${assignments.join(", ")}`] : []))
     .join(" ");
   const names = [...`${update} ${condition}`.matchAll(ATTRIBUTE)].map(([alias, name]) => [alias, name!] as const);
   return {

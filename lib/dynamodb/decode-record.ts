@@ -3,7 +3,7 @@ import { describeProblems, problemsOf } from "../schema-problems.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A stored record lacks what its kind always has, or has it with another type. The message holds its key, no value. */
+/** A stored record lacks a required attribute, or one has the wrong type. The message holds the key and no values. */
 export class MalformedRecordError extends Error {
   override name = "MalformedRecordError";
 
@@ -13,10 +13,10 @@ export class MalformedRecordError extends Error {
 }
 
 /**
- * The one way in which a kind of record is read: checked by a schema where it comes from the table. Attributes that the
- * schema does not know stay in the table as they are, since writes name what they change. An attribute becomes required
- * one release after all writers set it: until then an older function may run beside a newer one.
- * @param kind what the record is, for the log
+ * Makes the function that checks stored records of one kind. Attributes that the schema does not know stay in the
+ * table, since writes name the attributes that they change. An attribute may become required one release after all
+ * writers set it: until then an older function may run beside a newer one.
+ * @param kind kind of the record, for error messages
  * @returns a function that throws MalformedRecordError
  */
 export const decoderOf =

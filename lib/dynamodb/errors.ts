@@ -1,21 +1,21 @@
 import { codeOf, isBusy, wasSentOnce } from "../runtime/aws-errors.ts";
 
 /**
- * What became of a conditional write.
- * `written`;
- * `lost`: its condition failed at the only attempt, so it has certainly not written: somebody else has changed the record;
- * `busy`: throttled or in conflict at the only attempt, so it has certainly not written;
- * `unknown`: the client sent it more than once, or no answer came: perhaps it has written;
- * `refused`: this record cannot be stored, however often it is tried;
- * `outage`: the store cannot be used (access, table, credentials), which is nobody's record's fault.
+ * The outcome of a conditional write.
+ * `written`: it was carried out;
+ * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record;
+ * `busy`: throttled or in conflict at the only attempt, so it was not carried out;
+ * `unknown`: the client sent it more than once, or got no response: it may have been carried out;
+ * `refused`: DynamoDB cannot store this record, so that a retry is useless;
+ * `outage`: the table cannot be used (permissions, missing table, credentials), whatever the record is.
  */
 export interface WriteOutcome {
   readonly kind: "written" | "lost" | "busy" | "unknown" | "refused" | "outage";
-  /** What DynamoDB said, where it is worth a line in the log. */
+  /** DynamoDB's error code, for the log. */
   readonly code?: string;
 }
 
-/** Of single requests and of statements in a batch, which call the same things by other names. */
+/** Error codes of single requests, and of statements in a batch, which have other names for the same errors. */
 const CONDITION_FAILED = [
   "ConditionalCheckFailed",
   "ConditionalCheckFailedException",
@@ -33,7 +33,7 @@ const THROTTLED_OR_IN_CONFLICT = [
 ];
 const SERVER_FAULT = ["InternalServerError", "ServiceUnavailable"];
 const VALIDATION = ["ValidationError", "ValidationException"];
-/** What DynamoDB's validation says of a record that is too large or too deep; all else it says is our own mistake. */
+/** Matches DynamoDB's validation messages for records that are too large or too deep; all others mean a bug of ours. */
 const FAULT_OF_RECORD = /exceeded/i;
 
 const outcomeOf = (code: string, message: string, sentOnce: boolean): WriteOutcome => {
@@ -44,24 +44,29 @@ const outcomeOf = (code: string, message: string, sentOnce: boolean): WriteOutco
   return { kind: THROTTLED_OR_IN_CONFLICT.includes(code) ? "busy" : "outage", code };
 };
 
-/** What became of a write that is a request of its own. */
+/** The outcome of a write that was a single request and failed. */
 export const outcomeOfError = (error: unknown): WriteOutcome => {
   const code = codeOf(error);
   if (isBusy(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
   return outcomeOf(code, error instanceof Error ? error.message : "", wasSentOnce(error));
 };
 
-/** @param failed the error in one of a batch's responses @param attempts how often the client sent the batch */
+/**
+ * The outcome of a statement that failed in a batch.
+ * @param failed the error in the statement's response
+ * @param attempts how often the client sent the batch
+ */
 export const outcomeOfStatement = (
   failed: { readonly Code?: string | undefined; readonly Message?: string | undefined },
   attempts: number,
 ): WriteOutcome => outcomeOf(failed.Code ?? "InternalServerError", failed.Message ?? "", attempts === 1);
 
+/** Whether a write failed because its condition did not hold. */
 export const isConditionFailure = (error: unknown): boolean => CONDITION_FAILED.includes(codeOf(error));
 
-/** A condition did not hold, or somebody else was writing to one of its records. */
+/** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
 export const isTransactionCancelled = (error: unknown): boolean =>
   ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));
 
-/** A condition did not hold, somebody else was writing, or no answer came: what happened is read from the table. */
+/** Whether a transaction was cancelled or its response was lost, so that its outcome must be read from the table. */
 export const isTransactionUnclear = (error: unknown): boolean => isTransactionCancelled(error) || isBusy(error);

@@ -15,37 +15,38 @@ import {
   type WriteAttempt,
 } from "./versioned-record.ts";
 
-/** Writers that meet at one record are bounded by time, not by attempts: forty of them each win within a few seconds. */
+/** Limits retries by time, not by number: even forty competing writers of one record succeed within a few seconds. */
 const WITHIN_MS = 20_000;
-/** A store that cannot be used is not asked for as long as one that is only busy. */
+/** Attempts on a table that cannot be used; a busy one is retried until the time is over. */
 const OUTAGES_MAX = 3;
 
-/** One record and the rule that says what it should become. */
+/** A record to write, and the rule for its new attributes. */
 export interface WriteTarget<R> {
   readonly key: RecordKey;
   /**
-   * Pure in the stored record; asked again after every lost race.
-   * `set`: the attributes that the record should have, null where nothing is to be written.
+   * A pure function of the stored record; called again if another writer changed the record first.
+   * `set`: the attributes that the record should have, or null to write nothing.
    */
   plan(stored: StoredRecord | undefined): { readonly set: Attributes | null; readonly result: R };
 }
 
-/** The plan's result for one target with the record as it is now, or why the plan could not be carried out. */
+/** The plan's result for one target and the record after it, or the reason why the plan was not carried out. */
 export type WriteResult<R> =
   | { readonly result: R; readonly record: StoredRecord | undefined }
   | { readonly error: string; readonly permanent: boolean };
 
+/** Options of `optimisticWrite`. */
 export interface OptimisticWriteOptions {
   readonly clock: Clock;
   /** Milliseconds since the epoch after which no further attempt is made. At most 20 s are spent in any case. */
   readonly deadline: number;
-  /** Plans and does not write. @default false */
+  /** Makes plans without writing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Called after every read that a plan is based on and before the writes; throws to stop all writing. */
+  /** Called in every round between the read and the writes; throws to prevent all further writes. */
   readonly guard?: (() => void) | undefined;
-  /** How records are read. @default the store's own */
+  /** Reads the records. @default the store's `read` */
   readonly read?: ReadRecords | undefined;
-  /** Records as just read, so that the first round need not read again. */
+  /** Records that were just read, by `keyText`, so that the first round does not read them again. */
   readonly known?: ReadonlyMap<string, StoredRecord> | undefined;
 }
 
@@ -57,7 +58,7 @@ interface Attempted<R> extends WriteAttempt {
 interface Pending<R> {
   readonly index: number;
   readonly target: WriteTarget<R>;
-  /** Attempts that may have been written although their answers were lost. */
+  /** Attempts that may have been carried out although their responses were lost. */
   readonly uncertain: Attempted<R>[];
   outages: number;
 }
@@ -67,7 +68,7 @@ const OUTAGE = "the store cannot be used at the moment; send it again";
 const UNKNOWN = "the store did not answer and others changed it since, so its outcome is unknown; send it again";
 const REFUSED = "the store refused it: it is too large";
 
-/** Attributes of `set` that differ from the stored ones, where absent is null; undefined ones are to be removed. */
+/** The attributes of `set` that differ from the stored ones, where absent equals null; undefined ones are removed. */
 const changesOf = (stored: StoredRecord | undefined, set: Attributes) => {
   if (stored === undefined) return { set: withoutNulls(set), remove: [] };
   const changed = Object.entries(set).filter(([name, value]) => (stored[name] ?? null) !== (value ?? null));
@@ -77,7 +78,7 @@ const changesOf = (stored: StoredRecord | undefined, set: Attributes) => {
   };
 };
 
-/** The write that makes a record what `set` says, and what to remember of it. */
+/** The write that gives a record the attributes in `set`, and the attempt by which it is recognized later. */
 const attemptOf = <R>(
   key: RecordKey,
   stored: StoredRecord | undefined,
@@ -94,10 +95,11 @@ const attemptOf = <R>(
 };
 
 /**
- * Brings every target's record to what its plan says: reads, plans, writes on condition of the version read, and plans
- * the losers of a race again. A write whose answer was lost is recognized by its write id, so nothing is applied twice
- * and a plan's result stands although its answer never came.
- * @returns one result a target, in order; throws only what `guard`, a plan or the first read throws
+ * Gives every target's record the attributes of its plan: reads the records, plans, and writes on condition that each
+ * record still has the version that was read. Targets whose condition failed are read and planned again. A write whose
+ * response was lost is recognized by its write id, so that nothing is applied twice.
+ * @returns one result for each target, in order
+ * @throws only errors of `guard`, of a plan and of the first read
  */
 export const optimisticWrite = async <R>(
   store: RecordStore,
@@ -117,7 +119,7 @@ export const optimisticWrite = async <R>(
     if (round > 0) await backOff(round, waitCap);
     const isLate = clock() > until;
     const keys = pending.map(({ target }) => target.key);
-    // By the second round some records are written, and what became of them must be told even where a read fails.
+    // From the second round on, some records are written: their results must be returned even if a read fails.
     const records = round === 0 ? (known ?? (await read(keys))) : await read(keys).catch(() => undefined);
     if (records === undefined) {
       if (!isLate) continue;
@@ -163,7 +165,7 @@ export const optimisticWrite = async <R>(
   return results;
 };
 
-/** As `optimisticWrite`, of one record. @throws StoreBusyError where the plan could not be carried out */
+/** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out */
 export const optimisticWriteOne = async <R>(
   store: RecordStore,
   target: WriteTarget<R>,

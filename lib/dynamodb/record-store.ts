@@ -7,31 +7,32 @@ import { batchGet, keyText } from "./batch-get.ts";
 import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./errors.ts";
 import { type Attributes, type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
 
-/** DynamoDB's own limit of one BatchExecuteStatement. */
+/** DynamoDB's limit for one BatchExecuteStatement. */
 const STATEMENTS_PER_WRITE = 25;
 const CONCURRENT_NATIVE_WRITES = 16;
 
-/** A write that happens only if the record is still at the version of `before` (or still absent). */
+/** A write on condition that the record still has the version of `before`, or still does not exist. */
 export interface ConditionalWrite {
   readonly key: RecordKey;
   readonly before: StoredRecord | undefined;
-  /** Attributes that get a new value. */
+  /** Attributes with new values. */
   readonly set: Attributes;
-  /** Attributes that go. */
+  /** Attributes to remove. */
   readonly remove: readonly string[];
 }
 
-/** Strongly consistent; absent records are missing from the map, whose keys are `keyText`. */
+/** Reads records, strongly consistent, into a map by `keyText`. Records that do not exist are not in the map. */
 export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
 
+/** Reads and writes versioned records of the WorkItems table. */
 export interface RecordStore {
-  /** A key may come twice. @throws StoreBusyError, MalformedRecordError */
+  /** A key may be given twice. @throws StoreBusyError, MalformedRecordError */
   readonly read: ReadRecords;
   /** @throws MalformedRecordError */
   readonly readOne: (key: RecordKey) => Promise<StoredRecord | undefined>;
-  /** 25 writes a request, each with its own condition; none depends on another. No key twice. */
+  /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
   readonly write: (writes: readonly ConditionalWrite[]) => Promise<WriteOutcome[]>;
-  /** One request a write, for the few that lost a race. */
+  /** Sends one request for each write. Used for the few whose condition failed before. */
   readonly writeNatively: (writes: readonly ConditionalWrite[]) => Promise<WriteOutcome[]>;
 }
 
@@ -81,7 +82,7 @@ const updateOf = (table: string, { key, set, remove }: ConditionalWrite, version
   });
 };
 
-/** Versioned records of the WorkItems table. A store that cannot be used is told to the log and counted. */
+/** The record store of the WorkItems table. Writes that the table refuses are logged and counted in a metric. */
 export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">): RecordStore => {
   const table = environment.WORK_ITEMS_TABLE;
   const metrics = new Metrics();
@@ -119,7 +120,7 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
       });
     } catch (error) {
       const outcome = outcomeOfError(error);
-      // What is wrong with a whole batch is not the fault of one record in it: each is tried by itself.
+      // If the whole batch is refused, one record in it may be the cause: each is sent by itself.
       return writes.map(() => (outcome.kind === "refused" ? { kind: "busy" } : outcome));
     }
   };

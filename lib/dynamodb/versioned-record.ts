@@ -7,19 +7,19 @@ export interface RecordKey {
   readonly sk: string;
 }
 
-/** What every record that several writers may change carries beside its own attributes. */
+/** Attributes by which concurrent writers of a record recognize changes. */
 export interface Versioned {
-  /** 1 at first, one more with every write; each write is conditional on the one that it was planned on. */
+  /** Starts at 1 and grows by one with every write. Each write is conditional on the version that it was planned on. */
   readonly version: number;
-  /** Write id of the write that made the record; until another write, `writes` holds it alone. */
+  /** Id of the write that created the record. Absent until the second write, since `writes` holds it until then. */
   readonly first_write?: string | undefined;
   /** The last four writes, newest first: `<version>:<write id>`, separated by spaces. */
   readonly writes: string;
 }
 
-/** Attributes by name, as the document client gives and takes them. */
+/** Attributes by name, as the document client reads and writes them. */
 export type Attributes = Readonly<Record<string, unknown>>;
-/** A record as it was read: key and version are known, every other attribute is as it is stored. */
+/** A record as read from the table: key and version are checked, all other attributes are unchecked. */
 export type StoredRecord = RecordKey & Versioned & Attributes;
 
 const isStoredRecord = (item: Attributes): item is StoredRecord =>
@@ -29,7 +29,7 @@ const isStoredRecord = (item: Attributes): item is StoredRecord =>
   typeof item["writes"] === "string";
 
 /**
- * A record whose key and version can be relied on. Written out: it stands before every record that is read.
+ * Checks key and version of an item. Without a schema library, since it runs for every record that is read.
  * @throws MalformedRecordError
  */
 export const storedRecordFrom = (item: Attributes): StoredRecord => {
@@ -37,7 +37,7 @@ export const storedRecordFrom = (item: Attributes): StoredRecord => {
   throw new MalformedRecordError("versioned record", item, "key, version and writes are required");
 };
 
-/** What a new record stores of them: absent is null to whoever reads it, and costs neither bytes nor time. */
+/** The attributes without those that are null: absent attributes are read as null and take no space. */
 export const withoutNulls = (attributes: Attributes): Attributes => {
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(attributes)) {
@@ -47,18 +47,19 @@ export const withoutNulls = (attributes: Attributes): Attributes => {
   return kept;
 };
 
-/** Four: a writer whose answer was lost retries within seconds, and an item rarely takes four other writes meanwhile. */
+/** A writer whose response was lost retries within seconds; a record rarely gets four other writes in that time. */
 const REMEMBERED_WRITES = 4;
 
+/** A random id of a write. */
 export const newWriteId = (): string => randomBytes(6).toString("base64url");
 
-/** One try to write a record: enough to recognize it later. */
+/** An attempt to write a record, by which the write can be recognized later. */
 export interface WriteAttempt {
   readonly version: number;
   readonly writeId: string;
 }
 
-/** @param writeId may be that of other records written at the same time */
+/** The attempt that follows the stored version. @param writeId records written at the same time may share one */
 export const attemptOn = (before: Versioned | undefined, writeId = newWriteId()): WriteAttempt => ({
   version: (before?.version ?? 0) + 1,
   writeId,
@@ -75,8 +76,8 @@ export const versionedBy = (before: Versioned | undefined, { version, writeId }:
 };
 
 /**
- * Whether an attempt whose answer was lost has written, by the record as it is now:
- * `written`: it has; `absent`: it has not; `unknown`: too many writes came after to tell.
+ * Whether an attempt whose response was lost was carried out, by the current record:
+ * `written`: it was; `absent`: it was not; `unknown`: too many writes followed to tell.
  */
 export const resultOfAttempt = (
   attempt: WriteAttempt,

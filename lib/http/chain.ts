@@ -3,39 +3,40 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import type { Organization } from "../organizations/organization.ts";
 import type { RequestBody } from "./request-body.ts";
 
-/** What the API Gateway's REST proxy integration calls. */
+/** A function behind API Gateway's REST proxy integration. */
 export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** What the steps of a chain learn of a request, one after the other. */
+/** What the steps of the middleware chain have found out about a request so far. */
 export interface Progress {
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Set by authentication. */
   organization?: Organization;
-  /** Set where the route takes a body. */
+  /** Set if the route takes a body. */
   body?: RequestBody;
 }
 
 const requests = new WeakMap<APIGatewayProxyEvent, Progress>();
 
-/** Begins to keep what the chain learns of a request. */
+/** Stores the progress of a request when the chain begins. */
 export const beginProgress = (event: APIGatewayProxyEvent, progress: Progress): void => {
   requests.set(event, progress);
 };
 
-/** @throws Error where the chain's first step has not run */
+/** The progress of a request. @throws Error if the chain's first step has not run */
 export const progressOf = (event: APIGatewayProxyEvent): Progress => {
   const progress = requests.get(event);
   if (progress === undefined) throw new Error("the chain has not begun");
   return progress;
 };
 
-/** One step that all requests pass. middy runs `before` in order of attachment, `after` and `onError` in reverse. */
+/** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
 export type Step = middyChain.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
+/** A response with a JSON body. */
 export const jsonResponse = (
   statusCode: number,
   headers: Readonly<Record<string, string>> | undefined,

@@ -17,16 +17,16 @@ import { requestIdAndLog } from "./request-log.ts";
 import type { EdgePermissions, Route } from "./route.ts";
 import { refuseProblems, validate } from "./validation.ts";
 
-/** A request that passed the chain: who calls, and what, as the route's schemas gave it. */
+/** A request that passed the chain: the calling organization, and the input that the route's schemas accepted. */
 interface Call<R extends Route> {
   readonly organization: Organization;
-  /** Ids in the path: UUIDs in lower case. What is none comes as the empty string, which names nothing: it is not found. */
+  /** Ids in the path: UUIDs in lower case. Anything else is replaced by the empty string, which no resource has. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;
-  /** The field `upload[file]`, on routes that take multipart, where the request is multipart. */
+  /** The form field `upload[file]` of a multipart request. */
   readonly file: UploadedFile | undefined;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestId: string;
   /** Milliseconds since the epoch when the function must have responded. */
@@ -42,12 +42,12 @@ interface RouteResponse<R extends Route> {
 
 type EdgeRuntime = Runtime<EdgePermissions>;
 
-/** Where the invocation does not say, as in tests: API Gateway's own limit. */
+/** API Gateway's own limit, for invocations whose context has no remaining time, as in tests. */
 const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
-/** Kept from the function's time for the response that says that time ran out. */
+/** Reserved at the end of the function's time for the response that says that time ran out. */
 const TIMEOUT_MARGIN_MILLISECONDS = 500;
 
-/** Who calls, and whether that organization has requests left. */
+/** Finds the calling organization and debits its rate limit. */
 const authenticationAndRateLimit = (runtime: EdgeRuntime): Step => {
   const { environment, clock, log } = runtime;
   const metrics = new Metrics();
@@ -76,7 +76,7 @@ const bodyReader = (readBody: ReadBody): Step => ({
   },
 });
 
-/** Query and body through the route's schemas; what is wrong in either is named in one response. @throws InvalidInputError */
+/** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
 const callOf = <R extends Route>(
   route: R,
   clock: EdgeRuntime["clock"],
@@ -109,18 +109,18 @@ const outOfTime = (): never => {
   throw new StoreBusyError("the service ran out of time; retry later");
 };
 
-type Handle<R extends Route> = (call: Call<R>) => Promise<RouteResponse<R>>;
+type EndpointHandler<R extends Route> = (call: Call<R>) => Promise<RouteResponse<R>>;
 
 /**
- * The chain that every endpoint's requests pass: request id and log, authentication (401), rate limit (429), body (413, 415,
- * 400), validation (422), handler; the response leaves through the route's schema, so that no stray field can; the error
- * table last. Caches of keys and limits live as long as the handler.
+ * The middleware chain of every endpoint: request id and log, authentication (401), rate limit (429), body (413, 415,
+ * 400), validation (422), handler, error table. The route's schema checks the response, so that no other field leaves
+ * the service. The caches of keys and limits live as long as the handler.
  */
 const createChain = <R extends Route>(
   route: R,
   runtime: EdgeRuntime,
   readBody: ReadBody | undefined,
-  handle: Handle<R>,
+  handle: EndpointHandler<R>,
 ): ApiHandler => {
   const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>({
     timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
@@ -137,17 +137,17 @@ const createChain = <R extends Route>(
   return (event, context) => chain(event, context);
 };
 
-/** An endpoint that takes no body: whatever is sent as one is ignored. */
+/** An endpoint that takes no body; a body that is sent is ignored. */
 export const endpoint = <const R extends Route & { readonly bodyKind: "none" }>(
   route: R,
   runtime: EdgeRuntime,
-  handle: Handle<R>,
+  handle: EndpointHandler<R>,
 ): ApiHandler => createChain(route, runtime, undefined, handle);
 
-/** An endpoint that takes a body. @param readBody reads what the route's `bodyKind` says; no other reader is in the bundle */
+/** An endpoint that takes a body. @param readBody reader for the route's `bodyKind`, the only one in the bundle */
 export const endpointWithBody = <const R extends Route & { readonly bodyKind: "json" | "multipart-or-json" }>(
   route: R,
   runtime: EdgeRuntime,
   readBody: ReadBody,
-  handle: Handle<R>,
+  handle: EndpointHandler<R>,
 ): ApiHandler => createChain(route, runtime, readBody, handle);

@@ -13,7 +13,7 @@ import { isBusy } from "../runtime/aws-errors.ts";
 import { jsonResponse, type Step } from "./chain.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
-/** The request's path exists, its method does not. */
+/** The request's path exists, but not with this method. */
 export class MethodNotAllowedError extends WorkItemsError {
   readonly allowed: readonly string[];
 
@@ -43,7 +43,7 @@ const row = <E extends WorkItemsError>(
 const BUSY_RETRY_AFTER_SECONDS = 1;
 const busyHeaders = { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) };
 
-/** The one place where an error of the domain becomes a status. */
+/** The HTTP status and headers of each expected error. */
 const table = [
   row(MalformedBodyError, 400),
   row(UnauthenticatedError, 401, () => ({ "www-authenticate": "Bearer" })),
@@ -69,7 +69,7 @@ const responseTo = (error: unknown): ErrorResponse => {
     : { status: 500, message: "internal error" };
 };
 
-/** Last to be attached, first to see an error: every one becomes `{ "error": string }`, an unknown one with nothing in it. */
+/** Turns every error into `{ "error": string }`, unexpected ones without details. Attached last, so it runs first. */
 export const errorTable: Step = {
   onError: (request) => {
     const { status, message, headers } = responseTo(request.error);

@@ -1,17 +1,17 @@
 import { InvalidInputError, PreconditionFailedError } from "../errors.ts";
 
-/** The strong entity tag of a record at a version; a work item's events move neither. */
+/** The strong entity tag of a record's version. Changes of a work item's events change neither. */
 export const etagOf = (version: number): string => `"${version}"`;
 
-/** An `If-Match` header: any version, or one of these entity tags. */
+/** A parsed `If-Match` header: `*` for any version, or a set of entity tags. */
 export type IfMatch = "*" | ReadonlySet<string>;
 
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /**
  * Reads `If-Match` (RFC 9110 §13.1.1).
- * @returns undefined where the header is absent.
- * @throws InvalidInputError where it is neither `*` nor a list of entity tags.
+ * @returns undefined if the header is absent
+ * @throws InvalidInputError if it is neither `*` nor a list of entity tags
  */
 export const parseIfMatch = (header: string | undefined): IfMatch | undefined => {
   if (header === undefined) return undefined;
@@ -24,8 +24,8 @@ export const parseIfMatch = (header: string | undefined): IfMatch | undefined =>
 };
 
 /**
- * Compares strongly: a weak tag matches nothing.
- * @throws PreconditionFailedError where the stored version is none of those that the caller names.
+ * Compares strongly: a weak tag matches no version.
+ * @throws PreconditionFailedError if the stored version is none of those in the header
  */
 export const assertMatches = (ifMatch: IfMatch | undefined, version: number): void => {
   if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(etagOf(version))) return;

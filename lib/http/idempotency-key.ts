@@ -4,8 +4,8 @@ const IDEMPOTENCY_KEY_MAX_CHARACTERS = 255;
 
 /**
  * Reads the `Idempotency-Key` header.
- * @returns undefined where it is absent.
- * @throws InvalidInputError unless it is 1 to 255 printable ASCII characters.
+ * @returns undefined if it is absent
+ * @throws InvalidInputError unless it is 1 to 255 printable ASCII characters
  */
 export const parseIdempotencyKey = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
   const key = headers["idempotency-key"];

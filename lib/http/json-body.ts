@@ -4,7 +4,7 @@ import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
 import { parseWith } from "./middy-parser.ts";
 import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
 
-/** Content types are checked before: middy's own check refuses `Application/JSON`. */
+/** Without middy's check of the content type, which refuses `Application/JSON`; `acceptedType` checks it. */
 const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
 
 const readText = ({ body, isBase64Encoded }: RawBody): string => {
@@ -24,19 +24,20 @@ export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
     try {
       return await parseWith(jsonParser, "application/json", { body: text, isBase64Encoded: false });
     } catch {
-      // It also refuses keys that we take, and its errors hold the body: what is wrong is told below.
+      // It also refuses keys that are allowed here, and its errors contain the body: the code below makes the error.
     }
   }
   try {
     return parseKeepingDigits(text);
   } catch (error) {
     if (error instanceof RangeError) throw new InvalidInputError("body: is nested too deeply");
-    // V8 quotes the body in its message; only the place is ours to repeat.
-    const place = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
-    throw new MalformedBodyError(`the request body is not valid JSON${place ?? ""}`);
+    // V8 quotes the body in its message: only the position may be repeated.
+    const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
+    throw new MalformedBodyError(`the request body is not valid JSON${position ?? ""}`);
   }
 };
 
+/** Reads a JSON body. */
 export const readJsonBody: ReadBody = async (raw, headers) => {
   assertSize(raw);
   acceptedType(["application/json"], headers);

@@ -1,4 +1,4 @@
-/** `type/subtype; name=value; name="quoted value"`, and `Content-Disposition`, which has the same form. */
+/** A header such as Content-Type or Content-Disposition: `type/subtype; name=value; name="quoted value"`. */
 export interface MediaType {
   /** Lower case. */
   readonly type: string;
@@ -8,7 +8,7 @@ export interface MediaType {
 
 const parameter = /;\s*(?:([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"]*)))?/y;
 
-/** @returns undefined where the header is missing or malformed. */
+/** Parses such a header. @returns undefined if it is missing or malformed */
 export const parseMediaType = (header: string | undefined): MediaType | undefined => {
   const type = /^\s*([^\s;,"]+)\s*/.exec(header ?? "");
   if (header === undefined || type === null) return undefined;

@@ -1,6 +1,6 @@
 import type { RawBody } from "./request-body.ts";
 
-/** Hands one body to a middy parser, which reads an event and puts what it read in the place of the body. */
+/** Parses a body with a middy parser, which replaces the body of an event by the parsed value. */
 export const parseWith = async (
   parser: { readonly before?: unknown },
   contentType: string,

@@ -9,24 +9,24 @@ export interface UploadedFile {
 /** A field of a `multipart/form-data` body (a "part" in RFC 7578). */
 export interface FormField {
   readonly name: string;
-  /** Absent where it is not a file. */
+  /** Undefined if the field is not a file. */
   readonly filename: string | undefined;
   /** A view of the body, not a copy. */
   readonly content: Buffer;
 }
 
-/** A body that is not what its content type says. */
+/** The body is not valid `multipart/form-data`. */
 export class MalformedMultipartError extends Error {}
 
-/** Far above what a form with one file needs. */
+/** Limit of the fields in a body; a form with one file has far fewer. */
 export const FIELDS_MAX = 100;
-/** RFC 2046 §5.1.1 allows 70 characters; some clients send a few more. */
+/** RFC 2046 §5.1.1 allows 70 characters, but some clients send a few more. */
 const BOUNDARY_MAX_CHARACTERS = 200;
 
 const CRLF = "\r\n";
 const HEADERS_END = Buffer.from(CRLF + CRLF);
 
-/** `filename*=utf-8''gr%C3%B6%C3%9Fe.csv` (RFC 5987), which some clients send in place of `filename`, some beside it. */
+/** Decodes `filename*=utf-8''gr%C3%B6%C3%9Fe.csv` (RFC 5987), which some clients send with or without `filename`. */
 const decodeExtended = (value: string | undefined): string | undefined => {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? "")?.[1];
   try {
@@ -62,14 +62,14 @@ const parseField = (bytes: Buffer): FormField => {
 };
 
 /**
- * Finds the parts of a whole `multipart/form-data` body (RFC 7578) with any boundary: quoted or not, underscores, whatever a client makes up.
- * @throws MalformedMultipartError where the body breaks off, holds more than 100 parts, or a part has no name.
+ * Finds the fields of a complete `multipart/form-data` body (RFC 7578), with any boundary that clients use.
+ * @throws MalformedMultipartError if the body is incomplete, has more than 100 fields, or a field has no name
  */
 export const scanMultipart = (body: Buffer, boundary: string | undefined): FormField[] => {
   if (!boundary) throw new MalformedMultipartError("the Content-Type names no boundary");
   if (boundary.length > BOUNDARY_MAX_CHARACTERS) throw new MalformedMultipartError("the boundary is too long");
   const delimiter = Buffer.from(`${CRLF}--${boundary}`);
-  // The first delimiter may stand at the very start, where no line ends before it.
+  // The first delimiter may be at the start of the body, without a line end before it.
   const bytes = Buffer.concat([Buffer.from(CRLF), body]);
   const fields: FormField[] = [];
   let fieldStart: number | undefined;
@@ -83,7 +83,7 @@ export const scanMultipart = (body: Buffer, boundary: string | undefined): FormF
       if (fields.length >= FIELDS_MAX) throw new MalformedMultipartError(`more than ${FIELDS_MAX} parts`);
       fieldStart = after + (line?.[0].length ?? 0);
     }
-    // A line that merely begins like the delimiter is content.
+    // A line that only begins with the delimiter is content.
     at = bytes.indexOf(delimiter, after);
   }
   throw new MalformedMultipartError("the body ends before its closing boundary");

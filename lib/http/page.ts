@@ -3,7 +3,7 @@ import * as z from "zod";
 const PAGE_LIMIT_DEFAULT = 50;
 const PAGE_LIMIT_MAX = 100;
 
-/** `?limit=`: a whole number from 1 to 100, written in plain digits. */
+/** `?limit=`: a whole number from 1 to 100, in decimal digits. */
 export const limitParameter = z
   .string()
   .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
@@ -11,12 +11,13 @@ export const limitParameter = z
   .default(PAGE_LIMIT_DEFAULT)
   .meta({ type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT });
 
+/** `?cursor=`: the position in the list at which a page begins. */
 export const cursorParameter = z
   .string()
   .min(1, "must not be empty")
   .meta({ description: "meta.page.next of the page before." });
 
-/** The envelope of every list. `next` is absent on the last page. */
+/** The response body of every list. `next` is absent on the last page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.strictObject({
     data: z.array(item),

@@ -7,7 +7,7 @@ import { errorTable, MethodNotAllowedError } from "./error-table.ts";
 import { requestIdAndLog } from "./request-log.ts";
 import type { Route } from "./route.ts";
 
-/** Answers what no endpoint takes: 405 with `Allow` where the path has other methods, else 404. Nobody is asked for a key. */
+/** Refuses requests without a route: 405 with `Allow` if the path has other methods, else 404. No API key is needed. */
 export const rejectUnknownRoute = (
   name: string,
   routes: readonly Pick<Route, "method" | "path">[],

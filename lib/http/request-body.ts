@@ -3,29 +3,30 @@ import { WorkItemsError } from "../errors.ts";
 import { type MediaType, parseMediaType } from "./media-type.ts";
 import type { UploadedFile } from "./multipart.ts";
 
-/** Lambda takes 6 MB of request, which is 4.5 MB before base64. */
+/** Lambda accepts events of 6 MB, which is a body of 4.5 MB before base64. */
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 
 /** The request body is larger than 4 MiB. */
 export class BodyTooLargeError extends WorkItemsError {}
-/** The request body is of a type that the route does not take. */
+/** The route does not accept the content type of the request body. */
 export class UnsupportedMediaTypeError extends WorkItemsError {}
-/** The request body is not what its content type says. */
+/** The request body is not valid for its content type. */
 export class MalformedBodyError extends WorkItemsError {}
 
-/** The body as the gateway hands it over. */
+/** The body in the gateway's event. */
 export type RawBody = Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">;
+/** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** What a request body holds: JSON for the route's schema, or a file. */
+/** The content of a request body: JSON for the route's schema, or a file. */
 export type RequestBody =
   | { readonly kind: "json"; readonly value: unknown }
   | { readonly kind: "file"; readonly file: UploadedFile };
 
-/** @throws BodyTooLargeError, UnsupportedMediaTypeError, MalformedBodyError, InvalidInputError, in this order */
+/** Reads a body. @throws BodyTooLargeError, then UnsupportedMediaTypeError, MalformedBodyError, InvalidInputError */
 export type ReadBody = (raw: RawBody, headers: Headers) => Promise<RequestBody>;
 
-/** @param advice what to do instead, at the end of the message. @throws BodyTooLargeError */
+/** Checks the size of a body. @param advice end of the error message: what to do instead @throws BodyTooLargeError */
 export const assertSize = ({ body, isBase64Encoded }: RawBody, advice = ""): void => {
   if (Buffer.byteLength(body ?? "", isBase64Encoded ? "base64" : "utf8") <= BODY_MAX_BYTES) return;
   throw new BodyTooLargeError(`the request body must be at most ${BODY_MAX_BYTES} bytes${advice}`);
@@ -33,7 +34,7 @@ export const assertSize = ({ body, isBase64Encoded }: RawBody, advice = ""): voi
 
 const isUtf8 = (charset: string | undefined): boolean => charset === undefined || /^utf-?8$/i.test(charset);
 
-/** The media type of the body. @throws UnsupportedMediaTypeError where it is none of those accepted */
+/** The media type of the body. @throws UnsupportedMediaTypeError if it is not one of those accepted */
 export const acceptedType = (accepted: readonly string[], headers: Headers): MediaType => {
   const mediaType = parseMediaType(headers["content-type"]);
   if (mediaType === undefined || !accepted.includes(mediaType.type)) {

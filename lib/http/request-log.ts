@@ -3,13 +3,13 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { beginProgress, progressOf, type Step } from "./chain.ts";
 import { readHeaders } from "./request.ts";
 
-/** Name, message and stack alone: what else an error carries (a `cause`, a request) may hold what a customer sent. */
+/** Only name, message and stack: an error's other properties (a `cause`, a request) may hold a customer's data. */
 const withoutAttachments = (error: unknown) =>
   error instanceof Error ? { name: error.name, message: error.message, stack: error.stack } : { name: typeof error };
 
 /**
- * First on the way in, last on the way out: every response has `x-request-id`, every request one line in the log. The line
- * holds neither bodies nor keys; a 5xx tells its error.
+ * The first step of the chain and the last one for responses. It adds `x-request-id` to every response and writes one
+ * log line for every request. The line holds no bodies and no API keys; for a 5xx it holds the error.
  */
 export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step => {
   const finish: Step["after"] = ({ event, response, error }) => {

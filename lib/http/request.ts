@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 
-/** Headers by lower-case name; the lines of a repeated one joined by commas (RFC 9110 §5.3). */
+/** Headers by lower-case name; the values of a repeated header are joined by commas (RFC 9110 §5.3). */
 export const readHeaders = ({
   headers,
   multiValueHeaders,
@@ -13,7 +13,7 @@ export const readHeaders = ({
   return read;
 };
 
-/** Query parameters by name, and the names of those that were sent more than once. */
+/** Query parameters by name, and the names of those that occur more than once. */
 export const readQuery = ({
   queryStringParameters,
   multiValueQueryStringParameters,
@@ -28,12 +28,12 @@ export const readQuery = ({
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A path parameter as an id: in lower case (RFC 9562 §4), or the empty string, which names nothing, where it is no UUID. */
+/** A path parameter as an id: a UUID in lower case (RFC 9562 §4). Anything else becomes "", which no resource has. */
 const readId = (parameter: string | undefined): string => {
   const id = (parameter ?? "").toLowerCase();
   return UUID.test(id) ? id : "";
 };
 
-/** Path parameters: all of them are ids. */
+/** Path parameters by name. All of them are ids. */
 export const readParams = ({ pathParameters }: Pick<APIGatewayProxyEvent, "pathParameters">): Record<string, string> =>
   Object.fromEntries(Object.entries(pathParameters ?? {}).map(([name, value]) => [name, readId(value)]));

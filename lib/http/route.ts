@@ -1,10 +1,10 @@
 import type * as z from "zod";
 import type { Permissions } from "../runtime/permissions.ts";
 
-/** How the body of a request is read before the schema sees it. */
+/** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "multipart-or-json";
 
-/** One endpoint: the row that feeds the deployment, the local gateway, the OpenAPI document and the tests. */
+/** One endpoint. The deployment, the local gateway, the OpenAPI document and the tests are derived from it. */
 export interface Route {
   /** Also the file name of the Lambda in `functions/`. */
   readonly name: string;
@@ -16,16 +16,17 @@ export interface Route {
   readonly query: z.ZodType;
   readonly body: z.ZodType;
   readonly response: z.ZodType;
-  /** Status of the ordinary success. */
+  /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
-  /** Beyond the contract. */
+  /** Whether the endpoint is not in the contract. */
   readonly extension?: boolean;
   readonly permissions: Permissions;
 }
 
-/** What the chain before every handler takes: who calls, and how often. */
+/** Permissions that the chain of every endpoint needs, for authentication and the rate limit. */
 export const EDGE_PERMISSIONS = {
   access: { actions: ["GetItem"] },
   limits: { actions: ["UpdateItem"] },
 } as const satisfies Permissions;
+/** Type of `EDGE_PERMISSIONS`. */
 export type EdgePermissions = typeof EDGE_PERMISSIONS;

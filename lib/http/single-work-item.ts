@@ -6,19 +6,19 @@ import type { WorkItemEventResponse } from "../work-items/work-item.ts";
 import { toEventResponse, toWorkItemResponse } from "../work-items/work-item-response.ts";
 import { etagOf } from "./etag.ts";
 
-/** Scope of the cursors over one item's events. */
+/** Scope of the cursors in one item's list of events. */
 export const eventsScope = (organization: Organization, itemId: string) => ({
   organization,
   list: `work_items/${itemId}/events`,
   filters: {},
 });
 
-const occurrence = ({ occurred_at: at, created_at: created, id }: WorkItemEventResponse): string =>
+const sortTextOf = ({ occurred_at: at, created_at: created, id }: WorkItemEventResponse): string =>
   `${at ?? "~"} ${created} ${id}`;
 
 /**
- * An item as get, create and update respond with it. Events are sorted by `occurred_at`, then `created_at`; those without
- * `occurred_at` come last. Where there are more than fit, `meta.events.next` is the cursor to read the others with.
+ * The response of get, create and update. Events are sorted by `occurred_at`, then `created_at`; those without
+ * `occurred_at` come last. If not all events fit, `meta.events.next` is the cursor for the others.
  */
 export const respondWithWorkItem = (organization: Organization, found: ItemWithEvents) => {
   const data = toWorkItemResponse(found.id, found.item);
@@ -27,8 +27,8 @@ export const respondWithWorkItem = (organization: Organization, found: ItemWithE
   const after = fitting < events.length ? found.events[fitting - 1]?.sk : found.eventsAfter;
   const sorted = events
     .slice(0, fitting)
-    .map((event) => ({ event, at: occurrence(event) }))
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1));
+    .map((event) => ({ event, sortText: sortTextOf(event) }))
+    .toSorted((a, b) => (a.sortText < b.sortText ? -1 : 1));
   return {
     body: {
       data: { ...data, events: sorted.map(({ event }) => event) },

@@ -6,10 +6,10 @@ import { parseWith } from "./middy-parser.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "./multipart.ts";
 import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
 
-/** The one field of a multipart upload. */
+/** The only form field of a multipart upload. */
 const FILE_FIELD = "upload[file]";
 
-/** Content types are checked before: middy's own check refuses quoted boundaries. */
+/** Without middy's check of the content type, which refuses quoted boundaries; `acceptedType` checks it. */
 const multipartParser = httpMultipartBodyParser({
   disableContentTypeCheck: true,
   busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },
@@ -27,13 +27,13 @@ const onlyFile = (fields: readonly FormField[]): UploadedFile => {
   return { filename: field.filename.replace(/^.*[/\\]/s, ""), content: field.content };
 };
 
-/** Whether the delimiter stands at the start of the body and of its last line, and nowhere else. */
+/** Whether the delimiter occurs only at the start of the body and at the start of its last line. */
 const isPlainlyFramed = (bytes: Buffer, delimiter: string): boolean => {
   const last = bytes.lastIndexOf(delimiter);
   return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
 };
 
-/** The framing is checked first: on a body that breaks off, middy's parser raises an error that nobody can catch. */
+/** Scans the body first: for an incomplete body, middy's parser throws an error that cannot be caught. */
 const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFile> => {
   const boundary = mediaType.parameters.get("boundary");
   try {
@@ -49,7 +49,7 @@ const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFil
   }
 };
 
-/** A file as multipart, or JSON that asks for a form. */
+/** Reads a file from a multipart body, or a JSON body that requests an upload form. */
 export const readUploadBody: ReadBody = async (raw, headers) => {
   assertSize(raw, '; for larger files send { "upload": { "filename", "size" } } as JSON');
   const mediaType = acceptedType(["multipart/form-data", "application/json"], headers);

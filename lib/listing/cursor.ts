@@ -2,15 +2,15 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { InvalidInputError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 
-/** What a cursor belongs to: it is good for the same list with the same filters only. */
+/** A cursor is only valid in the scope that it was made for: the same list with the same filters. */
 export interface CursorScope {
   readonly organization: Pick<Organization, "id" | "cursorSecret">;
-  /** Name of the route, and of the thing listed where the route lists under one. */
+  /** Name of the list; for a list below a resource it holds the resource's id too. */
   readonly list: string;
   readonly filters: Readonly<Record<string, string | undefined>>;
 }
 
-/** 16 bytes: a forger needs 2^128 tries. */
+/** 16 bytes, so that a forged cursor would take 2^128 attempts. */
 const MAC_BYTES = 16;
 
 const macOf = ({ organization, list, filters }: CursorScope, position: string): Buffer => {
@@ -20,11 +20,11 @@ const macOf = ({ organization, list, filters }: CursorScope, position: string): 
   return mac.digest().subarray(0, MAC_BYTES);
 };
 
-/** An opaque, signed name for a position in a list. */
+/** Makes an opaque, signed cursor for a position in a list. */
 export const encodeCursor = (scope: CursorScope, position: string): string =>
   Buffer.concat([macOf(scope, position), Buffer.from(position, "utf8")]).toString("base64url");
 
-/** @throws InvalidInputError where the cursor is not one that `encodeCursor` gave for the same scope */
+/** The position in a cursor. @throws InvalidInputError if `encodeCursor` did not make it for the same scope */
 export const decodeCursor = (scope: CursorScope, cursor: string): string => {
   const bytes = Buffer.from(cursor, "base64url");
   const position = bytes.subarray(MAC_BYTES).toString("utf8");

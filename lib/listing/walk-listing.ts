@@ -16,37 +16,39 @@ const entrySchema = z.object({
 type ListingEntry = Readonly<z.output<typeof entrySchema>>;
 const decodeEntry = decoderOf("listing entry", entrySchema);
 
+/** One page of a list to read from the listing index. */
 export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {
   readonly kind: ListingKind;
   readonly organization: Pick<Organization, "id" | "listingShards">;
-  /** Projected attributes that must have these values; undefined ones do not count. */
+  /** Values that projected attributes must have; undefined ones are ignored. */
   readonly filters: Readonly<Record<string, string | undefined>>;
-  /** Lowest and highest place, both admitted. */
+  /** Lowest and highest place, both inclusive. */
   readonly range: { readonly low: string; readonly high: string };
-  /** Entries at or above this place were read before. */
+  /** Only entries below this place are returned; the others were read before. */
   readonly after: string | undefined;
   readonly limit: number;
-  /** Read units after which the call asks no further. @default those of 16 MB, eventually consistent */
+  /** Read units after which no further query is made. @default those of 16 MB, eventually consistent */
   readonly workUnits?: number;
 }
 
+/** A page of the listing index. */
 export interface ListingPage {
   readonly entries: readonly ListingEntry[];
-  /** The place from which to read on; undefined at the end of the list. */
+  /** `after` of the next page; undefined at the end of the list. */
   readonly next: string | undefined;
 }
 
 const LISTING_INDEX = "listing" satisfies keyof typeof resources.workItems.indexes;
 
-/** Read units of an eventually consistent read of 16 MB (half a unit per 4 KB): what one call may spend on the index. */
+/** The read units that one call may spend: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
 const WORK_UNITS_DEFAULT = 2048;
-/** Entries that a shard is asked for at most at a time. */
+/** The most entries that one query of a shard may read. */
 const ENTRIES_PER_QUERY_MAX = 1000;
 
 interface Shard {
   readonly partition: string;
   buffer: ListingEntry[];
-  /** Place at which reading stopped: all that is unread lies below it. Undefined before the first read. */
+  /** Place at which the last query stopped; all unread entries are below it. Undefined before the first query. */
   stoppedAt: string | undefined;
   exhausted: boolean;
   queries: number;
@@ -56,9 +58,9 @@ const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
 const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
 
 /**
- * Reads one page of a sharded index in descending order. Nothing is given out below the place at which any unexhausted
- * shard stopped, so that later pages never hold what belongs before. The work of one call is bounded: a page may be
- * short, even empty, while `next` is set.
+ * Reads one page of the sharded listing index in descending order. It returns no entry below the place at which any
+ * unfinished shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be
+ * short or empty although `next` is set.
  */
 export const walkListing = async (query: ListingQuery): Promise<ListingPage> => {
   const { dynamodb, environment, kind, organization, limit, after } = query;
@@ -120,8 +122,8 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
     );
     if (blocking.length > 0) {
       if (spent >= (query.workUnits ?? WORK_UNITS_DEFAULT)) {
-        const frontier = blocking.map(stoppedAt).reduce((a, b) => (a > b ? a : b));
-        return { entries, next: frontier };
+        const highest = blocking.map(stoppedAt).reduce((a, b) => (a > b ? a : b));
+        return { entries, next: highest };
       }
       await Promise.all(blocking.map(fetch));
       continue;

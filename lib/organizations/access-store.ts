@@ -5,39 +5,45 @@ import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { organizationIdSchema, organizationRecordSchema, toOrganization, type Organization } from "./organization.ts";
 
-/** An API key as the Access table keeps it: under its hash, and once more in the organization's list of keys. */
+/** The record of an API key. The Access table holds it twice: by the key's hash and in its organization's partition. */
 export const apiKeyRecordSchema = z.object({
   organization: organizationIdSchema,
   key_id: z.string(),
   hash: z.string(),
   name: z.string(),
   created_at: z.string(),
-  /** The moment from which the key is refused. */
+  /** ISO 8601; from this time on the key is refused. */
   valid_until: z.string().optional(),
   revoked_at: z.string().optional(),
 });
+/** A decoded record of an API key. */
 export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;
 
-/** @throws MalformedRecordError */
+/** Decodes the record of an API key. @throws MalformedRecordError */
 export const decodeKey = decoderOf("API key", apiKeyRecordSchema);
-/** @throws MalformedRecordError */
+/** Decodes the record of an organization. @throws MalformedRecordError */
 export const decodeOrganization = decoderOf("organization", organizationRecordSchema);
 
+/** Primary key of an API key's record, by the key's hash. */
 export const keyRecordKey = (hash: string) => ({ [PARTITION_KEY]: `KEY#${hash}`, [SORT_KEY]: "#KEY" });
+/** Partition of an organization's record and of its list of API keys. */
 export const organizationPartition = (organization: string): string => `ORGANIZATION#${organization}`;
+/** Primary key of an organization's record. */
 export const organizationRecordKey = (organization: string) => ({
   [PARTITION_KEY]: organizationPartition(organization),
   [SORT_KEY]: "#ORGANIZATION",
 });
 
-/** What functions read of the Access table, one GetItem each. */
+/** Reads the Access table, with one GetItem for each call. */
 export interface AccessStore {
   findKey(hash: string): Promise<ApiKeyRecord | undefined>;
   findOrganization(id: string): Promise<Organization | undefined>;
 }
 
+/** What reading the Access table requires of a runtime. */
 export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environment">;
 
+/** The access store of a runtime's Access table. */
 export const createAccessStore = ({ dynamodb, environment }: AccessRuntime): AccessStore => {
   const get = async (key: Record<string, string>) =>
     (await dynamodb.send(new GetCommand({ TableName: environment.ACCESS_TABLE, Key: key }))).Item;

@@ -23,13 +23,13 @@ import {
   RATE_DEFAULT,
 } from "./organization.ts";
 
-/** What an operator may reach: the Access table of one region. No function has these rights. */
+/** The Access table of one region, as an operator uses it. No function has these permissions. */
 export interface Administration extends AccessRuntime {
   readonly region: RegionCode;
   readonly clock: Clock;
 }
 
-/** A key as it is shown once, when it is made. */
+/** A new API key, which is shown only once, and its record. */
 export interface CreatedKey {
   readonly key: string;
   readonly record: ApiKeyRecord;
@@ -45,15 +45,15 @@ const listedKeyKey = ({ organization, key_id: id }: ApiKeyRecord) => ({
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
 
-/** Limits to set; what is left out keeps its value, or on a new organization its default. */
+/** Limits to set. One that is left out keeps its value, or gets its default for a new organization. */
 export interface OrganizationSettings {
   readonly rate?: number | undefined;
   readonly burst?: number | undefined;
 }
 
 /**
- * Makes the organization where it is not there, and sets its limits; functions see a change within 30 s.
- * @throws ZodError where the id or a limit is out of bounds.
+ * Creates the organization if it does not exist, and sets its limits. Functions see a change within 30 s.
+ * @throws ZodError if the id or a limit is not valid
  */
 export const putOrganization = async (
   { dynamodb, environment }: Administration,
@@ -94,7 +94,7 @@ export const putOrganization = async (
   return decodeOrganization(attributes ?? {});
 };
 
-/** @throws NotFoundError */
+/** Reads an organization. @throws NotFoundError */
 export const getOrganization = async (
   { dynamodb, environment }: AccessRuntime,
   id: string,
@@ -106,7 +106,7 @@ export const getOrganization = async (
   return decodeOrganization(item);
 };
 
-/** Makes a key, and its organization where that is not there. The key itself is in the answer and nowhere else. */
+/** Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored. */
 export const createKey = async (
   administration: Administration,
   organization: string,
@@ -133,7 +133,7 @@ export const createKey = async (
   return { key, record };
 };
 
-/** All keys of an organization, revoked and expired ones included, the newest first. */
+/** Lists all API keys of an organization, including revoked and expired ones, newest first. */
 export const listKeys = async (
   { dynamodb, environment }: AccessRuntime,
   organization: string,
@@ -156,12 +156,13 @@ export const listKeys = async (
   return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
 };
 
+/** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */
 export const isLive = (key: ApiKeyRecord, now: number): boolean =>
   key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
 
 /**
- * Revokes a key for good; functions refuse it within 60 s. A key already revoked stays as it is.
- * @throws NotFoundError where the organization has no key of that id.
+ * Revokes a key for ever; functions refuse it within 60 s. A key that is already revoked does not change.
+ * @throws NotFoundError if the organization has no key with that id
  */
 export const revokeKey = async (
   administration: Administration,
@@ -194,9 +195,9 @@ export const revokeKey = async (
 };
 
 /**
- * Makes a new key beside the live one of the same name, so that clients can move from one to the other; live keys of that
- * name older than those two are revoked.
- * @throws NotFoundError where no key of that name is live.
+ * Creates a new key with the name of a live one. Both are valid, so that clients can change to the new one; all older
+ * live keys of that name are revoked.
+ * @throws NotFoundError if no key of that name is live
  */
 export const rotateKey = async (
   administration: Administration,

@@ -6,16 +6,16 @@ import { hashApiKey, isApiKeyOf } from "./api-key.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
 
-/** The request carries no key that opens anything. The message is the same for every reason. */
+/** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
   constructor() {
     super("a valid API key is required: Authorization: Bearer <API_KEY>");
   }
 }
 
-/** A revoked key, and a changed limit, are seen within this time. */
+/** Revoked keys and changed limits take effect within this time. */
 export const KEY_CACHE_SECONDS = 30;
-/** Long enough to spare the table a client that keeps on trying, short enough for a key just made. */
+/** Long enough to save reads for a client that repeats a wrong key, short enough for a key that was just created. */
 export const UNKNOWN_KEY_CACHE_SECONDS = 5;
 const CACHED_KEYS_MAX = 1000;
 
@@ -25,12 +25,12 @@ interface Access {
   readonly validUntil: number;
 }
 
-/** @throws UnauthenticatedError */
+/** Finds the organization of an `Authorization` header. @throws UnauthenticatedError */
 export type Authenticate = (authorization: string | undefined) => Promise<Organization>;
 
 /**
- * Finds the organization of a bearer key. Shape, checksum and region are checked before anything is read; what was read is
- * remembered, unknown keys apart from known ones, so that a flood of made-up keys displaces no customer's.
+ * Authenticates bearer keys. Form, checksum and region are checked before the table is read. Known and unknown keys
+ * have separate caches, so that many invalid keys do not displace a customer's key.
  */
 export const createAuthenticate = (options: {
   readonly region: RegionCode;
@@ -40,7 +40,7 @@ export const createAuthenticate = (options: {
   const { region, store, clock } = options;
   const known = createExpiringCache<Access>(CACHED_KEYS_MAX, clock);
   const unknown = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
-  /** Reads under way: requests that come together with the same key wait for one. */
+  /** Running reads by hash: simultaneous requests with the same key share one. */
   const reading = new Map<string, Promise<Access | undefined>>();
 
   const read = async (hash: string): Promise<Access | undefined> => {
@@ -65,9 +65,9 @@ export const createAuthenticate = (options: {
   const find = (hash: string): Promise<Access | undefined> | Access | undefined => {
     const access = known.get(hash);
     if (access !== undefined || unknown.get(hash)) return access;
-    const underWay = reading.get(hash) ?? readOnce(hash);
-    reading.set(hash, underWay);
-    return underWay;
+    const running = reading.get(hash) ?? readOnce(hash);
+    reading.set(hash, running);
+    return running;
   };
 
   return async (authorization) => {

@@ -1,12 +1,13 @@
 import type { Clock } from "../clock.ts";
 
+/** A cache whose entries expire. */
 export interface ExpiringCache<V> {
   get(key: string): V | undefined;
   /** @param lifetime milliseconds */
   set(key: string, value: V, lifetime: number): void;
 }
 
-/** Holds at most `capacity` values, each for its own time; the oldest entry makes room. */
+/** Makes a cache of at most `capacity` entries, each with its own lifetime. A new entry displaces the oldest one. */
 export const createExpiringCache = <V>(capacity: number, clock: Clock): ExpiringCache<V> => {
   const entries = new Map<string, { readonly value: V; readonly until: number }>();
   return {

@@ -1,34 +1,37 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
 
-/** Requests a second and at once, where nothing else was set. */
+/** Requests a second, unless another limit was set. */
 export const RATE_DEFAULT = 100;
+/** Requests at once, unless another limit was set. */
 export const BURST_DEFAULT = 200;
-/** Above this an interval between two requests is too few microseconds to be kept as a whole number. */
+/** Above this rate, rounding the interval between two requests to whole microseconds is too inexact. */
 export const RATE_MAX = 100_000;
+/** Highest limit of requests at once. */
 export const BURST_MAX = 1_000_000;
+/** Shards of a new organization's listing index. */
 export const LISTING_SHARDS_DEFAULT = 8;
 
-/** Part of every partition key, so no separator of those may be in it. */
+/** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */
 export const organizationIdSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be 1 to 64 lower-case letters, digits and dashes, no dash first");
 
-/** An organization as its API key finds it. */
+/** An organization that calls the API. */
 export interface Organization {
-  /** Lower-case letters, digits and dashes, 1 to 64 of them. Part of every partition key. */
+  /** 1 to 64 lower-case letters, digits and dashes. */
   readonly id: string;
   /** Requests a second. @default 100 */
   readonly rate: number;
   /** Requests at once. @default 200 */
   readonly burst: number;
-  /** Shards of the listing index; only ever grows. Reads cover all, writers use the current number. @default 8 */
+  /** Shards of the listing index. The number may only grow, since readers read exactly this many. @default 8 */
   readonly listingShards: number;
   /** Key of the HMAC over this organization's cursors. */
   readonly cursorSecret: string;
 }
 
-/** An organization as the Access table keeps it. */
+/** The record of an organization in the Access table. */
 export const organizationRecordSchema = z.object({
   organization: organizationIdSchema,
   rate: z.int().min(1).max(RATE_MAX),
@@ -36,8 +39,10 @@ export const organizationRecordSchema = z.object({
   listing_shards: z.int().min(1),
   cursor_secret: z.string().min(1),
 });
+/** A decoded record of an organization. */
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;
 
+/** The organization that a record holds. */
 export const toOrganization = (record: OrganizationRecord): Organization => ({
   id: record.organization,
   rate: record.rate,
@@ -46,5 +51,5 @@ export const toOrganization = (record: OrganizationRecord): Organization => ({
   cursorSecret: record.cursor_secret,
 });
 
-/** 32 random bytes, base64url. */
+/** A new key for signing cursors: 32 random bytes in base64url. */
 export const generateCursorSecret = (): string => randomBytes(32).toString("base64url");

@@ -6,7 +6,7 @@ import { WorkItemsError } from "../errors.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
 
-/** The organization has used up its requests for now. */
+/** The organization has reached its rate limit. */
 export class RateLimitExceededError extends WorkItemsError {
   readonly retryAfterSeconds: number;
 
@@ -16,30 +16,31 @@ export class RateLimitExceededError extends WorkItemsError {
   }
 }
 
-/** Requests that were debited and not made within this time are lost to the organization. */
+/** Debited requests that are not used within this time expire. */
 export const LEASE_MILLISECONDS = 1000;
-/** A lease takes at most this part of what remains, so that no instance starves the others. */
+/** A lease is at most an eighth of the remaining requests, so that no instance takes all of them. */
 const LEASE_SHARE = 8;
-/** A refusal is remembered at least this long: the record of an organization far over its limit is spared most of the asking. */
+/** After a refusal, requests are refused for at least this long without an update of the record. */
 const REFUSAL_MILLISECONDS_MIN = 20;
+/** The longest wait for the table. */
 export const STORE_TIMEOUT_MILLISECONDS = 100;
-/** After a failure of the store, requests pass for this long without asking it again. */
+/** After a failure of the table, requests pass for this long without another attempt. */
 const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
 const RECORD_LIFETIME_SECONDS = 3600;
-/** Each miss tells the record's true state; more than a few in a row mean that others keep changing it. */
+/** Each failed attempt returns the current record; several in a row mean that other instances keep changing it. */
 const DEBIT_ATTEMPTS_MAX = 5;
 
-/** What this instance knows of one organization. Times are milliseconds since the epoch. */
+/** This instance's state for one organization. Times are milliseconds since the epoch. */
 interface Account {
-  /** Requests left of the current lease, and until when they may be made. */
+  /** Remaining requests of the current lease, and when it expires. */
   leased: number;
   leaseUntil: number;
   refusedUntil: number;
   openUntil: number;
-  /** The record's theoretical arrival time as last seen, microseconds since the epoch. */
+  /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
   arrival: number;
-  /** Requests of the current second and of the one before. */
+  /** The current second, and the number of requests in it and in the one before. */
   second: number;
   demand: number;
   demandBefore: number;
@@ -58,22 +59,23 @@ const countDemand = (account: Account, now: number): void => {
   account.demand += 1;
 };
 
-/** How the limit is counted: microseconds between two requests, and how far ahead of now the arrival time may run. */
+/** GCRA's parameters in microseconds: the interval between two requests, and how far ahead the arrival time may be. */
 const paceOf = ({ rate, burst }: Organization) => {
   const interval = Math.ceil(1_000_000 / rate);
   return { interval, tolerance: interval * burst };
 };
 
+/** What the rate limiter requires of a runtime. */
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
-/** @throws RateLimitExceededError */
+/** Counts one request of an organization. @throws RateLimitExceededError */
 export type Admit = (organization: Organization) => Promise<void>;
 
 /**
- * Limits the requests of an organization over all instances: GCRA, one record an organization, debited in leases.
- * Admits at most burst + rate × (window + 1 s). A store that fails or takes longer than 100 ms lets requests pass.
- * @param failedOpen hears of each such failure.
- * @param storeTimeout milliseconds; longer only where many instances share one machine
+ * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
+ * debit in leases. Admits at most burst + rate × (window + 1 s). Requests pass if the table fails or takes over 100 ms.
+ * @param failedOpen called with the error of each such failure
+ * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  */
 export const createRateLimiter = (
   { dynamodb, environment, clock }: LimitsRuntime,
@@ -82,7 +84,7 @@ export const createRateLimiter = (
 ): Admit => {
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
 
-  /** @throws TimeoutError after 100 ms, whether the client is waiting for an answer or between two attempts. */
+  /** @throws TimeoutError after 100 ms, whether the client waits for a response or for its next attempt */
   const send = async (command: UpdateCommand) => {
     const abortSignal = AbortSignal.timeout(storeTimeout);
     const timeout = new Promise<never>((_, reject) => {
@@ -91,7 +93,11 @@ export const createRateLimiter = (
     return Promise.race([dynamodb.send(command, { abortSignal }), timeout]);
   };
 
-  /** Adds `cost` to the arrival time, or starts it anew from now; gives the new one, or the one that stood in the way. */
+  /**
+   * Adds `cost` to the arrival time or to now, whichever is later.
+   * @returns the new arrival time
+   * @throws ConditionalCheckFailedException if the record's arrival time is not what the caller assumed
+   */
   const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
     const anew = from === "now";
     const { Attributes: attributes } = await send(

@@ -1,17 +1,18 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 
-/** Somebody else is at work on what the message asks for: it is to come again. */
+/** Another worker holds the lease: the message must be delivered again. */
 export class HeldError extends Error {}
 
-/** Kept from the function's time for the last window, its checkpoint and the hand-over. */
+/** Reserved at the end of the function's time for the last window, its checkpoint and the hand-over. */
 const HAND_OVER_MARGIN_MS = 30_000;
 
+/** The handler of a function that a queue triggers. */
 export type QueueWorker = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /**
- * A function behind a queue: each message has its own try, and only those that failed come again.
- * @param handle gets a message's body and when, in milliseconds since the epoch, to hand over to another worker
+ * Makes the handler of a function that a queue triggers. It handles each message separately and reports failed ones.
+ * @param handle gets a message's body, and when to hand over to another worker, in milliseconds since the epoch
  */
 export const queueWorker =
   (

@@ -1,4 +1,4 @@
-/** What AWS calls a caller that comes too fast, two that meet at one record, a service that is overloaded or silent. */
+/** Names of AWS errors for throttling, conflicting requests, an overloaded service and time-outs. */
 const BUSY_NAMES = new Set([
   "AbortError",
   "InternalServerError",
@@ -22,22 +22,22 @@ const BUSY_NAMES = new Set([
 ]);
 const CONNECTION_CODES = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** The parts of an SDK's error that say what happened. */
+/** The properties of an SDK error that tell its cause. */
 interface SdkError extends Error {
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
 }
 
-/** The name by which the SDK knows an error; empty for what is none. */
+/** The SDK's name of an error; empty if the value is not an error. */
 export const codeOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 /**
- * Whether the client sent the request once: what AWS answered is then about that request, and not about one that was
- * repeated because the answer to the first was lost.
+ * Whether the client sent the request only once. Otherwise the error may be the response to a repeated request whose
+ * first attempt was carried out, but its response was lost.
  */
 export const wasSentOnce = (error: unknown): boolean => (error as SdkError | undefined)?.$metadata?.attempts === 1;
 
-/** Whether a request to AWS failed in a way that passes: throttling, a conflict, a time-out, a fault of the service. */
+/** Whether a request to AWS failed only temporarily: throttling, a conflict, a time-out or a fault of the service. */
 export const isBusy = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata } = error as SdkError;

@@ -1,4 +1,4 @@
-/** Three attempts a request: a caller of an API waits at most a few seconds before it hears 503. */
+/** Three attempts for each request, so that an API caller waits at most a few seconds for a 503 response. */
 export const RETRIES = { maxAttempts: 3, retryMode: "standard" } as const;
-/** Milliseconds. */
+/** Time-outs in milliseconds. */
 export const TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true } as const;

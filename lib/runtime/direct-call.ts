@@ -4,7 +4,7 @@ import { describeProblems, problemsOf } from "../schema-problems.ts";
 
 /**
  * Parses the payload of a function that other systems invoke directly.
- * @throws InvalidInputError naming every offending path
+ * @throws InvalidInputError naming every path that is not valid
  */
 export const parsePayload = <S extends z.ZodType>(schema: S, payload: unknown): z.output<S> => {
   const parsed = schema.safeParse(payload);

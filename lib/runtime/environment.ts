@@ -4,22 +4,22 @@ import { type ResourceName, resources, type Resources } from "../resources.ts";
 import { describeProblems, problemsOf } from "../schema-problems.ts";
 import type { Permissions } from "./permissions.ts";
 
-/** Variables of every function, whatever it may do. */
+/** Variables that every function has. */
 const commonSchema = z.object({
-  /** Which regional deployment this is; part of every API key. */
+  /** Code of the regional deployment, which its API keys contain. */
   REGION_CODE: regionCodeSchema,
-  /** S3 path style, for embedded engines and LocalStack. */
+  /** Whether S3 is addressed in path style, for the embedded engines and LocalStack. */
   S3_FORCE_PATH_STYLE: z.stringbool().default(false),
 });
 
-/** What the environment says: the common variables, and the name of each resource that is permitted. */
+/** The environment of a function: the common variables, and the name of each resource in its permissions. */
 export type Environment<P extends Permissions = Permissions> = z.output<typeof commonSchema> & {
   readonly [N in ResourceName as N extends keyof P ? Resources[N]["variable"] : never]: string;
 };
 
 /**
- * Parses the environment once, at the start of a function.
- * @throws Error naming every missing or malformed variable in one message.
+ * Parses the environment at the start of a function.
+ * @throws Error naming every missing or malformed variable
  */
 export const parseEnvironment = <const P extends Permissions>(
   permissions: P,

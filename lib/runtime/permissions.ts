@@ -1,8 +1,8 @@
 import type { PartitionKind, Resource, ResourceName, Resources } from "../resources.ts";
 
 /**
- * What a function may do, in one place: the deployment grants exactly this and sets the variables that name the
- * resources; the function reads exactly those variables (`environment.ts`). One that reaches for more finds neither.
+ * The permissions of a function. The deployment grants exactly these and sets the variables that name the resources;
+ * the function reads exactly those variables (`environment.ts`).
  */
 export type Permissions = { readonly [N in ResourceName]?: PermissionsOn<Resources[N]> };
 
@@ -12,6 +12,7 @@ type PermissionsOn<R extends Resource> = R extends { readonly kind: "table" }
     ? BucketPermissions
     : QueuePermissions;
 
+/** Permissions on a table. */
 export interface TablePermissions<I extends string = string> {
   readonly actions: readonly (
     | "GetItem"
@@ -23,15 +24,17 @@ export interface TablePermissions<I extends string = string> {
     | "PartiQLInsert"
     | "PartiQLUpdate"
   )[];
-  /** Kinds of partitions that the policy admits. @default all */
+  /** Kinds of partitions that the policy allows. @default all */
   readonly partitions?: readonly PartitionKind[];
-  /** Indexes on which the actions are allowed too. @default none */
+  /** Indexes on which the same actions are allowed. @default none */
   readonly indexes?: readonly I[];
 }
+/** Permissions on a bucket. */
 export interface BucketPermissions {
-  /** Without `ListBucket` S3 answers 403 instead of 404 to whoever asks for an object that is not there. */
+  /** Without `ListBucket`, S3 responds with 403 instead of 404 if an object does not exist. */
   readonly actions: readonly ("GetObject" | "PutObject" | "AbortMultipartUpload" | "DeleteObject" | "ListBucket")[];
 }
+/** Permissions on a queue. */
 export interface QueuePermissions {
   readonly actions: readonly "SendMessage"[];
 }

@@ -12,32 +12,32 @@ interface Clients {
   readonly s3: S3Client;
   readonly sqs: SQSClient;
 }
-/** The client by which each kind of resource is reached. */
+/** Name of the client for each kind of resource. */
 type ClientNameOf<N extends ResourceName> =
   | (N extends ResourceNameOf<"table"> ? "dynamodb" : never)
   | (N extends ResourceNameOf<"bucket"> ? "s3" : never)
   | (N extends ResourceNameOf<"queue"> ? "sqs" : never);
 type ClientsFor<N extends ResourceName> = Pick<Clients, ClientNameOf<N>>;
 
-interface Surroundings {
+interface BaseRuntime {
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** All that a function gets from outside. Made once per function instance; tests make their own. */
-export type Runtime<P extends Permissions = Permissions> = Surroundings &
+/** All dependencies of a function. Each function instance makes one; tests make their own. */
+export type Runtime<P extends Permissions = Permissions> = BaseRuntime &
   ClientsFor<keyof P & ResourceName> & { readonly environment: Environment<P> };
 
-/** What a store asks of a runtime: clock, log, and the names of and clients for these resources. */
-export type RuntimeWith<N extends ResourceName> = Surroundings &
+/** What a store requires of a runtime: clock, log, and the names of and clients for these resources. */
+export type RuntimeWith<N extends ResourceName> = BaseRuntime &
   ClientsFor<N> & { readonly environment: Readonly<Record<Resources[N]["variable"], string>> };
 
-/** Makes the clients that a function's permissions ask for; no other is in its bundle. */
+/** Functions that make the clients for a function's permissions, so that its bundle holds no other client. */
 export type ClientFactories<P extends Permissions> = {
   readonly [C in ClientNameOf<keyof P & ResourceName>]: (environment: Environment<object>) => Clients[C];
 };
 
-/** @throws Error naming every missing variable. */
+/** Makes a function's runtime. @throws Error naming every missing variable */
 const createRuntime = <const P extends Permissions>(permissions: P, factories: ClientFactories<P>): Runtime<P> => {
   const environment = parseEnvironment(permissions, process.env);
   const clients = Object.entries<(environment: Environment<object>) => unknown>(factories).map(
@@ -47,7 +47,7 @@ const createRuntime = <const P extends Permissions>(permissions: P, factories: C
 };
 
 /**
- * The exported handler of a function. In Lambda its runtime is made at import, while start-up CPU is free;
+ * Makes the exported handler of a function. In Lambda its runtime is made at import, while start-up CPU is free;
  * elsewhere at the first call, so that importing a function needs no environment.
  */
 export const lambda = <const P extends Permissions, E, C, R>(

@@ -1,10 +1,10 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
 
-/** A segment of a file has several megabytes. */
+/** Longer than for other requests, since a segment of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** The client of the bucket. Endpoint, region and credentials come from the SDK's own environment variables. */
+/** The client for the bucket. Endpoint, region and credentials come from the SDK's own environment variables. */
 export const createS3Client = ({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean }): S3Client =>
   new S3Client({
     ...RETRIES,

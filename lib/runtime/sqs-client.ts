@@ -1,7 +1,7 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
 
-/** The client of the queues. Endpoint, region and credentials come from the SDK's own environment variables. */
+/** The client for the queues. Endpoint, region and credentials come from the SDK's own environment variables. */
 export const createSqsClient = (): SQSClient =>
-  // A queue's URL names its host as the queue's own engine knows it, which embedded engines cannot be reached by.
+  // The host in a queue's URL is not reachable for the embedded engines: requests go to the endpoint instead.
   new SQSClient({ ...RETRIES, requestHandler: TIMEOUTS, useQueueUrlAsEndpoint: false });

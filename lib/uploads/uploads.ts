@@ -4,7 +4,7 @@ import { createUploadObjects } from "./files/upload-objects.ts";
 import { createUploadStore } from "./job/upload-store.ts";
 import { createFinishUpload } from "./workers/finish-upload.ts";
 
-/** What every function that works on jobs is made of: their records, their objects, and how a job ends. */
+/** The dependencies of every function that works on jobs: records, objects, and the function that ends a job. */
 export const createUploads = (runtime: RuntimeWith<"workItems" | "uploads">) => {
   const store = createUploadStore(runtime);
   const objects = createUploadObjects(runtime);

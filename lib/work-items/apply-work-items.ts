@@ -14,46 +14,48 @@ import { formatUploadMark, type UploadMark, uploadMarkOf } from "./upload-mark.t
 import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
 import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
+/** One input to apply. */
 export interface ApplyInput {
   readonly input: WorkItemInput;
-  /** Number of the CSV row, where there is one. */
+  /** Number of its CSV row, if it comes from a file. */
   readonly row?: number;
 }
 
-/** `skipped`: the row was applied by an earlier run of its job; it counts as succeeded. */
+/** `skipped`: an earlier run of the job has applied the row; it counts as succeeded. */
 type ApplyOutcome = "created" | "updated" | "unchanged" | "restored" | "skipped" | "error";
 
 interface ApplyResult {
   readonly id: string;
   readonly outcome: ApplyOutcome;
-  /** The item after this input; null where it could not be applied. */
+  /** The item after this input; null if the input could not be applied. */
   readonly item: WorkItem | null;
-  /** Set where the outcome is `error`. Not permanent (throttling, conflict, time): the same input may succeed later. */
+  /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
   readonly error: { readonly message: string; readonly permanent: boolean } | null;
 }
 
 interface ApplyOptions {
   readonly dryRun?: boolean;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
-  /** The upload job whose rows these are. */
+  /** Id of the upload job that the rows belong to. */
   readonly uploadJob?: string;
-  /** Nothing is read first. An item that is there after all costs a failed condition, is read and then applied like any other. */
+  /** Skips the first read of the items. Items that exist nevertheless fail their condition, and are then read. */
   readonly assumeNew?: boolean;
-  /** Called after every read that a plan is based on and before anything is written; throws to stop. */
+  /** Called between every read and the writes based on it; throws to prevent the writes. */
   readonly guard?: () => void;
 }
 
+/** Applies inputs. The results are in the order of the inputs. */
 export type ApplyWorkItems = (
   organization: Organization,
   inputs: readonly ApplyInput[],
   options: ApplyOptions,
 ) => Promise<ApplyResult[]>;
 
-/** Failed rows that an item remembers of one job: more than any window that can be replayed holds. */
+/** Failed rows of a job that an item's upload mark holds: more than a window, the most that is ever applied again. */
 const REMEMBERED_FAILURES = 1000;
 
-/** Inputs with the same external_id, in the order given. */
+/** Inputs with the same external_id, in their order. */
 interface Group {
   readonly id: string;
   readonly key: RecordKey;
@@ -73,7 +75,7 @@ const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]):
   return [...groups.values()];
 };
 
-/** Plans one group's inputs, each against the result of the one before. */
+/** Plans the inputs of a group, each based on the result of the one before. */
 const planGroup = (group: Group, stored: StoredRecord | undefined, uploadJob: string | undefined, now: string) => {
   const before = workItemFrom(stored);
   const mark = uploadMarkOf(stored);
@@ -119,7 +121,7 @@ const targetOfGroup = (
   },
 });
 
-/** An event record and, by the index of the work item input, the event inputs that name it, in order. */
+/** An event, and the inputs for it in order, by the index of their work item input. */
 interface EventGroup {
   readonly key: RecordKey;
   readonly inputs: Map<number, EventInput[]>;
@@ -140,7 +142,7 @@ const groupEvents = (organization: Organization, groups: readonly Group[], isApp
   return [...events.values()];
 };
 
-/** The result is the indexes of the inputs that change the event. */
+/** The write of an event. Its result is the indexes of the work item inputs that change the event. */
 const targetOfEvent = (group: EventGroup, now: () => string): WriteTarget<number[]> => ({
   key: group.key,
   plan: (stored) => {
@@ -173,10 +175,10 @@ const resultsOf = (group: Group, written: WriteResult<MemberPlan[]>): [number, A
   });
 
 /**
- * Creates, updates or restores work items by external_id: the one way of batch and CSV, dry runs included.
- * A hundred inputs cost one BatchGetItem, nothing more for what is unchanged, and a BatchExecuteStatement for each 25 that differ.
- * Items are written before their events; an event's failure is its item's error, and the same call again heals it.
- * @throws StoreBusyError where nothing could be read, and what `guard` throws
+ * Creates, updates or restores work items by external_id, for the batch endpoint and CSV files, including dry runs.
+ * A hundred inputs take one BatchGetItem, and one BatchExecuteStatement for every 25 items that change. Items are
+ * written before their events. If an event fails, its item's outcome is an error; a repeated call applies the event.
+ * @throws StoreBusyError if nothing could be read, and errors of `guard`
  */
 export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWorkItems => {
   const { clock } = runtime;

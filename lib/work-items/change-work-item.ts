@@ -11,8 +11,9 @@ import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-w
 import type { Changes, WorkItem } from "./work-item.ts";
 import { attributesOf, itemKey, workItemFrom } from "./work-item-record.ts";
 
+/** Options of changing an item. */
 export interface ChangeOptions {
-  /** Throws where the caller did not mean this version of the item. @default any will do */
+  /** Throws if the caller expects another version of the item. @default every version is accepted */
   readonly assertVersion?: ((version: number) => void) | undefined;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
@@ -21,14 +22,14 @@ export interface ChangeOptions {
 const mapOf = (record: StoredRecord | undefined): Map<string, StoredRecord> =>
   new Map(record ? [[keyText(record), record]] : []);
 
+/**
+ * Merges changes into an item. Its events are read once, with the item; retries read only the item.
+ * @throws NotFoundError, PreconditionFailedError, InvalidInputError (too large after the merge), StoreBusyError
+ */
 export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
   const readItemPage = createReadItemPage(runtime);
-  /**
-   * Merges changes into an item. Its events are read once, with the item; later attempts read the item alone.
-   * @throws NotFoundError, PreconditionFailedError, InvalidInputError (too large after the merge), StoreBusyError
-   */
   return async (
     organization: Organization,
     id: string,
@@ -58,13 +59,13 @@ export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
   };
 };
 
+/**
+ * Soft-deletes an item. An item that is already deleted does not change, and its version is not checked.
+ * @throws NotFoundError if no item ever had the id; PreconditionFailedError, StoreBusyError
+ */
 export const createDeleteWorkItem = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
-  /**
-   * Soft-deletes an item; of an item already deleted it changes nothing, whatever the precondition.
-   * @throws NotFoundError where the id was never used; PreconditionFailedError, StoreBusyError
-   */
   return async (organization: Organization, id: string, { assertVersion, deadline }: ChangeOptions): Promise<void> => {
     const key = itemKey(organization.id, id);
     const target: WriteTarget<null> = {
@@ -83,14 +84,10 @@ export const createDeleteWorkItem = (runtime: RuntimeWith<"workItems">) => {
   };
 };
 
+/** Sets an item's evaluation result, from 0 to 1; null removes it. @throws NotFoundError, StoreBusyError */
 export const createRecordQaScore = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
-  /**
-   * Records an evaluation result.
-   * @param qaScore from 0 to 1; null takes it back
-   * @throws NotFoundError, StoreBusyError
-   */
   return async (organization: string, id: string, qaScore: number | null, deadline: number): Promise<void> => {
     const key = itemKey(organization, id);
     const target: WriteTarget<null> = {

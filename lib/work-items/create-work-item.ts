@@ -23,22 +23,23 @@ import { createGetWorkItem, type ItemWithEvents } from "./read-work-item.ts";
 import type { WorkItem, WorkItemEvent, WorkItemInput } from "./work-item.ts";
 import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, type KeyedEvent, workItemFrom } from "./work-item-record.ts";
 
-/** DynamoDB takes 4 MB in one transaction; the rest is for attribute names and keys. */
+/** DynamoDB's limit for one transaction. */
 const TRANSACTION_MAX_BYTES = 4_000_000;
+/** Added to each record's JSON for attribute names and keys. */
 const RECORD_OVERHEAD_BYTES = 400;
 const WITHIN_MS = 20_000;
 
-/** The key of an idempotent create and the body that came with it. */
+/** The `Idempotency-Key` of a create request, and its body. */
 export interface CreateKey {
   readonly key: string;
   readonly body: string;
 }
-/** Their hashes, kept on the item that the create made. */
+/** The hashes of both, which are stored with the created item. */
 const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-/** The events of an input, each once: the same event twice is merged in order. */
+/** The events of an input. Inputs for the same event are merged in order. */
 const eventsOf = (organization: Organization, itemId: string, input: WorkItemInput, now: string): KeyedEvent[] => {
   const byKey = new Map<string, RecordKey & { readonly event: WorkItemEvent }>();
   for (const event of input.events ?? []) {
@@ -59,7 +60,7 @@ const takenBy = ({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError =>
       : "external_id: is already used by a deleted work item; apply it by POST /v1/work_items/batch to restore it",
   );
 
-/** Whether an item was made by an idempotent create with this key. @throws InvalidInputError where that had another body */
+/** Whether a create request with this key has made the item. @throws InvalidInputError if its body was different */
 const isMadeBy = (createKey: CreateKey | undefined, record: StoredRecord): boolean => {
   const { data: stored } = storedCreateKeySchema.safeParse(record["create_key"]);
   if (createKey === undefined || stored?.key !== hashOf(createKey.key)) return false;
@@ -67,13 +68,18 @@ const isMadeBy = (createKey: CreateKey | undefined, record: StoredRecord): boole
   throw new InvalidInputError("Idempotency-Key: was used with another body");
 };
 
+/**
+ * Creates an item with its events in one transaction, so that a failed create leaves nothing behind. A repeated request
+ * with the same `createKey` returns the current item.
+ * @throws ExternalIdTakenError, InvalidInputError (too large, or the key was used with another body), StoreBusyError
+ */
 export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
   const { dynamodb, environment, clock } = runtime;
   const table = environment.WORK_ITEMS_TABLE;
   const records = createRecordStore(runtime);
   const getWorkItem = createGetWorkItem(runtime);
 
-  /** @returns whether the transaction was carried out; "unclear" where only the table can tell */
+  /** @returns "unclear" if only the table can show whether the transaction was carried out */
   const write = async (item: Attributes, events: readonly Attributes[]): Promise<"written" | "unclear"> => {
     const condition = `attribute_not_exists(${PARTITION_KEY})`;
     const put = { Put: { TableName: table, Item: withoutNulls(item), ConditionExpression: condition } };
@@ -87,11 +93,6 @@ export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
     }
   };
 
-  /**
-   * Creates an item with its events in one transaction, so that a failing create leaves nothing.
-   * @param createKey the same pair again gives the current item
-   * @throws ExternalIdTakenError, InvalidInputError (too large for one transaction, or the key with another body), StoreBusyError
-   */
   return async (organization: Organization, input: WorkItemInput, createKey?: CreateKey): Promise<ItemWithEvents> => {
     const key = itemKeyOf(organization.id, input.external_id);
     const id = itemIdOf(key);

@@ -1,8 +1,8 @@
 import type * as z from "zod";
 
 /**
- * A field that callers set on a work item or an event. From a table of these follow the types, the schemas of requests
- * and responses, the attributes that are stored, merging, and the columns of CSV files.
+ * A field of a work item or an event that callers set. The types, the schemas of requests and responses, the stored
+ * attributes, the merging and the columns of CSV files are derived from a table of such definitions.
  */
 interface FieldDefinition<
   I extends z.ZodType,
@@ -10,34 +10,35 @@ interface FieldDefinition<
   R extends z.ZodType | null,
   Q extends z.ZodType | undefined,
 > {
-  /** What a caller may send. A field that is left out keeps its value. */
+  /** Schema of the values that a caller may send. A field that is left out keeps its value. */
   readonly input: I;
-  /** What the record holds. Null is not stored, so a new field must admit it: older records do not have it. */
+  /** Schema of the stored value. It must allow null for a field that is added later: older records do not have it. */
   readonly stored: S;
-  /** Its value in a new record that is given none. */
+  /** Value in a new record if the caller gives none. */
   readonly initial: z.output<S>;
-  /** How it stands in responses under its own name; null where it is shown as a part of something else. */
+  /** Schema of the field in responses; null if responses do not have a field with this name. */
   readonly response: R;
-  /** Schema of the list's query parameter of the same name. @default the list has no such filter */
+  /** Schema of the list's query parameter with the same name. @default the list has no such filter */
   readonly filter?: Q;
 }
-/** How what is sent becomes what is stored; not needed where it is stored as it is. */
+/** Merges the sent value into the stored one; not required if it just replaces the stored one. */
 type Merge<I extends z.ZodType, S extends z.ZodType> =
   z.output<I> extends z.output<S>
     ? { readonly merge?: (stored: z.output<S>, given: z.output<I>) => z.output<S> }
     : { readonly merge: (stored: z.output<S>, given: z.output<I>) => z.output<S> };
-/** How the text of a CSV cell becomes what a caller may send; not needed for texts. Throws an Error that says what it must be. */
+/** Converts a CSV cell to an input; not required for strings. Throws an Error that says what the cell must be. */
 type FromCell<I extends z.ZodType> =
   Extract<z.input<I>, string> extends never
     ? { readonly fromCell: (cell: string) => z.input<I> }
     : { readonly fromCell?: (cell: string) => z.input<I> };
-/** How what is stored is shown; not needed where it is shown as it is. */
+/** Converts the stored value for responses; not required if it is shown unchanged. */
 type Show<S extends z.ZodType, R extends z.ZodType | null> = R extends z.ZodType
   ? z.output<S> extends z.input<R>
     ? { readonly show?: (stored: z.output<S>) => z.input<R> }
     : { readonly show: (stored: z.output<S>) => z.input<R> }
   : object;
 
+/** Defines a field, with the types of its schemas checked against each other. */
 export const field = <
   I extends z.ZodType,
   S extends z.ZodType,
@@ -50,16 +51,16 @@ export const field = <
 type Definition = FieldDefinition<z.ZodType, z.ZodType, z.ZodType | null, z.ZodType | undefined>;
 type Fields = Readonly<Record<string, Definition>>;
 
-/** Names of the fields that responses show under their own names. */
+/** Names of the fields that responses have. */
 type Shown<F extends Fields> = { [N in keyof F]: F[N]["response"] extends null ? never : N }[keyof F];
 type InputShape<F extends Fields> = { readonly [N in keyof F]: z.ZodOptional<F[N]["input"]> };
 type StoredShape<F extends Fields> = { readonly [N in keyof F]: F[N]["stored"] };
 type ResponseShape<F extends Fields> = { readonly [N in Shown<F>]: NonNullable<F[N]["response"]> };
-/** Values that a caller sends, of the fields that are given. */
+/** Values of the fields that a caller sends. */
 export type GivenFields<F extends Fields> = { readonly [N in keyof F]?: z.output<F[N]["input"]> | undefined };
-/** Values as they are stored. */
+/** Stored values of all fields. */
 export type StoredFields<F extends Fields> = { readonly [N in keyof F]: z.output<F[N]["stored"]> };
-/** Values as responses show them. */
+/** Values of the fields in responses. */
 export type ShownFields<F extends Fields> = {
   readonly [N in Shown<F>]: z.input<NonNullable<F[N]["response"]>>;
 };
@@ -67,17 +68,17 @@ export type ShownFields<F extends Fields> = {
 const mapFields = (fields: Fields, map: (definition: Definition, name: string) => unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).map(([name, definition]) => [name, map(definition, name)]));
 
-/** The schemas of what callers send; every field may be left out. */
+/** Shape of the schema for input; every field is optional. */
 export const inputShape = <F extends Fields>(fields: F) =>
   mapFields(fields, ({ input }) => input.optional()) as InputShape<F>;
 
-/** The schemas of what is stored. */
+/** Shape of the schema for records. */
 export const storedShape = <F extends Fields>(fields: F) => mapFields(fields, ({ stored }) => stored) as StoredShape<F>;
 
 const shownOf = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null));
 
-/** The schemas of what responses show under the fields' own names. */
+/** Shape of the schema for responses. */
 export const responseShape = <F extends Fields>(fields: F) =>
   mapFields(shownOf(fields), ({ response }) => response) as ResponseShape<F>;
 
@@ -85,13 +86,13 @@ type Filtered<F extends Fields> = {
   [N in keyof F]: [NonNullable<F[N]["filter"]>] extends [never] ? never : N;
 }[keyof F];
 
-/** The schemas of the list's query parameters that filter by a field. */
+/** Shape of the schema for the list's query parameters that filter by a field. */
 export const filterShape = <F extends Fields>(fields: F) =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter.optional()]] : [])),
   ) as { readonly [N in Filtered<F>]: z.ZodOptional<NonNullable<F[N]["filter"]>> };
 
-/** A new record's fields, of which the caller has given none. */
+/** Fields of a new record for which the caller gives no values. */
 export const initialFields = <F extends Fields>(fields: F) =>
   mapFields(fields, ({ initial }) => initial) as StoredFields<F>;
 
@@ -101,7 +102,7 @@ type Rule = {
 };
 const ruleOf = (definition: Definition): Rule => definition as Rule;
 
-/** Merges what a caller gives into what is stored; fields that are left out keep their values. */
+/** Makes the function that merges a caller's values into stored ones; fields that are left out keep their values. */
 export const createMerge = <F extends Fields>(fields: F) => {
   const rules = Object.entries(fields).map(([name, definition]) => [name, ruleOf(definition).merge] as const);
   return <T extends StoredFields<F>>(stored: T, given: GivenFields<F>): T => {
@@ -115,7 +116,7 @@ export const createMerge = <F extends Fields>(fields: F) => {
   };
 };
 
-/** Shows what is stored. */
+/** Makes the function that converts stored values for responses. */
 export const createShow = <F extends Fields>(fields: F) => {
   const rules = Object.entries(shownOf(fields)).map(([name, definition]) => [name, ruleOf(definition).show] as const);
   return (stored: StoredFields<F>): ShownFields<F> => {
@@ -126,7 +127,7 @@ export const createShow = <F extends Fields>(fields: F) => {
   };
 };
 
-/** How the text of a CSV cell becomes what a caller may send of a field. @throws Error that says what the cell must be */
+/** Converts a CSV cell to an input of a field. @throws Error that says what the cell must be */
 export const readCell = (definition: Definition, cell: string): unknown => {
   const { fromCell } = definition as { readonly fromCell?: (cell: string) => unknown };
   return fromCell === undefined ? cell : fromCell(cell);

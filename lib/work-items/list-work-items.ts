@@ -12,43 +12,46 @@ import { equalityFilterNames, type WorkItemFilters } from "./work-item-filters.t
 import { itemIdOf, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
 
+/** A page of the list. */
 export interface WorkItemPage {
   readonly data: WorkItemResponse[];
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined;
 }
 
-/** Whether an item as it is now belongs in the list, whatever the index knew of it. */
+/** Whether the current item belongs in the list; the index may be out of date. */
 const matches = (item: WorkItem, filters: WorkItemFilters): boolean =>
   item.deleted_at === null &&
   equalityFilterNames.every((name) => filters[name] === undefined || item[name] === filters[name]) &&
   (filters.completed_from === undefined || (item.completed_at ?? "") >= filters.completed_from) &&
   (filters.completed_to === undefined || (item.completed_at !== null && item.completed_at < filters.completed_to));
 
-/** Filters that the index can apply, since it projects their attributes; the others are applied to what was read. */
+/** The filters by attributes that the index projects. All others are applied to the items. */
 const projectedFilters = (filters: WorkItemFilters): Record<string, string | undefined> =>
   Object.fromEntries(resources.workItems.indexes.listing.projection.map((name) => [name, filters[name]]));
 
-/** Places are `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
+/** Range of places in the index: `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
 const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) => ({
   low: from === undefined ? (to === undefined ? "1#" : "2#") : `2#${from}`,
   high: to === undefined ? "3#" : `2#${to}`,
 });
 
-/** Keeps the first of those with the same key. */
+/** Removes entries whose key occurred before. */
 const uniqueByKey = <K extends RecordKey>(entries: readonly K[]): K[] => {
   const seen = new Set<string>();
   return entries.filter((entry) => seen.size < seen.add(keyText(entry)).size);
 };
 
 /**
- * Lists an organization's work items, newest completion first, as they are now: the index only says which come next.
+ * Lists an organization's work items, newest completion first. The index only gives their order; the items are read
+ * from the table.
  * @throws InvalidInputError for a cursor of another list
  */
 export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
   const records = createRecordStore(runtime);
 
-  /** The items of a page, in order; undefined where one is no longer there or does not match. */
-  const hydrate = async (keys: readonly RecordKey[], filters: WorkItemFilters) => {
+  /** The items of a page, in order; undefined for items that do not exist or do not match any more. */
+  const readItems = async (keys: readonly RecordKey[], filters: WorkItemFilters) => {
     const read = await records.read(keys);
     return keys.map((key) => {
       const item = workItemFrom(read.get(keyText(key)));
@@ -64,7 +67,7 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
     const scope = { organization, list: "work_items", filters: { ...filters } };
     const after = page.cursor === undefined ? undefined : decodeCursor(scope, page.cursor);
     if (filters.external_id !== undefined) {
-      const [item] = await hydrate([itemKeyOf(organization.id, filters.external_id)], filters);
+      const [item] = await readItems([itemKeyOf(organization.id, filters.external_id)], filters);
       return { data: item ? [item] : [], next: undefined };
     }
     const { entries, next } = await walkListing({
@@ -76,9 +79,9 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
       after,
       limit: page.limit,
     });
-    // An item that moved while the shards were read may have been met at both places.
+    // An item that changed its place while the shards were read may occur twice.
     const once = uniqueByKey(entries);
-    const items = await hydrate(once, filters);
+    const items = await readItems(once, filters);
     const fitting = countFitting(items.map((item) => item ?? null));
     const position = fitting < items.length ? once[fitting - 1]?.listing_sk : next;
     return {

@@ -3,10 +3,10 @@ import { createMerge, initialFields } from "./field-definition.ts";
 import type { Changes, EventInput, WorkItem, WorkItemEvent } from "./work-item.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS, type WorkItemStatus } from "./work-item-fields.ts";
 
-/** The one thing that can be wrong with an item only when it is merged. Constant, so that a replayed CSV row fails alike. */
+/** The only error that the merge can cause. It is constant, so that a CSV row fails alike when it is applied again. */
 export const TOO_LARGE_AFTER_MERGE = `custom_attributes: must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON after the merge`;
 
-/** What applying an input does to what is stored. `next` is the item afterwards, also where nothing differs. */
+/** The effect of an input on the stored item. `next` is the item afterwards, also if it is unchanged. */
 export type ApplyPlan =
   | { readonly outcome: "created" | "updated" | "unchanged" | "restored"; readonly next: WorkItem }
   | { readonly outcome: "error"; readonly error: string };
@@ -16,7 +16,7 @@ const INITIAL_EVENT = initialFields(EVENT_FIELDS);
 const mergeItemFields = createMerge(WORK_ITEM_FIELDS);
 const mergeEventFields = createMerge(EVENT_FIELDS);
 
-/** The status where the input names none: it follows `completed_at` from unset to set and back, and else stays. */
+/** The status if the input has none: it changes only when `completed_at` is set or cleared. */
 const followCompletion = ({ status, completed_at: before }: WorkItem, after: string | null): WorkItemStatus => {
   if (before === null && after !== null) return status === "cancelled" ? status : "completed";
   if (before !== null && after === null) return status === "completed" ? "in_progress" : status;
@@ -42,9 +42,9 @@ const differs = <T extends object>(a: T, b: T): boolean =>
   (Object.keys(b) as (keyof T)[]).some((field) => a[field] !== b[field]);
 
 /**
- * What applying `input` to the stored item gives: the whole rule of batch, CSV, create, PATCH and their dry runs.
- * @param stored the item as it is, soft-deleted ones included; null where the external_id was never used
- * @param now ISO 8601 UTC, becomes `updated_at` where something differs
+ * Plans the effect of an input on the stored item, for batch, CSV, create, PATCH and dry runs.
+ * @param stored the item, which may be soft-deleted; null if no item has the external_id
+ * @param now ISO 8601 UTC; the new `updated_at` if the item changes
  */
 export const planApply = (stored: WorkItem | null, externalId: string, input: Changes, now: string): ApplyPlan => {
   if (stored === null) return { outcome: "created", next: mergeItem(newItem(externalId, now), input) };
@@ -57,15 +57,15 @@ export const planApply = (stored: WorkItem | null, externalId: string, input: Ch
   return { outcome: stored.deleted_at === null ? "updated" : "restored", next: { ...merged, updated_at: now } };
 };
 
-/** What upserting an event does. `next` is the event afterwards. */
+/** The effect of inputs on the stored event. `next` is the event afterwards. */
 export interface EventPlan {
   readonly outcome: "created" | "updated" | "unchanged";
   readonly next: WorkItemEvent;
 }
 
 /**
- * Creates an event or merges the given fields into the stored one; `null` clears a field.
- * @param inputs what one call says of the event, in order; the outcome is what they change together
+ * Plans the creation of an event, or the merge of the given fields into the stored one; `null` clears a field.
+ * @param inputs all inputs of one call for the event, in order; the outcome is their effect together
  */
 export const planEvent = (stored: WorkItemEvent | null, inputs: readonly EventInput[], now: string): EventPlan => {
   const base = stored ?? { external_id: inputs[0]?.external_id ?? "", ...INITIAL_EVENT, created_at: now };

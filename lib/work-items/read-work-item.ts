@@ -14,35 +14,35 @@ import {
   workItemFrom,
 } from "./work-item-record.ts";
 
-/** An item and the events read with it. */
+/** An item and the events that were read with it. */
 export interface ItemWithEvents {
   readonly id: string;
   readonly item: WorkItem;
   readonly version: number;
   /** In the order of their keys. */
   readonly events: readonly KeyedEvent[];
-  /** Sort key of the last event read, where there may be more. */
+  /** Sort key of the last event that was read; undefined if there are no more. */
   readonly eventsAfter: string | undefined;
 }
 
-/** @throws NotFoundError where there is no such item, or it is deleted */
+/** The item in a record. @throws NotFoundError if it does not exist or is deleted */
 export const assertVisible = (record: StoredRecord | undefined): WorkItem => {
   const item = workItemFrom(record);
   if (item === null || item.deleted_at !== null) throw new NotFoundError("work item not found");
   return item;
 };
 
-/** What one Query of an item's partition gives. */
+/** The result of one Query of an item's partition. */
 export interface ItemPage {
-  /** Undefined where there is no such item; it may be deleted. */
+  /** The item's record, which may be soft-deleted; undefined if it does not exist. */
   readonly record: StoredRecord | undefined;
   readonly events: readonly KeyedEvent[];
   readonly eventsAfter: string | undefined;
 }
 
 /**
- * The item and as many of its events as one strongly consistent Query gives (1 MB): nearly always all of them. The
- * item sorts before its events.
+ * Reads an item and as many of its events as one strongly consistent Query returns (1 MB): nearly always all of them.
+ * The item's sort key is lower than those of its events.
  */
 export const createReadItemPage =
   ({ dynamodb, environment }: RuntimeWith<"workItems">) =>
@@ -65,23 +65,20 @@ export const createReadItemPage =
     };
   };
 
+/** Reads an item with its events. @throws NotFoundError if it does not exist or is deleted */
 export const createGetWorkItem = (runtime: RuntimeWith<"workItems">) => {
   const readItemPage = createReadItemPage(runtime);
-  /** @throws NotFoundError also where the item is deleted */
   return async (organization: string, id: string): Promise<ItemWithEvents> => {
     const { record, events, eventsAfter } = await readItemPage(organization, id);
     return { id, item: assertVisible(record), version: record?.version ?? 0, events, eventsAfter };
   };
 };
 
+/** Reads a page of an item's events, in the order of their keys. @throws NotFoundError */
 export const createListWorkItemEvents = (runtime: RuntimeWith<"workItems">) => {
   const { dynamodb, environment } = runtime;
   const records = createRecordStore(runtime);
-  /**
-   * One page of an item's events in the order of their keys.
-   * @param after sort key of the last event of the page before
-   * @throws NotFoundError
-   */
+  /** @param after sort key of the last event of the page before */
   return async (
     organization: string,
     id: string,

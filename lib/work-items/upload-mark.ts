@@ -1,17 +1,18 @@
 import type { Attributes } from "../dynamodb/versioned-record.ts";
 
-/** Which row of which upload job wrote the item last, so that a replay of the job skips what it has done. */
+/** The upload job and row that wrote an item last, so that the job skips rows that it has applied before. */
 export interface UploadMark {
   readonly job: string;
   /** Number of the last row of that job that was applied to the item. */
   readonly row: number;
-  /** Rows before it that could not be applied. */
+  /** Numbers of earlier rows that could not be applied. */
   readonly failed: readonly number[];
 }
 
-/** As it is stored: job, row and failed rows with spaces between them. */
+/** The stored form: job, row and failed rows, separated by spaces. */
 export const formatUploadMark = ({ job, row, failed }: UploadMark): string => [job, row, ...failed].join(" ");
 
+/** The upload mark in an item's record. */
 export const uploadMarkOf = (record: Attributes | undefined): UploadMark | undefined => {
   const stored = record?.["upload_mark"];
   if (typeof stored !== "string") return undefined;

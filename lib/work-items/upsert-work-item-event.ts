@@ -10,14 +10,11 @@ import { assertVisible } from "./read-work-item.ts";
 import type { EventInput } from "./work-item.ts";
 import { eventKeyOf, itemKey, type KeyedEvent, workItemEventFrom } from "./work-item-record.ts";
 
+/** Creates or updates an item's event. @throws NotFoundError if the item is missing or deleted; StoreBusyError */
 export const createUpsertWorkItemEvent = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
-  /**
-   * Creates or updates one event of an item.
-   * @param deadline milliseconds since the epoch after which no further attempt is made
-   * @throws NotFoundError where the item is not there or deleted; StoreBusyError
-   */
+  /** @param deadline milliseconds since the epoch after which no further attempt is made */
   return async (
     organization: Organization,
     itemId: string,

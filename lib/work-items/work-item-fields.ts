@@ -6,12 +6,13 @@ import { field } from "./field-definition.ts";
 const workItemStatusSchema = z
   .enum(["pending", "in_progress", "completed", "cancelled"])
   .meta({ id: "WorkItemStatus" });
+/** Status of a work item. */
 export type WorkItemStatus = z.infer<typeof workItemStatusSchema>;
 
 const storedText = z.string().nullable().default(null);
 const storedTime = storedTimestamp.nullable().default(null);
 
-/** Top-level keys of `given` replace those of `stored`; the text stays as it is where none differs. */
+/** Replaces top-level keys of `stored` by those of `given`. Returns the same text if none of them differs. */
 const mergeAttributes = (stored: string, given: JsonObject): string => {
   const attributes = parseJsonObject(stored);
   const changed = Object.entries(given).filter(
@@ -20,7 +21,7 @@ const mergeAttributes = (stored: string, given: JsonObject): string => {
   return changed.length === 0 ? stored : JSON.stringify({ ...attributes, ...Object.fromEntries(changed) });
 };
 
-/** Null in one of the agent's fields clears it. */
+/** Fields of a work item that callers set. Null clears a field of the agent. */
 export const WORK_ITEM_FIELDS = {
   agent_email: field({ input: email.nullable(), stored: storedText, initial: null, response: null, filter: email }),
   agent_name: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
@@ -63,7 +64,7 @@ export const WORK_ITEM_FIELDS = {
   }),
 } as const;
 
-/** `null` clears `content` and `occurred_at`. */
+/** Fields of an event that callers set. Null clears a field. */
 export const EVENT_FIELDS = {
   actor_email: field({ input: email.nullable(), stored: storedText, initial: null, response: null }),
   actor_name: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),

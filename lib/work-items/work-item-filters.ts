@@ -3,17 +3,19 @@ import { externalId, timestamp } from "../scalars.ts";
 import { filterShape } from "./field-definition.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
-/** Filters that hold where a field has just this value. */
+/** Filters that compare a field with a value. */
 const EQUALITY_FILTERS = filterShape(WORK_ITEM_FIELDS);
+/** Names of these filters. */
 export const equalityFilterNames = Object.keys(EQUALITY_FILTERS) as (keyof typeof EQUALITY_FILTERS)[];
 
-/** Query parameters that filter the list; all that are given must hold. Times are ISO 8601 in UTC with milliseconds. */
+/** Query parameters that filter the list; items must match all of them. Times are ISO 8601 in UTC with milliseconds. */
 export const workItemFilters = {
   external_id: externalId.optional(),
   ...EQUALITY_FILTERS,
   completed_from: timestamp.optional().meta({ description: "Completed at or after (extension)." }),
   completed_to: timestamp.optional().meta({ description: "Completed before (extension)." }),
 };
+/** Values of the filters. */
 export type WorkItemFilters = {
   readonly [N in keyof typeof workItemFilters]?: z.output<(typeof workItemFilters)[N]>;
 };

@@ -6,46 +6,51 @@ import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEvent } from "./work-item.ts";
 
+/** Sort key of an item's record, lower than those of its events. */
 export const ITEM_SORT_KEY = "#ITEM";
+/** Prefix of the sort keys of an item's events. */
 export const EVENT_SORT_KEY_PREFIX = "EVENT#";
 
 /** The partition of an item and its events. */
 export const partitionOf = (organization: string, id: string): string => partitionKeyOf("ITEM", organization, id);
 
+/** Primary key of an item's record, by id. */
 export const itemKey = (organization: string, id: string): RecordKey => ({
   pk: partitionOf(organization, id),
   sk: ITEM_SORT_KEY,
 });
 
+/** Primary key of an item's record, by external_id. */
 export const itemKeyOf = (organization: string, externalId: string): RecordKey =>
   itemKey(organization, workItemId(organization, externalId));
 
+/** Primary key of an event's record. */
 export const eventKeyOf = (organization: string, itemId: string, eventExternalId: string): RecordKey => ({
   pk: partitionOf(organization, itemId),
   sk: `${EVENT_SORT_KEY_PREFIX}${workItemEventId(itemId, eventExternalId)}`,
 });
 
 const afterLastHash = (key: string): string => key.slice(key.lastIndexOf("#") + 1);
-/** The item's id, which is the end of its partition key. */
+/** An item's id, from its partition key. */
 export const itemIdOf = ({ pk }: RecordKey): string => afterLastHash(pk);
-/** The event's id, which is the end of its sort key. */
+/** An event's id, from its sort key. */
 export const eventIdOf = ({ sk }: RecordKey): string => afterLastHash(sk);
 
 const decodeItem = decoderOf("work item", storedWorkItemSchema);
 const decodeEvent = decoderOf("work item event", storedEventSchema);
 
-/** The stored fields that rules read; null where there is no such item. @throws MalformedRecordError */
+/** Decodes an item's record; null if there is none. @throws MalformedRecordError */
 export const workItemFrom = (record: StoredRecord | undefined): WorkItem | null =>
   record === undefined ? null : decodeItem(record);
 
-/** Null where there is no such event. @throws MalformedRecordError */
+/** Decodes an event's record; null if there is none. @throws MalformedRecordError */
 export const workItemEventFrom = (record: StoredRecord | undefined): WorkItemEvent | null =>
   record === undefined ? null : decodeEvent(record);
 
-/** An event and where it is stored. */
+/** An event and its primary key. */
 export type KeyedEvent = RecordKey & WorkItemEvent;
 
-/** @throws MalformedRecordError */
+/** Decodes an event's record with its primary key. @throws MalformedRecordError */
 export const keyedEventFrom = (record: StoredRecord): KeyedEvent => ({
   pk: record.pk,
   sk: record.sk,
@@ -53,13 +58,13 @@ export const keyedEventFrom = (record: StoredRecord): KeyedEvent => ({
 });
 
 /**
- * Place in the list, descending: items with `completed_at` before the others, newest first, ties by id.
- * `2#<completed_at>#<id>` or `1#<created_at>#<id>`.
+ * Place in the list, which is in descending order: items with `completed_at` before the others, newest first, then by
+ * id. `2#<completed_at>#<id>` or `1#<created_at>#<id>`.
  */
 const placeOf = (item: WorkItem, id: string): string =>
   item.completed_at === null ? `1#${item.created_at}#${id}` : `2#${item.completed_at}#${id}`;
 
-/** The attributes of an item's record: its fields, and its place in the list while it is not deleted. */
+/** The attributes of an item's record: its fields, and its place in the list unless it is deleted. */
 export const attributesOf = (organization: Organization, id: string, item: WorkItem): Attributes => ({
   ...item,
   ...(item.deleted_at === null ? listingEntry("LIST_ITEM", organization, id, placeOf(item, id)) : NO_LISTING_ENTRY),

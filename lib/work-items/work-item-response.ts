@@ -19,7 +19,7 @@ const textOf = (attributes: JsonObject, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
-/** A stored item as responses show it, without its events. */
+/** An item in responses, without its events. */
 export const toWorkItemResponse = (id: string, item: WorkItem): WorkItemResponse => {
   const agent = person(item.agent_name, item.agent_email, item.agent_external_id);
   const isKnown = agent.name !== null || agent.email !== null || agent.external_id !== null;
@@ -38,7 +38,7 @@ export const toWorkItemResponse = (id: string, item: WorkItem): WorkItemResponse
   };
 };
 
-/** A stored event as responses show it; what has no value is absent. */
+/** An event in responses; fields without a value are absent. */
 export const toEventResponse = (event: KeyedEvent): WorkItemEventResponse => ({
   id: eventIdOf(event),
   external_id: event.external_id,

@@ -3,18 +3,22 @@ import { externalId, storedTimestamp, uuid } from "../scalars.ts";
 import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
-/** Events that one work item input may hold: with the item they are one DynamoDB transaction of at most 100 actions. */
+/** The most events in one input: with the item they are one DynamoDB transaction, which has at most 100 actions. */
 const EVENTS_PER_ITEM_MAX = 99;
+/** The most items in one batch. */
 export const ITEMS_PER_BATCH_MAX = 100;
+/** The most events in one batch. */
 export const EVENTS_PER_BATCH_MAX = 2000;
 
+/** Input of an event. */
 export const eventInputSchema = z.strictObject({ external_id: externalId, ...inputShape(EVENT_FIELDS) }).meta({
   id: "WorkItemEventInput",
   description: "A record from the source system; its external_id is unique in the work item.",
 });
+/** A value of `eventInputSchema`. */
 export type EventInput = z.output<typeof eventInputSchema>;
 
-/** What create and batch take, and what one CSV row means. Omitted fields keep their values. */
+/** Input of create and batch, and of a CSV row. Omitted fields keep their values. */
 export const workItemInputSchema = z
   .strictObject({
     external_id: externalId,
@@ -25,14 +29,15 @@ export const workItemInputSchema = z
       .optional(),
   })
   .meta({ id: "WorkItemInput" });
+/** A value of `workItemInputSchema`. */
 export type WorkItemInput = z.output<typeof workItemInputSchema>;
 
-/** What PATCH takes. `external_id` may be repeated, never changed. */
+/** Input of PATCH. `external_id` may be given, but not changed. */
 export const workItemPatchSchema = z
   .strictObject({ external_id: externalId.optional(), ...inputShape(WORK_ITEM_FIELDS) })
   .meta({ id: "WorkItemPatch" });
 
-/** Fields that an input sets; a PATCH and a batch item differ only in what else they may hold. */
+/** The fields that an input changes, whether by batch, CSV or PATCH. */
 export type Changes = GivenFields<typeof WORK_ITEM_FIELDS>;
 
 const personSchema = z
@@ -44,11 +49,12 @@ const personSchema = z
     avatar_url: z.string().nullable(),
   })
   .meta({ id: "Person" });
+/** An agent or actor in responses. */
 export type Person = z.infer<typeof personSchema>;
 
 const { content, occurred_at } = responseShape(EVENT_FIELDS);
 
-/** A work item event as it is answered; what has no value is absent. */
+/** An event in responses; fields without a value are absent. */
 export const workItemEventSchema = z
   .strictObject({
     id: uuid,
@@ -60,9 +66,10 @@ export const workItemEventSchema = z
     created_at: storedTimestamp,
   })
   .meta({ id: "WorkItemEvent" });
+/** A value of `workItemEventSchema`. */
 export type WorkItemEventResponse = z.infer<typeof workItemEventSchema>;
 
-/** A work item as list and batch answer it: every key present, no events. */
+/** A work item in the responses of list and batch: all fields are present, without events. */
 export const workItemSchema = z
   .strictObject({
     id: uuid,
@@ -77,16 +84,19 @@ export const workItemSchema = z
     qa_score: z.number().min(0).max(1).nullable(),
   })
   .meta({ id: "WorkItem" });
+/** A value of `workItemSchema`. */
 export type WorkItemResponse = z.infer<typeof workItemSchema>;
 
-/** A work item as create, get and update answer it. */
+/** A work item in the responses of create, get and update. */
 export const workItemWithEventsSchema = workItemSchema
   .extend({ events: z.array(workItemEventSchema) })
   .meta({ id: "WorkItemWithEvents" });
 
 const batchOutcomeSchema = z.enum(["created", "updated", "unchanged", "restored", "error"]);
+/** Outcome of a batch's item. */
 export type BatchOutcome = z.infer<typeof batchOutcomeSchema>;
 
+/** Result of a batch's item. */
 export const batchResultSchema = z
   .strictObject({
     index: z.int(),
@@ -97,7 +107,7 @@ export const batchResultSchema = z
   })
   .meta({ id: "BatchResult" });
 
-/** A work item as rules read and change it, and as its record holds it. */
+/** A work item in its record. */
 export const storedWorkItemSchema = z.object({
   external_id: z.string(),
   ...storedShape(WORK_ITEM_FIELDS),
@@ -106,12 +116,14 @@ export const storedWorkItemSchema = z.object({
   deleted_at: storedTimestamp.nullable().default(null),
   qa_score: z.number().nullable().default(null),
 });
+/** A work item as it is stored and as rules change it. */
 export type WorkItem = Readonly<z.output<typeof storedWorkItemSchema>>;
 
-/** A work item event as rules read and change it, and as its record holds it. */
+/** An event in its record. */
 export const storedEventSchema = z.object({
   external_id: z.string(),
   ...storedShape(EVENT_FIELDS),
   created_at: storedTimestamp,
 });
+/** An event as it is stored and as rules change it. */
 export type WorkItemEvent = Readonly<z.output<typeof storedEventSchema>>;

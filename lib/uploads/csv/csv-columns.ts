@@ -4,14 +4,15 @@ import { type WorkItemInput, workItemInputSchema } from "../../work-items/work-i
 import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { InvalidFileError } from "./csv-reader.ts";
 
-/** Kept in the job's record, which every poll reads. */
+/** Limit of the header's size. It is stored in the job's record, which every request for the job reads. */
 export const HEADER_MAX_BYTES = 64 * 1024;
 
 type FieldName = "external_id" | keyof typeof WORK_ITEM_FIELDS;
 const FIELDS: readonly FieldName[] = ["external_id", ...(Object.keys(WORK_ITEM_FIELDS) as FieldName[])];
 
-/** A column of the report of failed rows, so that the mended report can be uploaded as it is. */
+/** Column of the row's number in the report of failed rows. Uploads ignore it, so that they accept such a report. */
 export const ROW_COLUMN = "_row";
+/** Column of the reason in the report of failed rows. Uploads ignore it too. */
 export const ERROR_COLUMN = "_error";
 const IGNORED: ReadonlySet<string> = new Set([ROW_COLUMN, ERROR_COLUMN]);
 const ATTRIBUTE_PREFIX = "custom_attributes.";
@@ -21,7 +22,7 @@ type Column =
   | { readonly kind: "attribute"; readonly name: string }
   | { readonly kind: "ignored" };
 
-/** What the header says of every cell below it, in order. */
+/** The meaning of each cell of a row, in order. */
 export type Columns = readonly Column[];
 
 const toColumn = (name: string): Column | null => {
@@ -48,9 +49,9 @@ const refuse = (problem: string): never => {
 const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 
 /**
- * Reads the header.
- * @param names the cells of row 1, unquoted
- * @throws InvalidFileError naming every unknown and every repeated column, or what else is wrong with the header
+ * Parses the header.
+ * @param names the unquoted cells of row 1
+ * @throws InvalidFileError naming every unknown and every repeated column, or another problem of the header
  */
 export const parseHeader = (names: readonly string[]): Columns => {
   if (names.every((name) => name === "")) refuse("must be the header");
@@ -72,16 +73,17 @@ export const parseHeader = (names: readonly string[]): Columns => {
   return columns.filter((column) => column !== null);
 };
 
+/** Index of the column `external_id`. */
 export const externalIdIndex = (columns: Columns): number =>
   columns.findIndex((column) => column.kind === "field" && column.name === "external_id");
 
-/** What one row means, or what is wrong with it by column. */
+/** The work item input in a row, or the problems of the row. */
 export type RowReading = { readonly input: WorkItemInput } | { readonly error: string };
 
 /**
- * Reads one row. An empty cell is an omitted field; a cell of `custom_attributes.<name>` stands above the same name in
+ * Reads one row. An empty cell is an omitted field; a cell of `custom_attributes.<name>` overrides the same name in
  * `custom_attributes`.
- * @param cells unquoted
+ * @param cells unquoted cells
  */
 export const readRow = (columns: Columns, cells: readonly string[]): RowReading => {
   if (cells.length !== columns.length) {

@@ -3,19 +3,19 @@ import { type Columns, HEADER_MAX_BYTES, parseHeader } from "./csv-columns.ts";
 import { type CsvRecord, InvalidFileError, readCsv } from "./csv-reader.ts";
 import { cellValue, rawCells } from "./csv-row.ts";
 
-/** The columns that row 1 names. @param header as it is in the file, byte order mark included */
+/** The columns of a header. @param header row 1 of the file, including its byte order mark */
 export const columnsOfHeader = (header: string): Columns =>
   parseHeader(rawCells(header.replace(/^\uFEFF/, "")).map(cellValue));
 
-/** @throws InvalidFileError */
+/** Reads the header from row 1. @throws InvalidFileError */
 export const readHeader = ({ raw, cells }: CsvRecord): { readonly header: string; readonly columns: Columns } => {
   if (raw.length > HEADER_MAX_BYTES) throw new InvalidFileError(`row 1: must be at most ${HEADER_MAX_BYTES} bytes`);
   return { header: raw.toString(), columns: parseHeader(cells()) };
 };
 
 /**
- * Reads a whole file as the splitter will.
- * @throws InvalidFileError where the job would fail
+ * Checks a whole file as the splitter does.
+ * @throws InvalidFileError if the job would fail
  */
 export const assertReadable = async (file: Buffer): Promise<void> => {
   let isEmpty = true;

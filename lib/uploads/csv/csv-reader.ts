@@ -3,33 +3,34 @@ import { CsvError, parse } from "csv-parse";
 import { InvalidInputError } from "../../errors.ts";
 import { rawCells } from "./csv-row.ts";
 
-/** The file as a whole cannot be read; nothing of it is applied. */
+/** The file cannot be read. None of its rows is applied. */
 export class InvalidFileError extends InvalidInputError {}
 
-/** An item's largest custom attributes fit, with every quote in them doubled. */
+/** Limit of a row. The largest custom attributes of an item fit, even if all their characters are doubled quotes. */
 export const RECORD_MAX_CHARACTERS = 1024 * 1024;
 
-/** One row of the file. Valid until the next batch is asked for: `raw` is a view of a buffer that is used again. */
+/** One row of the file. Valid until the next batch is read: `raw` is a view of a buffer that is reused. */
 export interface CsvRecord {
-  /** As a spreadsheet numbers rows: the header is 1, blank lines count. */
+  /** Number of the row as in a spreadsheet: the header is 1, blank lines count. */
   readonly row: number;
-  /** The bytes as they are in the file, line end included. */
+  /** The bytes in the file, including the line end. */
   readonly raw: Buffer;
-  /** Unquoted. */
+  /** Returns the unquoted cells. */
   readonly cells: () => readonly string[];
 }
 
-/** A place between two rows. */
+/** A position between two rows. */
 export interface CsvPosition {
-  /** Bytes of the file before it. */
+  /** Number of bytes before it. */
   readonly offset: number;
-  /** Rows before it, the header and blank lines included. */
+  /** Number of rows before it, including the header and blank lines. */
   readonly row: number;
 }
 
+/** Consecutive rows of the file. */
 export interface CsvBatch {
   readonly records: readonly CsvRecord[];
-  /** After the last of `records`. */
+  /** Position after the last record. */
   readonly position: CsvPosition;
 }
 
@@ -58,22 +59,22 @@ const assertUtf8 = ({ row, raw }: Pick<CsvRecord, "row" | "raw">): void => {
   throw new InvalidFileError(`row ${row}: the file must be UTF-8${utf16 ? ", not UTF-16" : ""}`);
 };
 
-/** A line without a single character; `""` alone is a row with one empty cell. */
+/** Whether a line is empty. A line with only `""` is a row with one empty cell. */
 const isBlank = (raw: Buffer): boolean => raw[0] === LINE_FEED || (raw[0] === CARRIAGE_RETURN && raw[1] === LINE_FEED);
 
 const cellsOf = (line: Buffer, isFirst: boolean): string[] =>
   rawCells(isFirst ? line.toString().replace(/^\uFEFF/, "") : line.toString());
 
 interface FoundRow {
-  /** Bytes of the file up to its end. */
+  /** Number of bytes in the file up to the row's end. */
   readonly end: number;
-  /** Where they are known already. */
+  /** Unquoted cells, if the row was parsed already. */
   readonly cells?: readonly string[];
 }
 
 /**
- * The lines of `bytes`, which begin at `offset`, the last one only where the file ends with it.
- * Null where a quote may join lines to one row, or one is too long.
+ * The complete lines in `bytes`, which begin at `offset`. An incomplete last line counts only at the end of the file.
+ * @returns null if a line is too long, or if there is a quote, since a quoted cell may contain line ends
  */
 const findLines = (bytes: Buffer, offset: number, isEnd: boolean): FoundRow[] | null => {
   if (bytes.includes(QUOTE)) return null;
@@ -90,7 +91,7 @@ const findLines = (bytes: Buffer, offset: number, isEnd: boolean): FoundRow[] | 
   return found;
 };
 
-/** Takes the file from a place between two rows on. */
+/** Makes a parser for the file from a position between two rows on. */
 const createQuoteParser = ({ offset, row }: CsvPosition) => {
   let found: FoundRow[] = [];
   let rows = row;
@@ -105,8 +106,8 @@ const createQuoteParser = ({ offset, row }: CsvPosition) => {
       return null;
     },
   });
-  parser.on("error", () => undefined); // each error reaches the callback below
-  /** @param chunk null at the end of the file */
+  parser.on("error", () => undefined); // the callback below gets each error too
+  /** Parses a chunk and returns the complete rows. @param chunk null at the end of the file */
   return async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
     await new Promise<void>((resolve, reject) => {
       const done = (error?: Error | null): void => (error ? reject(problemIn(rows + 1, error)) : resolve());
@@ -120,11 +121,10 @@ const createQuoteParser = ({ offset, row }: CsvPosition) => {
 };
 
 /**
- * Reads CSV (RFC 4180, comma, UTF-8, LF or CRLF) strictly and in flat memory, whatever the chunks of the source are.
- * Ragged rows are given as they are. Blank lines are left out; row 1 never is. Up to the first quote rows are lines,
- * which spares the parser, most of what reading costs.
- * @param start where an earlier run stopped: the source begins at its offset
- * @throws InvalidFileError naming the row, where the file as a whole cannot be read
+ * Reads CSV (RFC 4180, comma, UTF-8, LF or CRLF) strictly and in constant memory. Rows may have any number of cells.
+ * Blank lines are skipped, except row 1. Up to the first quote every line is a row: the slow parser is not needed.
+ * @param start position at which an earlier run stopped; the source begins at its offset
+ * @throws InvalidFileError naming the row, if the file cannot be read
  */
 export async function* readCsv(source: AsyncIterable<Uint8Array>, start = START): AsyncGenerator<CsvBatch> {
   let position = start;

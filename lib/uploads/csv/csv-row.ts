@@ -1,5 +1,5 @@
 /**
- * The cells of one row that the reader accepted, as they are written: quotes and all.
+ * The cells of a row that `readCsv` accepted, including their quotes.
  * @param row with or without its line end
  */
 export const rawCells = (row: string): string[] => {
@@ -21,11 +21,12 @@ export const rawCells = (row: string): string[] => {
   return cells;
 };
 
-/** What a cell says. */
+/** The value of a cell, without quotes. */
 export const cellValue = (cell: string): string =>
   cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 
-/** A cell that says `value`, quoted where it must be. */
+/** A cell with a value, quoted if necessary. */
 export const toCell = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
+/** The line end of a row. */
 export const lineEnd = (row: string): "\r\n" | "\n" => (row.endsWith("\r\n") ? "\r\n" : "\n");

@@ -7,25 +7,26 @@ import { type Frame, readFrames } from "./segment.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 import { countOf, epochOf, type UploadJob, type UploadPart } from "../job/upload-record.ts";
 
-/** S3's smallest part of a multipart upload. */
+/** Size of the pieces of the report's multipart upload: the smallest that S3 accepts. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Pieces of the report on their way at once, so that none waits for the answer to another; each is held in memory. */
+/** Pieces that are sent at the same time, so that none waits for the response to another. Each is held in memory. */
 const PIECES_AT_ONCE = 4;
 
-/** There was no time for the whole report. */
+/** The time was too short for the whole report. */
 export class ReportUnfinishedError extends Error {}
 
+/** How long writing a report may take. */
 export interface ReportTime {
   readonly isOver: () => boolean;
-  /** The report ends where time does; else `ReportUnfinishedError` is thrown. */
+  /** Whether the report ends when the time is over; otherwise `ReportUnfinishedError` is thrown. */
   readonly abridge: boolean;
 }
 
 /**
- * Writes the lines of a report of failed rows: the file's own columns in their order and bytes, then `_row` and `_error`.
- * Where the file is such a report itself, its own two give way to the new ones.
- * @param header row 1 as it is in the file
+ * Writes the lines of a report of failed rows: the unchanged columns of the file, then `_row` and `_error`. If the file
+ * is such a report itself, the new columns replace its own `_row` and `_error`.
+ * @param header row 1 of the file
  */
 export const createReportWriter = (header: string) => {
   const names = rawCells(header);
@@ -35,7 +36,7 @@ export const createReportWriter = (header: string) => {
   });
   return {
     header: (): string => [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
-    /** A row with too few cells is filled up; what a row has too many stands behind its error. */
+    /** Missing cells are added as empty ones; surplus cells follow the error. */
     line: (row: number, raw: string, error: string): string => {
       const cells = rawCells(raw);
       const own = kept.map((index) => cells[index] ?? "");
@@ -44,16 +45,17 @@ export const createReportWriter = (header: string) => {
   };
 };
 
-/** What a report lists. */
+/** The content of a report. */
 export interface ReportContent {
+  /** Number of listed rows. */
   readonly rows: number;
-  /** Some of the rows were deleted before they could be listed. */
+  /** Whether rows are missing because their objects were deleted before. */
   readonly hasGaps: boolean;
 }
 
 /**
- * The failed rows of one part, in file order. While one object is read, the next one is on its way.
- * @param onGap told of every object that is not there any more
+ * Reads the failed rows of one part, in file order. The next object is loaded while the rows of one are read.
+ * @param onGap called for every object that was deleted
  */
 const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart, onGap: () => void) => {
   const count = countOf(part.failures);
@@ -70,7 +72,7 @@ const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart, 
   };
   const begin = (index: number): Promise<Frame[] | undefined> => {
     const loading = load(index);
-    loading.catch(() => undefined); // thrown where it is awaited
+    loading.catch(() => undefined); // the error is thrown by `await`
     return loading;
   };
   let index = 0;
@@ -78,7 +80,7 @@ const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart, 
   let frames: readonly Frame[] = [];
   let at = 0;
   return {
-    /** The next row, past which `take` goes; undefined after the last. */
+    /** Returns the next row without taking it; undefined after the last. */
     peek: async (): Promise<Frame | undefined> => {
       while (at >= frames.length) {
         const loaded = await loading;
@@ -89,13 +91,14 @@ const createReader = (objects: UploadObjects, job: UploadJob, part: UploadPart, 
       }
       return frames[at];
     },
+    /** Takes the row that `peek` returned. */
     take: (): void => {
       at++;
     },
   };
 };
 
-/** The report, row after row. @param onRow told of each */
+/** The report in chunks, with the rows in file order. @param onRow called for every row */
 async function* reportOf(
   job: UploadJob,
   readers: readonly ReturnType<typeof createReader>[],
@@ -130,7 +133,7 @@ async function* reportOf(
 }
 
 /**
- * Merges the failed rows of all parts into the job's report. Given time, the same parts always give the same report.
+ * Merges the failed rows of all parts into the job's report. The same parts give the same report unless it is abridged.
  * @throws ReportUnfinishedError
  */
 export const createWriteReport =
@@ -155,10 +158,11 @@ export const createWriteReport =
       },
       partSize: PIECE_BYTES,
       queueSize: PIECES_AT_ONCE,
-      // The bucket's lifecycle clears what a killed worker leaves; this function may not.
+      // This function may not delete incomplete uploads; the bucket's lifecycle rule does.
       leavePartsOnError: true,
     }).done();
     return { rows, hasGaps };
   };
 
+/** Writes the report of a job. */
 export type WriteReport = ReturnType<typeof createWriteReport>;

@@ -1,19 +1,19 @@
 /**
- * A segment is one immutable object that holds the rows of a stretch of the file, sorted into parts:
+ * A segment is an immutable object with the rows of a range of the file, grouped by part:
  * a table of `parts + 1` offsets (uint32, little-endian), then one block of frames for each part.
- * A frame is a row number, a length (uint32 each) and the row's bytes; a place between two frames is a place to resume.
+ * A frame is a row number, a length (uint32 each) and the row's bytes. Reading can resume between any two frames.
  */
 const WORD = 4;
 const FRAME_HEAD = 2 * WORD;
 const BLOCK_START_BYTES = 64 * 1024;
 
-/** Where in a segment the offsets of a part's block stand: `[from, to)`. */
+/** Byte range `[from, to)` of a segment that holds the offsets of a part's block. */
 export const tableEntry = (part: number): { readonly from: number; readonly to: number } => ({
   from: WORD * part,
   to: WORD * (part + 2),
 });
 
-/** Where a part's block stands in the segment, from the bytes at `tableEntry`. */
+/** Byte range `[from, to)` of a part's block in the segment. @param bytes the bytes in the range of `tableEntry` */
 export const readTableEntry = (bytes: Buffer): { readonly from: number; readonly to: number } => ({
   from: bytes.readUInt32LE(0),
   to: bytes.readUInt32LE(WORD),
@@ -25,9 +25,10 @@ export interface Frame {
   readonly raw: Buffer;
 }
 
+/** Size of a frame in bytes. */
 export const frameBytes = ({ raw }: Frame): number => FRAME_HEAD + raw.length;
 
-/** Appends frames to a buffer that grows and is used again. */
+/** Appends frames to a growing buffer that is reused. */
 export const createFrameWriter = () => {
   let buffer = Buffer.alloc(0);
   let length = 0;
@@ -44,7 +45,7 @@ export const createFrameWriter = () => {
       frame.raw.copy(buffer, length + FRAME_HEAD);
       length = needed;
     },
-    /** A view until the next `add`. */
+    /** The frames as a view of the buffer, valid until the next `add`. */
     bytes: (): Buffer => buffer.subarray(0, length),
     clear: (): void => {
       length = 0;
@@ -52,7 +53,7 @@ export const createFrameWriter = () => {
   };
 };
 
-/** Collects the rows of one segment after the other. */
+/** Collects rows and makes segments of them, one after the other. */
 export const createSegmentWriter = (parts: number) => {
   const blocks = Array.from({ length: parts }, createFrameWriter);
   let size = 0;
@@ -61,9 +62,9 @@ export const createSegmentWriter = (parts: number) => {
       blocks[part]?.add(frame);
       size += frameBytes(frame);
     },
-    /** Bytes of all blocks. */
+    /** Size of all blocks in bytes. */
     size: (): number => size,
-    /** The segment; the next one starts empty. */
+    /** Returns the segment, and begins an empty one. */
     take: (): Buffer => {
       const table = Buffer.allocUnsafe(WORD * (parts + 1));
       let offset = table.length;
@@ -80,7 +81,7 @@ export const createSegmentWriter = (parts: number) => {
   };
 };
 
-/** Frames as they come, each chunk of the source giving those that it completes. */
+/** Reads frames; for each chunk of the source, those that it completes. */
 export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame[]> {
   let unread: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {
@@ -98,7 +99,7 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** Frames in groups of at most `rows` rows and about `bytes` bytes, at least one each. */
+/** Groups frames into windows of at most `rows` rows and about `bytes` bytes, with at least one frame each. */
 export async function* windowsOf(
   source: AsyncIterable<Frame[]>,
   limits: { readonly rows: number; readonly bytes: number },

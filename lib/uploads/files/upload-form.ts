@@ -7,10 +7,10 @@ import type { UploadJob } from "../job/upload-record.ts";
 
 const FORM_MINUTES = 15;
 
-/** Milliseconds since the epoch until which a job's form is taken. */
+/** When a job's form expires, in milliseconds since the epoch. */
 export const formExpiry = (job: UploadJob): number => Date.parse(job.created_at) + FORM_MINUTES * 60_000;
 
-/** A form that S3 takes for this job's file alone, at exactly the size that was announced; null once it has expired. */
+/** A presigned form for this job's file only, with exactly the announced size; null if it has expired. */
 export const createUploadForm = async (
   { s3, environment, clock }: RuntimeWith<"uploads">,
   job: UploadJob,

@@ -6,12 +6,12 @@ import { codeOf } from "../../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
 
-/** The object is not there: it never came, or was deleted. */
+/** The object does not exist: it was never written, or it was deleted. */
 export class ObjectGoneError extends Error {}
-/** The object is another one than the one that was asked for. */
+/** Another object was written with the same key since. */
 export class ObjectReplacedError extends Error {}
 
-/** A read that breaks off goes on from where it was; this many times without a byte in between. */
+/** Retries of an interrupted read, which continues at the same byte. The count restarts with every received chunk. */
 const READ_RETRIES = 4;
 
 const { prefix } = resources.uploads;
@@ -28,26 +28,27 @@ export const objectKeys = {
   report: (job: JobKey): string => `${prefixOf(job)}/failed_rows.csv`,
 };
 
-/** The job whose source an object is; null where it is anything else. */
+/** The job of a source file; null if the key belongs to another object. */
 export const jobOfSource = (key: string): JobKey | null => {
   const { organization, id } = SOURCE_KEY.exec(key)?.groups ?? {};
   return organization === undefined || id === undefined ? null : { organization, id };
 };
 
-/** Every function that reads objects may list the bucket: to one that may not, S3 says 403 of what is not there. */
+/** All functions that read objects may list the bucket: without that permission S3 responds with 403 instead. */
 const isGone = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
 const isReplaced = (error: unknown): boolean => ["PreconditionFailed", "412"].includes(codeOf(error));
 
+/** A byte range of an object. */
 export interface ObjectRange {
   /** First byte. @default 0 */
   readonly from?: number;
   /** The byte after the last. @default the object's end */
   readonly to?: number;
-  /** The object must still be this one. */
+  /** ETag that the object must still have. */
   readonly etag?: string;
 }
 
-/** The objects of upload jobs in the bucket. */
+/** Reads and writes the objects of upload jobs in the bucket. */
 export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">) => {
   const bucket = environment.UPLOADS_BUCKET;
 
@@ -69,7 +70,7 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
     }
   };
 
-  /** Streams a range; where the stream breaks off it is opened again at that place. */
+  /** Streams a range. An interrupted stream is opened again at the same byte. */
   async function* read(key: string, { from = 0, to, etag }: ObjectRange = {}): AsyncGenerator<Uint8Array> {
     let position = from;
     let end = to;
@@ -97,10 +98,10 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
      * @throws ObjectGoneError, ObjectReplacedError
      */
     read,
-    /** @throws ObjectGoneError */
+    /** Reads a range of an object into one buffer. @throws ObjectGoneError */
     readWhole: async (key: string, range?: ObjectRange): Promise<Buffer> =>
       Buffer.concat(await Array.fromAsync(read(key, range))),
-    /** What stands under a key; null where nothing does. */
+    /** ETag and size of an object; null if it does not exist. */
     head: async (key: string): Promise<{ readonly etag: string; readonly size: number } | null> => {
       try {
         const { ETag = "", ContentLength = 0 } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
@@ -113,7 +114,7 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
     write: async (key: string, body: Buffer, contentType = "application/octet-stream"): Promise<void> => {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }));
     },
-    /** Writes what must not replace another: where the key is taken, nothing happens. */
+    /** Writes an object, unless one with this key exists. */
     writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
       try {
         await s3.send(
@@ -126,4 +127,5 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
   };
 };
 
+/** The objects of upload jobs. */
 export type UploadObjects = ReturnType<typeof createUploadObjects>;

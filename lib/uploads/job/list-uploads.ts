@@ -11,6 +11,7 @@ import { jobFrom, recordKeys } from "./upload-table.ts";
 
 const CONCURRENT_READS = 8;
 
+/** Query parameters of the list. */
 export interface UploadQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -18,8 +19,8 @@ export interface UploadQuery {
 }
 
 /**
- * Lists an organization's jobs, newest first. Counters are as fresh as those of a single job: those of jobs under way
- * are summed from their parts.
+ * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their parts, as for a single
+ * job.
  * @throws InvalidInputError for a cursor of another list
  */
 export const createListUploads = (runtime: RuntimeWith<"workItems">, store: UploadStore) => {
@@ -45,7 +46,7 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
     const byKey = new Map(items.map(jobFrom).map((job) => [keyText(recordKeys.job(job)), job]));
     const found = entries.flatMap((entry) => byKey.get(keyText(entry)) ?? []);
     const jobs = await mapConcurrently(found, CONCURRENT_READS, currentJob);
-    // The index may lag behind: what it gave is checked again.
+    // The index may be out of date: the status is checked again.
     const data = jobs.filter((job) => job !== undefined).filter((job) => status === undefined || job.status === status);
     return { data, next: next === undefined ? undefined : encodeCursor(scope, next) };
   };

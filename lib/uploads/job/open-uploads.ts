@@ -7,7 +7,7 @@ import type { Organization } from "../../organizations/organization.ts";
 import type { Counters, JobKey, UploadJob } from "./upload-record.ts";
 import { jobFrom, type OpenUpload, recordKeys, type UploadTable } from "./upload-table.ts";
 
-/** Transactions on a job that its other writers may be changing at the moment. */
+/** Attempts of a transaction that may conflict with other writers of the job. */
 const ATTEMPTS_MAX = 8;
 
 const openItem = ({ organization, id }: JobKey, at: number) => ({
@@ -17,19 +17,19 @@ const openItem = ({ organization, id }: JobKey, at: number) => ({
 });
 
 /**
- * The beginning and the end of jobs. As long as a job is open it has a `next_check`, and a record of that time among the
- * open ones, written and removed with it, so that the sweep finds it without a scan.
+ * Creates and ends jobs. An open job has a `next_check` and a second record with that time in the partitions of open
+ * jobs, by which the sweep finds it without a scan. One transaction always changes both.
  */
 export const createOpenUploads = ({ name: table, transact, readJob, remove }: UploadTable, clock: Clock) => ({
-  /** Makes a job unless there is one of its id. @returns the one that is there */
+  /** Creates a job, unless one with its id exists. @returns the existing or created job */
   create: async (
     organization: Organization,
-    made: Pick<UploadJob, "id" | "origin" | "content_hash" | "expected_size">,
+    newJob: Pick<UploadJob, "id" | "origin" | "content_hash" | "expected_size">,
     nextCheck: number,
   ): Promise<{ readonly job: UploadJob; readonly created: boolean }> => {
     const now = isoTime(clock());
     const job = {
-      ...made,
+      ...newJob,
       organization: organization.id,
       status: "pending" as const,
       created_at: now,
@@ -59,7 +59,7 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
     throw new StoreBusyError("the upload could not be recorded; send it again");
   },
 
-  /** Freezes an open job and takes it out of the open ones. Of several who do so at once, the first stands. */
+  /** Ends an open job; it does not change afterwards. Of several simultaneous calls, only the first has an effect. */
   end: async (
     job: JobKey,
     outcome: { readonly status: "completed" | "failed" | "cancelled"; readonly error?: string } & Counters,
@@ -95,7 +95,7 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
     throw new StoreBusyError("the upload could not be ended");
   },
 
-  /** Puts off the next look at an open job. One that has ended, or that somebody else put off, stays as it is. */
+  /** Postpones the next check of an open job, unless the job has ended or another call has postponed it. */
   checkAgain: async (job: UploadJob, at: number): Promise<void> => {
     if (job.next_check === undefined) return;
     await transact([
@@ -112,7 +112,7 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
     ]);
   },
 
-  /** Removes the mark of an open job where there is none. */
+  /** Removes the open record of a job that has ended or does not exist. */
   forgetOpen: async (open: OpenUpload): Promise<void> => {
     await remove(recordKeys.open(open, open.due));
   },

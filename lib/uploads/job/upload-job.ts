@@ -1,12 +1,14 @@
 import * as z from "zod";
 import { storedTimestamp, text, uuid } from "../../scalars.ts";
 
+/** States of an upload job. */
 export const uploadStatusSchema = z
   .enum(["pending", "processing", "completed", "failed", "cancelled"])
   .meta({ id: "WorkItemUploadStatus" });
+/** State of an upload job. */
 export type UploadStatus = z.infer<typeof uploadStatusSchema>;
 
-/** An upload job as the API answers it. `succeeded_rows` and `failed_rows` never fall and never pass `total_rows`. */
+/** An upload job in responses. `succeeded_rows` and `failed_rows` never decrease; their sum is at most `total_rows`. */
 export const uploadJobSchema = z
   .strictObject({
     id: uuid,
@@ -19,17 +21,18 @@ export const uploadJobSchema = z
     updated_at: storedTimestamp,
   })
   .meta({ id: "WorkItemUpload" });
+/** A value of `uploadJobSchema`. */
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
 
-/** Where the report of failed rows can be fetched. `url` and `expires_at` are null until the job has ended, and where no row failed. */
+/** URL of the report of failed rows. `url` and `expires_at` are null if no row failed or the job has not ended. */
 export const failedRowsSchema = z
   .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: z.int() })
   .meta({ id: "WorkItemUploadFailedRows" });
 
-/** What S3 takes in one POST. */
+/** S3's limit for one POST. */
 const FORM_MAX_BYTES = 5 * 1024 ** 3;
 
-/** Asks for a form instead of sending the file. */
+/** Requests an upload form instead of sending the file. */
 export const uploadFormRequestSchema = z
   .strictObject({
     upload: z.strictObject({
@@ -48,4 +51,5 @@ export const uploadFormSchema = z.strictObject({
   fields: z.record(z.string(), z.string()),
   expires_at: storedTimestamp,
 });
+/** A value of `uploadFormSchema`. */
 export type UploadForm = z.infer<typeof uploadFormSchema>;

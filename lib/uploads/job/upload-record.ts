@@ -4,42 +4,42 @@ import { isoTime } from "../../clock.ts";
 import { storedTimestamp } from "../../scalars.ts";
 import { type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
-/** Which job a record, an object or a message belongs to. */
+/** Identifies an upload job. */
 export interface JobKey {
   readonly organization: string;
   readonly id: string;
 }
 
-/** A job's file is cut into at most this many parts. */
+/** The most parts of a job. */
 export const PARTS_MAX = 64;
 
-/** Parts of one job that are under way at once; each that ends sends the next but three. */
+/** Parts of a job that are applied at the same time. A part that is done sends the one whose number is 4 higher. */
 export const PARTS_IN_FLIGHT = 4;
 
-/** A worker that has not saved anything for this long has lost its claim. */
+/** A worker that has saved no checkpoint for this long loses its claim. */
 export const LEASE_MS = 30_000;
-/** A worker stops this long before its lease ends: more than clocks of two workers differ. */
+/** A worker stops this long before its lease ends: longer than the clocks of two workers differ. */
 export const LEASE_MARGIN_MS = 5_000;
-/** Claims in a row, each of a worker that was killed or handed over, after which what does not move fails its job. */
+/** Consecutive claims without progress after which the job fails. */
 export const STALLED_CLAIMS_MAX = 6;
 
-/** Who works on a record. */
+/** Which worker has claimed a record. */
 const leaseShape = {
-  /** Random, of one claim. */
+  /** Random id of the last claim. */
   owner: z.string().optional(),
-  /** One more with every claim. */
+  /** Number of claims so far. */
   epoch: z.int().default(0),
-  /** Milliseconds since the epoch; 0 where nobody works. */
+  /** End of the lease in milliseconds since the epoch; 0 after a release. */
   lease_until: z.number().default(0),
-  /** Claims since the record last moved. */
+  /** Claims since the last progress. */
   stalls: z.int().default(0),
   /** Milliseconds since the epoch of the last claim, checkpoint or release. */
   changed_at: z.number().default(0),
 };
 
 /**
- * Numbered objects that several claims wrote one after the other: `<epoch>:<count> …`, numbers running through.
- * `1:5 3:2` are the objects 1-0 … 1-4, 3-5, 3-6.
+ * Consecutively numbered objects that several claims wrote: `<epoch>:<count> …`. For example, `1:5 3:2` are the objects
+ * 1-0 … 1-4, 3-5, 3-6.
  */
 export type ObjectRuns = string;
 const objectRuns = z.string().default("");
@@ -52,9 +52,10 @@ const parseRuns = (runs: ObjectRuns): { epoch: number; count: number }[] =>
         return { epoch: epoch!, count: count! };
       });
 
+/** Number of objects. */
 export const countOf = (runs: ObjectRuns): number => parseRuns(runs).reduce((sum, { count }) => sum + count, 0);
 
-/** The epoch that wrote the object with this number. */
+/** Epoch of the claim that wrote the object with this number. */
 export const epochOf = (runs: ObjectRuns, index: number): number => {
   let end = 0;
   for (const { epoch, count } of parseRuns(runs)) {
@@ -64,6 +65,7 @@ export const epochOf = (runs: ObjectRuns, index: number): number => {
   throw new RangeError(`there is no object ${index} in "${runs}"`);
 };
 
+/** The runs with one more object, which was written in this epoch. */
 export const withNext = (runs: ObjectRuns, epoch: number): ObjectRuns => {
   const parsed = parseRuns(runs);
   const last = parsed.at(-1);
@@ -74,61 +76,63 @@ export const withNext = (runs: ObjectRuns, epoch: number): ObjectRuns => {
   return next.map(({ epoch: number, count }) => `${number}:${count}`).join(" ");
 };
 
-/** How far the splitter is. */
+/** The splitter's checkpoint. */
 const splitProgressShape = {
   /** Bytes of the file that are in segments. */
   offset: z.int().default(0),
-  /** Rows up to there, as `CsvPosition.row`. */
+  /** Row number at that offset, as `CsvPosition.row`. */
   row: z.int().default(0),
   /** Rows in segments, without header and blank lines. */
   rows: z.int().default(0),
   segments: objectRuns,
-  /** Row 1 as it is in the file, byte order mark included; "" until it was read. */
+  /** Row 1 of the file, including its byte order mark; "" until it is read. */
   header: z.string().default(""),
 };
 const splitProgressSchema = z.object(splitProgressShape);
+/** The splitter's checkpoint. */
 export type SplitProgress = Readonly<z.output<typeof splitProgressSchema>>;
 
-/** An upload job as it is stored. The lease is the splitter's. */
+/** The record of an upload job. Its lease belongs to the splitter. */
 export const uploadJobRecordSchema = z.object({
   organization: z.string(),
   id: z.string(),
   status: uploadStatusSchema,
-  /** `request`: the file came with the call; `form`: it is posted to the bucket. */
+  /** `request`: the file came with the request; `form`: it is posted to the bucket. */
   origin: z.enum(["request", "form"]),
   created_at: storedTimestamp,
   updated_at: storedTimestamp,
-  /** When the sweep looks at it next; names its record among the open ones. Absent once the job has ended. */
+  /** When the sweep checks the job next; also in the key of its open record. Absent once the job has ended. */
   next_check: storedTimestamp.optional(),
-  /** SHA-256 of what the call sent, where it had an `Idempotency-Key`. */
+  /** SHA-256 of the request's content, if it had an `Idempotency-Key`. */
   content_hash: z.string().optional(),
-  /** Bytes that the form takes. */
+  /** Size in bytes of the file that the form accepts. */
   expected_size: z.int().optional(),
   source_etag: z.string().optional(),
   source_size: z.int().optional(),
   part_count: z.int().optional(),
-  /** All rows are in segments and `total_rows` is known: parts may be applied. */
+  /** True once all rows are in segments and `total_rows` is known: parts may be applied. */
   published: z.boolean().optional(),
   total_rows: z.int(),
-  /** What the job will be once no part of it is under way. */
+  /** Status that the job will have once none of its parts is being applied. */
   stopping: z.enum(["failed", "cancelled"]).optional(),
   error: z.string().optional(),
-  /** Of an ended job; of any other its parts hold them. */
+  /** Counters of an ended job; those of an open job are in its parts. */
   succeeded_rows: z.int(),
   failed_rows: z.int(),
   ...leaseShape,
   ...splitProgressShape,
 });
+/** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
 
-/** One part's checkpoint and counters. Absent until its first claim. */
+/** The record of a part: its checkpoint and counters. It does not exist before the first claim. */
 export const uploadPartRecordSchema = z.object({
   number: z.int(),
-  /** Absent on a part that was stopped before anyone claimed it. */
+  /** Absent if the part was stopped before its first claim. */
   state: z.enum(["open", "done", "stopped"]).optional(),
-  /** The part goes no further than its next checkpoint. */
+  /** True if the part must stop at its next checkpoint. */
   stop: z.boolean().optional(),
-  /** Number of the segment and place in its block up to which rows are counted. */
+  /** Number of the segment, and offset in its block, up to which rows are counted. */
   segment: z.int().default(0),
   offset: z.int().default(0),
   succeeded: z.int().default(0),
@@ -137,33 +141,39 @@ export const uploadPartRecordSchema = z.object({
   failures: objectRuns,
   ...leaseShape,
 });
+/** A decoded record of a part. */
 export type UploadPart = Readonly<z.output<typeof uploadPartRecordSchema>>;
+/** Numbers of succeeded and failed rows. */
 export type Counters = Pick<UploadPart, "succeeded" | "failed">;
 type Lease = Pick<UploadPart, keyof typeof leaseShape>;
 
+/** A job and its parts, read together. */
 export interface UploadSnapshot {
   readonly job: UploadJob;
-  /** By number; those that were never claimed are missing. */
+  /** In order of their numbers, without parts that were never claimed. */
   readonly parts: readonly UploadPart[];
 }
 
+/** Whether a job has ended: it does not change any more. */
 export const isEnded = ({ status }: Pick<UploadJob, "status">): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
 
-/** Somebody works on it now. */
+/** Whether a worker holds the lease of a record. @param now milliseconds since the epoch */
 export const isHeld = ({ lease_until: until }: Pick<Lease, "lease_until">, now: number): boolean => until >= now;
 
+/** The sums of the parts' counters. */
 export const sumOf = (parts: readonly UploadPart[]): Counters => ({
   succeeded: parts.reduce((sum, part) => sum + part.succeeded, 0),
   failed: parts.reduce((sum, part) => sum + part.failed, 0),
 });
 
-/** A part that nobody has claimed. */
-export const untouchedPart = (number: number): UploadPart => uploadPartRecordSchema.parse({ number });
+/** A part before its first claim. */
+export const unclaimedPart = (number: number): UploadPart => uploadPartRecordSchema.parse({ number });
 
-/** Rows of the same external_id always fall into the same part, so that they stay in file order. */
+/** Number of an external_id's part. Rows with the same external_id are in the same part, so that they stay in order. */
 export const partOf = (externalId: string, parts: number): number => crc32(externalId) % parts;
 
+/** A job in responses. */
 export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobResponse => {
   const { succeeded, failed } = isEnded(job)
     ? { succeeded: job.succeeded_rows, failed: job.failed_rows }

@@ -9,34 +9,35 @@ import {
   type JobKey,
   LEASE_MS,
   type SplitProgress,
-  untouchedPart,
+  unclaimedPart,
   type UploadJob,
   type UploadPart,
 } from "./upload-record.ts";
 import { createUploadTable, jobFrom, partFrom, recordKeys } from "./upload-table.ts";
 
-/** Somebody else has claimed the record since, or it must not change any more: whatever this worker does is void. */
+/** Another worker has claimed the record, or it must not change any more: this worker must stop. */
 export class LeaseLostError extends Error {}
 
-/** Segments and reports expire then, so that no part can outlive it. */
+/** Lifetime of a part's record: as long as that of segments and reports. */
 const PART_DAYS = 30;
 const DAY_SECONDS = 86_400;
-/** A claimed job or part: what its owner may change. */
+/** A job or part that this worker has claimed. */
 export type Claimed<T> = T & { readonly owner: string };
 
+/** The outcome of a claim, with the current record. */
 export type Claim<T> =
   | { readonly state: "claimed"; readonly record: Claimed<T> }
-  /** Somebody else holds it, or it must not be claimed any more. */
+  /** Another worker holds the lease, or the record must not be claimed any more. */
   | { readonly state: "refused"; readonly record: T };
 
 type Owned = { readonly owner?: string | undefined };
 const isOwnedBy = <T extends Owned>(record: T, owner: string): record is Claimed<T> => record.owner === owner;
 
-/** The outcome of a claim, whether the answer to its write came or was lost. */
+/** The outcome of a claim by the current record, also if the response to the write was lost. */
 const outcomeOf = <T extends Owned>(record: T, owner: string): Claim<T> =>
   isOwnedBy(record, owner) ? { state: "claimed", record } : { state: "refused", record };
 
-/** What an owner's write has left. @throws LeaseLostError where the record is another's by now */
+/** The record after its owner's write. @throws LeaseLostError if another worker owns it now */
 const ownedBy = <T extends Owned>(record: T, owner: string): Claimed<T> => {
   if (isOwnedBy(record, owner)) return record;
   throw new LeaseLostError();
@@ -46,7 +47,7 @@ const splitterIsOwner =
   "#owner = :owner AND #epoch = :epoch AND attribute_not_exists(#published) AND attribute_not_exists(#stopping) AND attribute_exists(#next_check)";
 const partIsOwned = "#owner = :owner AND #epoch = :epoch AND #segment = :segment AND #offset = :offset";
 
-/** Upload jobs, their parts and the index of those still open. Every change is one conditional write. */
+/** Stores upload jobs, their parts and the records of open jobs. Every change is one conditional write. */
 export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const table = createUploadTable(runtime);
@@ -82,7 +83,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     openUploads,
     ...createOpenUploads(table, clock),
 
-    /** Takes the splitting of a job that nobody holds. */
+    /** Claims the splitting of a job. */
     claimSplit: async (
       job: JobKey,
       source: { readonly etag: string; readonly size: number; readonly parts: number },
@@ -112,17 +113,17 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
       return outcomeOf(record, claim.owner);
     },
 
-    /** @throws LeaseLostError */
+    /** Saves the splitter's checkpoint and renews its lease. @throws LeaseLostError */
     saveSplit: (job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> =>
       saveSplit(job, { ...progress, ...renewed(), stalls: 0 }, (now) => now.offset === progress.offset),
 
-    /** Lets another worker go on from the checkpoint. A job that is lost already is none of ours. */
+    /** Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost. */
     releaseSplit: async (job: Claimed<UploadJob>): Promise<void> => {
       const { owner, epoch } = job;
       await update({ key: recordKeys.job(job), set: released(), condition: splitterIsOwner, given: { owner, epoch } });
     },
 
-    /** Says in one write that all rows are in segments. @throws LeaseLostError */
+    /** Records in one write that all rows are in segments, and ends the lease. @throws LeaseLostError */
     publish: (job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> =>
       saveSplit(
         job,
@@ -137,7 +138,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
         (now) => now.published === true,
       ),
 
-    /** Takes a part that nobody holds. */
+    /** Claims a part. */
     claimPart: async (job: UploadJob, number: number): Promise<Claim<UploadPart>> => {
       const claim = claimed();
       const key = recordKeys.part(job, number);
@@ -160,8 +161,8 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     },
 
     /**
-     * Moves checkpoint, counters and failed rows together.
-     * @param progress where `state` is not open, nobody claims the part again
+     * Saves checkpoint, counters and failed rows in one write.
+     * @param progress if `state` is not open, the part cannot be claimed again
      * @throws LeaseLostError
      */
     savePart: async (
@@ -182,13 +183,13 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
       });
       if (saved !== null) return ownedBy(partFrom(saved), owner);
       const stored = await get(key);
-      const now = stored ? partFrom(stored) : untouchedPart(part.number);
+      const now = stored ? partFrom(stored) : unclaimedPart(part.number);
       const isSaved = now.segment === next.segment && now.offset === next.offset && now.state === next.state;
       if (now.epoch !== epoch || !isSaved) throw new LeaseLostError();
       return ownedBy(now, owner);
     },
 
-    /** Lets another worker go on from the checkpoint. A part that is lost already is none of ours. */
+    /** Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost. */
     releasePart: async (job: JobKey, { number, owner, epoch }: Claimed<UploadPart>): Promise<void> => {
       await update({
         key: recordKeys.part(job, number),
@@ -199,8 +200,8 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     },
 
     /**
-     * Says what the job is to become; from then on no part of it is claimed.
-     * @returns false where it has ended, or somebody said so before
+     * Sets the status that the job is to end with.
+     * @returns false if the job has ended, or such a status was set before
      */
     requestStop: async (
       job: JobKey,
@@ -219,7 +220,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
       return stopped !== null;
     },
 
-    /** Lets no worker claim the part again, and the one that holds it stop at its next checkpoint. */
+    /** Prevents further claims of the part, and makes its current worker stop at the next checkpoint. */
     stopPart: async (job: JobKey, number: number): Promise<void> => {
       await update({
         key: recordKeys.part(job, number),
@@ -230,4 +231,5 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
   };
 };
 
+/** The store of upload jobs. */
 export type UploadStore = ReturnType<typeof createUploadStore>;

@@ -23,7 +23,7 @@ import {
   type UploadSnapshot,
 } from "./upload-record.ts";
 
-/** Partitions of the open jobs, so that their writes are not held to one partition's throughput. */
+/** Number of partitions for open jobs, so that their writes are not limited to one partition's throughput. */
 const OPEN_SHARDS = 8;
 const JOB_SORT_KEY = "#JOB";
 const PART_PREFIX = "PART#";
@@ -31,36 +31,37 @@ const PART_PREFIX = "PART#";
 const partitionOf = ({ organization, id }: JobKey): string => partitionKeyOf("UPLOAD", organization, id);
 const openPartition = (shard: number): string => partitionKeyOf("OPEN_UPLOADS", shard);
 
-/** Keys of the records of upload jobs. */
+/** Primary keys of the records of upload jobs. */
 export const recordKeys = {
   job: (job: JobKey): RecordKey => ({ pk: partitionOf(job), sk: JOB_SORT_KEY }),
   part: (job: JobKey, number: number): RecordKey => ({
     pk: partitionOf(job),
     sk: `${PART_PREFIX}${String(number).padStart(2, "0")}`,
   }),
-  /** @param due ISO 8601, when the sweep is to look at the job */
+  /** Key of an open record. @param due when the sweep checks the job, ISO 8601 */
   open: ({ organization, id }: JobKey, due: string): RecordKey => ({
     pk: openPartition(crc32(id) % OPEN_SHARDS),
     sk: `${due}#${organization}#${id}`,
   }),
 };
 
-/** @throws MalformedRecordError */
+/** Decodes the record of a job. @throws MalformedRecordError */
 export const jobFrom = decoderOf("upload job", uploadJobRecordSchema);
-/** @throws MalformedRecordError */
+/** Decodes the record of a part. @throws MalformedRecordError */
 export const partFrom = decoderOf("part of an upload job", uploadPartRecordSchema);
 
-/** A job that is not known to have ended, by its record among the open ones. */
+/** An open record: the job may still be open. */
 export interface OpenUpload extends JobKey {
+  /** When the sweep checks the job, ISO 8601. */
   readonly due: string;
 }
 const decodeOpen = decoderOf("open upload job", z.object({ sk: z.string(), organization: z.string(), id: z.string() }));
 
-/** Reads and writes of the records of upload jobs; which writes are right is for the stores to know. */
+/** Reads and writes records of upload jobs. The conditions of the writes are set by the stores. */
 export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workItems">) => {
   const table = environment.WORK_ITEMS_TABLE;
 
-  /** The record after the change; null where the condition did not hold. */
+  /** Changes a record. @returns the record after the change; null if the condition did not hold */
   const update = async (change: ConditionalUpdate): Promise<Attributes | null> => {
     try {
       const { Attributes } = await dynamodb.send(
@@ -96,7 +97,7 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
     } while (from);
   };
 
-  /** The open jobs that are due for a look. */
+  /** The open records whose check is due. @param now milliseconds since the epoch */
   const openUploads = async function* (now: number): AsyncGenerator<OpenUpload> {
     for (let shard = 0; shard < OPEN_SHARDS; shard++) {
       for await (const item of query(openPartition(shard), { before: isoTime(now), consistent: false })) {
@@ -114,7 +115,7 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
       await dynamodb.send(new DeleteCommand({ TableName: table, Key: key }));
     },
 
-    /** False where a condition did not hold, or somebody else was writing. */
+    /** Runs a transaction. @returns false if a condition did not hold or another writer interfered */
     transact: async (actions: TransactWriteCommandInput["TransactItems"]): Promise<boolean> => {
       try {
         await dynamodb.send(new TransactWriteCommand({ TransactItems: actions }));
@@ -130,7 +131,7 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
       return item && jobFrom(item);
     },
 
-    /** The job and its parts in one strongly consistent read. */
+    /** Reads a job and its parts, strongly consistent. */
     read: async (job: JobKey): Promise<UploadSnapshot | undefined> => {
       const [first, ...parts] = await Array.fromAsync(query(partitionOf(job), { consistent: true }));
       return first?.["sk"] === JOB_SORT_KEY
@@ -142,4 +143,5 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
   };
 };
 
+/** The records of upload jobs in the WorkItems table. */
 export type UploadTable = ReturnType<typeof createUploadTable>;

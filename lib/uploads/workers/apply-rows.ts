@@ -5,46 +5,50 @@ import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { LeaseLostError } from "../job/upload-store.ts";
 
+/** A row with a valid work item input. */
 export interface ValidRow {
+  /** Number of the row in the file. */
   readonly row: number;
   readonly input: WorkItemInput;
 }
 
-/** What became of rows. */
+/** The results of applied rows. */
 export interface AppliedRows {
-  /** The reasons of those that failed for good, by row. */
+  /** Reasons of permanent failures, by row number. */
   readonly failed: ReadonlyMap<number, string>;
-  /** How many made an item. */
+  /** Number of rows that created an item. */
   readonly created: number;
 }
 
-/** What became of rows in one attempt; those that are pending may succeed later. */
+/** The results of one attempt. Pending rows may succeed later. */
 interface Outcome extends AppliedRows {
   readonly pending: readonly ValidRow[];
 }
 
-/** Time did not suffice for all rows; those that were applied are known again when they come once more. */
+/** The time was too short for all rows. Rows that were applied are recognized when they are applied again. */
 export class RowsPendingError extends Error {}
 
 const CANNOT_BE_APPLIED = "the row cannot be applied";
 
-/** The row itself is what the code or the store cannot take. All else (throttling, network) passes. */
+/** Whether the row itself causes the error, permanently. Other errors (throttling, network) are temporary. */
 const isFaultOfRow = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 
+/** Options of applying rows. */
 export interface ApplyRowsOptions {
+  /** Id of the job. */
   readonly job: string;
-  /** Milliseconds since the epoch when the rest is left for later. */
+  /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
-  /** Nothing is read first: right for rows whose items are all new, dear for others. */
+  /** Skips the first read of the items: cheaper if all items are new, more expensive otherwise. */
   readonly assumeNew: boolean;
-  /** Throws where this worker must not write any more. */
+  /** Throws if this worker must not write any more. */
   readonly guard: () => void;
 }
 
 /**
- * Applies rows in their order until each has succeeded or failed for good.
- * @throws RowsPendingError where the deadline comes first, and what `guard` throws
+ * Applies rows in file order until each has succeeded or permanently failed.
+ * @throws RowsPendingError at the deadline, and errors of `guard`
  */
 export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
   const attempt = async (
@@ -107,4 +111,5 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
   };
 };
 
+/** Applies the rows of a job. */
 export type ApplyRows = ReturnType<typeof createApplyRows>;

@@ -32,9 +32,10 @@ import {
 } from "../job/upload-record.ts";
 import { type Claimed, LeaseLostError, type UploadStore } from "../job/upload-store.ts";
 
-/** Rows that are read, written and counted together: as many as a batch call takes twice. */
+/** Limits of a window, whose rows are read, written and counted together. */
 const WINDOW_LIMITS = { rows: 200, bytes: 256 * 1024 };
 
+/** Dependencies of `createApplyPart`. */
 export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
@@ -42,39 +43,39 @@ export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" 
   readonly applyRows: ApplyRows;
   readonly sendParts: SendParts;
   readonly finish: FinishUpload;
-  /** Told how many rows one run counted. */
+  /** Called at the end of a run with the number of rows that it counted. */
   readonly onEnd: (rows: number, job: UploadJob) => void;
   /** @default WINDOW_LIMITS */
   readonly limits?: typeof WINDOW_LIMITS;
 }
 
-/** What all windows of one part have in common. */
-interface Work {
+/** Data that all windows of one part share. */
+interface PartContext {
   readonly job: UploadJob;
   readonly organization: Organization;
   readonly columns: Columns;
   readonly toLine: (row: number, raw: string, error: string) => string;
-  /** Milliseconds since the epoch after which the rest is left to another worker. */
+  /** When to hand over to another worker, in milliseconds since the epoch. */
   readonly handOverAt: number;
-  /** Told of every window that is counted. */
+  /** Called for every window that is counted. */
   readonly onCounted: (rows: number) => void;
 }
 
 interface AppliedWindow {
   readonly succeeded: number;
   readonly failed: number;
-  /** Frames of the lines of the report. */
+  /** Frames with the report's lines of the failed rows. */
   readonly lines: Buffer;
-  /** Every valid row made an item. */
+  /** Whether every valid row created an item. */
   readonly allNew: boolean;
 }
 
-type Ending = "done" | "stopped" | "handed over";
+type PartOutcome = "done" | "stopped" | "handed over";
 
 /**
- * Applies one part window by window, each with one conditional write that moves checkpoint, counters and failed rows
- * together. However often a part is delivered, lost, or worked on at once, every row counts once.
- * @throws HeldError where another worker is at it
+ * Applies one part window by window. After each window, one conditional write saves checkpoint, counters and failed
+ * rows together, so that every row is counted once even if messages are lost, repeated or delivered to several workers.
+ * @throws HeldError if another worker holds the part's lease
  */
 export const createApplyPart = (dependencies: ApplyPartDependencies) => {
   const {
@@ -93,7 +94,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
   const finishOrSend = createFinishOrSend(finish, sendParts);
 
   const applyWindow = async (
-    work: Work,
+    context: PartContext,
     part: Claimed<UploadPart>,
     window: readonly Frame[],
     assumeNew: boolean,
@@ -102,15 +103,15 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const rows: ValidRow[] = [];
     const errors = new Map<number, string>();
     for (const [row, text] of texts) {
-      const reading = readRow(work.columns, rawCells(text).map(cellValue));
+      const reading = readRow(context.columns, rawCells(text).map(cellValue));
       if ("error" in reading) errors.set(row, reading.error);
       else rows.push({ row, input: reading.input });
     }
     const leaseEnd = part.lease_until - LEASE_MARGIN_MS;
-    const { failed, created } = await applyRows(work.organization, rows, {
-      job: work.job.id,
+    const { failed, created } = await applyRows(context.organization, rows, {
+      job: context.job.id,
       assumeNew,
-      deadline: Math.min(work.handOverAt, leaseEnd),
+      deadline: Math.min(context.handOverAt, leaseEnd),
       guard: () => {
         if (clock() >= leaseEnd) throw new LeaseLostError("the lease ends before the window is applied");
       },
@@ -119,7 +120,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const lines = createFrameWriter();
     for (const [row, text] of texts) {
       const error = errors.get(row);
-      if (error !== undefined) lines.add({ row, raw: Buffer.from(work.toLine(row, text, error)) });
+      if (error !== undefined) lines.add({ row, raw: Buffer.from(context.toLine(row, text, error)) });
     }
     return {
       succeeded: window.length - errors.size,
@@ -129,19 +130,19 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     };
   };
 
-  /** Applies a window, with as many leases as it takes. */
+  /** Applies a window and saves the checkpoint. Renews the lease if the window takes longer. */
   const applyAndCount = async (
-    work: Work,
+    context: PartContext,
     claimed: Claimed<UploadPart>,
     window: readonly Frame[],
     next: Pick<UploadPart, "segment" | "offset"> & { readonly isLast: boolean; readonly assumeNew: boolean },
   ): Promise<{ readonly part: Claimed<UploadPart>; readonly allNew: boolean }> => {
-    const { job } = work;
+    const { job } = context;
     let part = claimed;
     let { assumeNew } = next;
     for (;;) {
       try {
-        const { succeeded, failed, lines, allNew } = await applyWindow(work, part, window, assumeNew);
+        const { succeeded, failed, lines, allNew } = await applyWindow(context, part, window, assumeNew);
         let { failures } = part;
         if (lines.length > 0) {
           await objects.write(objectKeys.failedRows(job, part.number, part.epoch, countOf(failures)), lines);
@@ -157,25 +158,25 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
         });
         return { part, allNew };
       } catch (error) {
-        if (!(error instanceof RowsPendingError) || clock() >= work.handOverAt) throw error;
+        if (!(error instanceof RowsPendingError) || clock() >= context.handOverAt) throw error;
         part = await store.savePart(job, part, { state: "open" });
         assumeNew = false;
       }
     }
   };
 
-  /** Where the part's block of a segment stands. */
+  /** Object key and byte range of the part's block in a segment. */
   const findBlock = async (job: UploadJob, number: number, segment: number) => {
     const key = objectKeys.segment(job, epochOf(job.segments, segment), segment);
     return { key, ...readTableEntry(await objects.readWhole(key, tableEntry(number))) };
   };
 
-  const applyPart = async (work: Work, claimed: Claimed<UploadPart>): Promise<Ending> => {
-    const { job } = work;
+  const applyPart = async (context: PartContext, claimed: Claimed<UploadPart>): Promise<PartOutcome> => {
+    const { job } = context;
     const segments = countOf(job.segments);
     let part = claimed;
     let { segment, offset } = part;
-    // Where one window made nothing but new items, the next most likely does, and need not read them first.
+    // If a window created only new items, the next one probably does too and need not read them first.
     let assumeNew = false;
     while (segment < segments) {
       const block = await findBlock(job, part.number, segment);
@@ -185,14 +186,14 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
         const isBlockDone = block.from + offset === block.to;
         const isLast = isBlockDone && segment === segments - 1;
         const next = isBlockDone ? { segment: segment + 1, offset: 0 } : { segment, offset };
-        ({ part, allNew: assumeNew } = await applyAndCount(work, part, window, { ...next, isLast, assumeNew }));
-        work.onCounted(window.length);
+        ({ part, allNew: assumeNew } = await applyAndCount(context, part, window, { ...next, isLast, assumeNew }));
+        context.onCounted(window.length);
         if (isLast) return "done";
         if (part.stop) {
           await store.savePart(job, part, { state: "stopped" });
           return "stopped";
         }
-        if (clock() >= work.handOverAt) {
+        if (clock() >= context.handOverAt) {
           await store.releasePart(job, part);
           await sendParts(job, [part]);
           return "handed over";
@@ -232,22 +233,29 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       return;
     }
     const part = claim.record;
-    const giveUp = (error: string): Promise<void> => fail(job, part, error, handOverAt);
+    const failJob = (error: string): Promise<void> => fail(job, part, error, handOverAt);
     let counted = 0;
     const onCounted = (rows: number): void => {
       counted += rows;
     };
     try {
-      if (part.stalls > STALLED_CLAIMS_MAX) return await giveUp("applying the rows makes no progress");
+      if (part.stalls > STALLED_CLAIMS_MAX) return await failJob("applying the rows makes no progress");
       const organization = await findOrganization(job.organization);
-      if (!organization) return await giveUp("the organization does not exist any more");
+      if (!organization) return await failJob("the organization does not exist any more");
       const toLine = createReportWriter(job.header).line;
-      const work: Work = { job, organization, columns: columnsOfHeader(job.header), toLine, handOverAt, onCounted };
-      const ending = await applyPart(work, part);
-      if (ending === "done") await sendNext(job, part);
-      if (ending !== "handed over") await finishOrSend(job, part, handOverAt);
+      const context: PartContext = {
+        job,
+        organization,
+        columns: columnsOfHeader(job.header),
+        toLine,
+        handOverAt,
+        onCounted,
+      };
+      const outcome = await applyPart(context, part);
+      if (outcome === "done") await sendNext(job, part);
+      if (outcome !== "handed over") await finishOrSend(job, part, handOverAt);
     } catch (error) {
-      if (error instanceof ObjectGoneError) return giveUp("the file was deleted before all rows were applied");
+      if (error instanceof ObjectGoneError) return failJob("the file was deleted before all rows were applied");
       await store.releasePart(job, part).catch(() => log.warn("could not release a part", { job: job.id }));
       if (!(error instanceof RowsPendingError)) throw error;
       await sendParts(job, [part], delayAfter(part.stalls));

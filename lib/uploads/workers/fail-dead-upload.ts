@@ -1,17 +1,18 @@
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { FinishUpload } from "./finish-upload.ts";
 import { type PartMessage, parseUploadMessage, type SplitMessage } from "./upload-messages.ts";
-import { isEnded, isHeld, untouchedPart } from "../job/upload-record.ts";
+import { isEnded, isHeld, unclaimedPart } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 
+/** Dependencies of `createFailDeadUpload`. */
 export interface FailDeadDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly finish: FinishUpload;
 }
 
 /**
- * Ends the job of a message that exhausted its receives. A message that was only a duplicate does no harm: where somebody
- * works on what it asked for, or it has moved since the message was sent, the sweep looks after the job.
+ * Fails the job of a message that exhausted its receives. The message may be a duplicate: if a worker holds the lease,
+ * or there was progress since the message was sent, nothing is done and the sweep takes care of the job.
  */
 export const createFailDeadUpload = ({ clock, log, store, finish }: FailDeadDependencies) => {
   const failSplit = async (message: SplitMessage): Promise<void> => {
@@ -26,7 +27,7 @@ export const createFailDeadUpload = ({ clock, log, store, finish }: FailDeadDepe
     const snapshot = await store.read(message);
     if (!snapshot || isEnded(snapshot.job)) return;
     const { job, parts } = snapshot;
-    const part = parts.find(({ number }) => number === message.part) ?? untouchedPart(message.part);
+    const part = parts.find(({ number }) => number === message.part) ?? unclaimedPart(message.part);
     const hasMoved =
       part.segment > message.segment || (part.segment === message.segment && part.offset > message.offset);
     if (part.state !== "done" && (hasMoved || isHeld(part, clock()))) return;

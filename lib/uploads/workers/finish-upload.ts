@@ -4,14 +4,14 @@ import type { PartPosition, SendParts } from "./upload-messages.ts";
 import { isEnded, isHeld, type JobKey, sumOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 
-/** Stops every part that has not ended; afterwards none of them is claimed again. */
+/** Stops all parts that are not done, so that none of them can be claimed again. */
 const stopParts = async (store: UploadStore, { job, parts }: UploadSnapshot): Promise<void> => {
   const stopped = new Set(parts.filter(({ stop, state }) => stop || state === "done").map(({ number }) => number));
   const numbers = Array.from({ length: job.part_count ?? 0 }, (_, number) => number);
   await Promise.all(numbers.filter((number) => !stopped.has(number)).map((number) => store.stopPart(job, number)));
 };
 
-/** What the job says of a report that does not list all failed rows; undefined of one that does. */
+/** Error message for a report that does not list all failed rows; undefined if it lists them all. */
 const shortfallOf = ({ rows, hasGaps }: ReportContent, failed: number): string | undefined => {
   if (rows === failed) return undefined;
   return hasGaps
@@ -19,20 +19,20 @@ const shortfallOf = ({ rows, hasGaps }: ReportContent, failed: number): string |
     : `failed_rows lists the first ${rows} of ${failed}`;
 };
 
-/** How long a report of failed rows may take. */
+/** How long writing the report of failed rows may take. */
 export interface FinishTime {
   /** Milliseconds since the epoch. */
   readonly until: number;
-  /** What is listed by then is the report, and the job says so. */
+  /** Whether the report may end at that time. The job's error then says how many rows it lists. */
   readonly abridge: boolean;
 }
 
 /**
- * Ends a job if nothing of it is left to do: all parts done, or the job is to stop and no worker holds any of them.
- * Safe to repeat, and for several to do at once.
- * @param time not needed before rows are applied
+ * Ends a job if all its parts are done, or if it is to stop and no worker holds any of them. May be called repeatedly
+ * and by several workers at the same time.
+ * @param time time for the report; not needed before rows are applied
  * @returns whether the job has ended
- * @throws ReportUnfinishedError where time was too short for the report and it may not be abridged
+ * @throws ReportUnfinishedError if the time was too short for the report and it may not be abridged
  */
 export const createFinishUpload =
   (store: UploadStore, writeReport: WriteReport, clock: Clock) =>
@@ -61,8 +61,8 @@ export const createFinishUpload =
   };
 
 /**
- * Ends a job as far as time goes; a report that takes longer gets a whole run of a part's worker, by a message to any part.
- * @param until milliseconds since the epoch
+ * Ends a job. If the report takes too long, a message for the given part lets a worker write it in a run of its own.
+ * @param until time for the report, in milliseconds since the epoch
  */
 export const createFinishOrSend =
   (finish: FinishUpload, sendParts: SendParts) =>
@@ -75,4 +75,5 @@ export const createFinishOrSend =
     }
   };
 
+/** Ends a job if its work is done. */
 export type FinishUpload = ReturnType<typeof createFinishUpload>;

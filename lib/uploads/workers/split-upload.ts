@@ -23,18 +23,18 @@ import {
 import { type Claimed, LeaseLostError, type UploadStore } from "../job/upload-store.ts";
 
 const SPLIT_LIMITS = {
-  /** Bounds the splitter's memory; each part of a large file reads a stretch of every segment. */
+  /** Size of a segment, which limits the splitter's memory. Each part reads its block of every segment. */
   segmentBytes: 8 * 1024 * 1024,
-  /** Bytes of the file for each of the first parts, so many that each is worth its overhead. */
+  /** Bytes of the file for each part of a small file: enough to be worth the overhead of a part. */
   partBytes: 64 * 1024,
-  /** Bytes for each part of a large file: seconds of work, after which a part of another job has its turn. */
+  /** Bytes of the file for each part of a large file: seconds of work, so that other jobs need not wait long. */
   largePartBytes: 1024 * 1024,
 };
-/** A checkpoint at least this often keeps the lease. */
+/** Time between checkpoints: short enough to keep the lease. */
 const CHECKPOINT_MS = LEASE_MS / 3;
 
-/** What ended the splitting for good, as the job tells it; undefined where it may be tried again. */
-const verdictOn = (error: unknown): string | undefined => {
+/** The job's error if splitting has permanently failed; undefined if it can be tried again. */
+const permanentFailure = (error: unknown): string | undefined => {
   if (error instanceof InvalidFileError) return error.message;
   if (error instanceof ObjectGoneError) return "the file was deleted before it was read";
   if (error instanceof ObjectReplacedError) return "the file was replaced while it was read";
@@ -49,6 +49,7 @@ const toProgress = ({ offset, row, rows, segments, header }: SplitProgress): Spl
   header,
 });
 
+/** Dependencies of `createSplitUpload`. */
 export interface SplitDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
@@ -60,15 +61,15 @@ export interface SplitDependencies extends Pick<RuntimeWith<never>, "clock" | "l
 }
 
 /**
- * Cuts a job's file into parts: streams it once, writes segments, then publishes all of it in one write and sends the
- * first parts on their way. Until then nothing of the file is applied.
- * @param handOverAt milliseconds since the epoch after which the rest is left to another worker
- * @throws HeldError where another worker is at it
+ * Splits a job's file into parts: streams it once, writes segments, then publishes all parts in one write and sends the
+ * messages of the first ones. No row is applied before that.
+ * @param handOverAt when to hand over to another worker, in milliseconds since the epoch
+ * @throws HeldError if another worker holds the job's lease
  */
 export const createSplitUpload = (dependencies: SplitDependencies) => {
   const { clock, log, store, objects, sendSplit, sendParts, finish, limits = SPLIT_LIMITS } = dependencies;
 
-  /** Null where the work was handed over. */
+  /** Writes segments from the checkpoint on. @returns null if the rest was handed over to another worker */
   const split = async (claimed: Claimed<UploadJob>, handOverAt: number): Promise<Claimed<UploadJob> | null> => {
     let job = claimed;
     const parts = job.part_count ?? 1;
@@ -113,7 +114,7 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     return store.publish(job, toProgress(progress));
   };
 
-  /** As many as are under way at once; of a large file a multiple of that, so that none is left to run alone. */
+  /** Number of parts: at most `PARTS_IN_FLIGHT`, or for a large file a multiple of it, so that no part runs alone. */
   const partCount = (bytes: number): number => {
     const rounds = Math.ceil(bytes / limits.largePartBytes / PARTS_IN_FLIGHT);
     return rounds > 1
@@ -154,8 +155,8 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       await sendParts(published, first.map(startOfPart));
       if (first.length === 0) await finish(published);
     } catch (error) {
-      const verdict = verdictOn(error);
-      if (verdict !== undefined) return fail(record, verdict);
+      const failure = permanentFailure(error);
+      if (failure !== undefined) return fail(record, failure);
       if (!(error instanceof LeaseLostError)) {
         await store.releaseSplit(record).catch(() => log.warn("could not release a split", { job: record.id }));
       }

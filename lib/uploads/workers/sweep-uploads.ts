@@ -7,7 +7,7 @@ import {
   isEnded,
   isHeld,
   PARTS_IN_FLIGHT,
-  untouchedPart,
+  unclaimedPart,
   type UploadJob,
   type UploadPart,
   type UploadSnapshot,
@@ -15,29 +15,29 @@ import {
 import type { UploadStore } from "../job/upload-store.ts";
 
 const MINUTE_MS = 60_000;
-/** A message that was sent is taken up within this, unless the queue is long. */
+/** A message is received within this time, unless the queue is long. */
 const GRACE_MS = MINUTE_MS;
-/** A job is looked at by every sweep, which comes each minute, and this long after a message was sent for it again. */
+/** Time until a job's next check: by the next sweep, a minute later, or later than that if a message was just sent. */
 const CHECK_EVERY_MS = MINUTE_MS - 5000;
 const CHECK_AFTER_SENDING_MS = 5 * MINUTE_MS;
-/** Of the sweep's time for ending one job; what takes longer is a worker's. */
+/** Time for ending one job in the sweep. If it takes longer, a worker ends the job. */
 const FINISH_WITHIN_MS = 5000;
-/** Slowest line on which a posted file is waited for. */
+/** The slowest upload rate of a posted file that the sweep waits for. */
 const BYTES_PER_MS = 256;
 
-/** When the file of a form must be there, in milliseconds since the epoch. */
+/** When the file of a form must have arrived, in milliseconds since the epoch. */
 const fileDue = (job: UploadJob): number => formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
 
-/** Nobody comes for it any more: its worker died, or the message that was sent when it was last let go was lost. */
+/** Whether a job or part needs a new message: its worker has died, or its last message was lost. */
 const isStale = (
   { lease_until: leaseEnd, changed_at: changed, stalls }: Pick<UploadPart, "lease_until" | "changed_at" | "stalls">,
   now: number,
 ): boolean => (leaseEnd > 0 ? leaseEnd < now : changed + delayAfter(stalls) * 1000 + GRACE_MS < now);
 
-/** Parts whose message or worker was lost, as many as may be under way. */
+/** Parts whose message or worker was lost, so many that no more than `PARTS_IN_FLIGHT` run at the same time. */
 export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): PartPosition[] => {
   const byNumber = new Map(parts.map((part) => [part.number, part]));
-  const partAt = (number: number): UploadPart => byNumber.get(number) ?? untouchedPart(number);
+  const partAt = (number: number): UploadPart => byNumber.get(number) ?? unclaimedPart(number);
   const wasSent = ({ number, state }: UploadPart): boolean => {
     if (state === "open") return true;
     const before = number < PARTS_IN_FLIGHT ? job : partAt(number - PARTS_IN_FLIGHT);
@@ -55,6 +55,7 @@ export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): Par
     .slice(0, Math.max(0, PARTS_IN_FLIGHT - held));
 };
 
+/** Dependencies of `createSweepUploads`. */
 export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
@@ -64,9 +65,10 @@ export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "l
 }
 
 /**
- * Looks after every open job that is due: sends on what lost its message or its worker, and ends what can no longer finish.
- * @param until milliseconds since the epoch after which the rest is left to the next sweep
- * @returns age in seconds of the oldest job under way that it looked at
+ * Checks every open job that is due: sends new messages for jobs and parts that lost a message or a worker, and ends
+ * jobs that can no longer complete.
+ * @param until milliseconds since the epoch after which the other jobs are left to the next sweep
+ * @returns age in seconds of the oldest running job that it checked
  */
 export const createSweepUploads = ({ clock, log, store, objects, sendSplit, sendParts, finish }: SweepDependencies) => {
   const finishOrSend = createFinishOrSend(finish, sendParts);
@@ -76,7 +78,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     await finish(job);
   };
 
-  /** Milliseconds until the next look at a job that is not split yet. */
+  /** Checks a job that is not split yet. @returns milliseconds until the next check */
   const sweepUnsplit = async (job: UploadJob, now: number): Promise<number> => {
     if (job.status === "processing") {
       if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
@@ -92,6 +94,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     return CHECK_AFTER_SENDING_MS;
   };
 
+  /** Checks the parts of a job. @returns milliseconds until the next check */
   const sweepParts = async (snapshot: UploadSnapshot, now: number): Promise<number> => {
     const { job, parts } = snapshot;
     const isDone = parts.filter(({ state }) => state === "done").length === job.part_count;
@@ -125,7 +128,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
         if (status === "processing") oldest = Math.max(oldest, (clock() - Date.parse(created)) / 1000);
         await sweep(snapshot);
       } catch (error) {
-        // One job that cannot be looked after must not keep the sweep from the others.
+        // A job that cannot be checked must not prevent the sweep from checking the others.
         log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
       }
     }

@@ -11,15 +11,15 @@ const partMessageSchema = z.object({ ...jobFields, part: z.int(), segment: z.int
 const s3EventSchema = z.object({
   Records: z.array(z.object({ s3: z.object({ object: z.object({ key: z.string() }) }) })),
 });
-/** S3 sends it once, to a queue that is newly connected. */
+/** S3 sends this event once, when its notifications are configured. */
 const s3TestEventSchema = z.object({ Event: z.literal("s3:TestEvent") });
 
-/** Asks for a job's file to be split, from where it stood when it was sent. */
+/** Requests the splitting of a job's file. `offset` is the checkpoint when the message was sent. */
 export type SplitMessage = z.infer<typeof splitMessageSchema>;
-/** Asks for a part to be applied, from where it stood when it was sent. */
+/** Requests that a part is applied. `segment` and `offset` are the checkpoint when the message was sent. */
 export type PartMessage = z.infer<typeof partMessageSchema>;
 
-/** S3 writes keys into its events as forms do: `+` is a space. */
+/** Decodes a key in an S3 event, in which `+` is a space. */
 const decodeKey = (key: string): string => decodeURIComponent(key.replaceAll("+", " "));
 
 const splitBodySchema = z.union([
@@ -34,15 +34,15 @@ const splitBodySchema = z.union([
 ]);
 
 /**
- * What a message of the split queue asks for: one of ours, or S3's own event.
- * @throws Error where it is neither
+ * Parses a message of the split queue: a `SplitMessage` or an event of S3.
+ * @throws Error if it is neither
  */
 export const parseSplitMessage = (body: string): SplitMessage[] => splitBodySchema.parse(JSON.parse(body));
 
-/** @throws Error where it is none of ours */
+/** Parses a message of the parts queue. @throws Error if it is not a `PartMessage` */
 export const parsePartMessage = (body: string): PartMessage => partMessageSchema.parse(JSON.parse(body));
 
-/** What a message of either queue asks for. @throws Error where it is none of ours */
+/** Parses a message of either queue. @throws Error if it is none */
 export const parseUploadMessage = (
   body: string,
 ): { readonly part: PartMessage } | { readonly splits: readonly SplitMessage[] } => {
@@ -50,15 +50,15 @@ export const parseUploadMessage = (
   return part.success ? { part: part.data } : { splits: parseSplitMessage(body) };
 };
 
-/** Longest delay that SQS takes. */
+/** The longest delay that SQS allows. */
 const DELAY_MAX_SECONDS = 900;
 const STALL_DELAY_SECONDS = 15;
 
-/** Seconds before what has not moved in so many claims is tried again. */
+/** Delay in seconds before the next attempt. @param stalls consecutive claims without progress */
 export const delayAfter = (stalls: number): number =>
   stalls === 0 ? 0 : Math.min(DELAY_MAX_SECONDS, STALL_DELAY_SECONDS * 2 ** (stalls - 1));
 
-/** Sends the work of jobs to the queues. The group is the organization, so that none waits behind all of another's. */
+/** Sends a `SplitMessage`. Its group is the organization, so that organizations take turns in the queue. */
 export const createSplitSender =
   ({ sqs, environment }: RuntimeWith<"splitQueue">) =>
   async (job: JobKey, offset: number, delaySeconds = 0): Promise<void> => {
@@ -73,15 +73,17 @@ export const createSplitSender =
     );
   };
 
-/** Where a part stands when its message is sent. */
+/** Number and checkpoint of a part when its message is sent. */
 export interface PartPosition {
   readonly number: number;
   readonly segment: number;
   readonly offset: number;
 }
 
+/** The position of a part before its first row. */
 export const startOfPart = (number: number): PartPosition => ({ number, segment: 0, offset: 0 });
 
+/** Sends a `PartMessage` for each part, in the group of the organization. */
 export const createPartSender =
   ({ sqs, environment }: RuntimeWith<"partsQueue">) =>
   async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {
@@ -103,5 +105,7 @@ export const createPartSender =
     if (Failed.length > 0) throw new Error(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
   };
 
+/** Sends the message that requests the splitting of a job's file. */
 export type SendSplit = ReturnType<typeof createSplitSender>;
+/** Sends the messages that request parts to be applied. */
 export type SendParts = ReturnType<typeof createPartSender>;
