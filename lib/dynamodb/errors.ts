@@ -64,6 +64,16 @@ export const outcomeOfStatement = (
 /** Whether a write failed because its condition did not hold. */
 export const isConditionFailure = (error: unknown): boolean => CONDITION_FAILED.includes(codeOf(error));
 
+/**
+ * The record that made a condition fail, where the request asked for it; numbers are texts.
+ * @returns undefined if the error is another one
+ */
+export const conditionFailureOf = (error: unknown): Readonly<Record<string, unknown>> | undefined => {
+  if (!isConditionFailure(error)) return undefined;
+  const { Item = {} } = error as { readonly Item?: Readonly<Record<string, object>> };
+  return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
+};
+
 /** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
 export const isTransactionCancelled = (error: unknown): boolean =>
   ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));

@@ -9,7 +9,7 @@ import {
 } from "../errors.ts";
 import { UnauthenticatedError } from "../organizations/authenticate.ts";
 import { RateLimitExceededError } from "../organizations/rate-limit.ts";
-import { isBusy } from "../runtime/aws-errors.ts";
+import { isUnavailable } from "../runtime/aws-errors.ts";
 import { jsonResponse, type Step } from "./chain.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
@@ -64,7 +64,7 @@ const responseTo = (error: unknown): ErrorResponse => {
     const found = respond(error);
     if (found) return found;
   }
-  return isBusy(error)
+  return isUnavailable(error)
     ? { status: 503, message: "the service is busy; retry later", headers: busyHeaders }
     : { status: 500, message: "internal error" };
 };

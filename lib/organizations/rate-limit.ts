@@ -1,12 +1,13 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import type { RuntimeWith } from "../runtime/runtime.ts";
-import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { conditionFailureOf } from "../dynamodb/errors.ts";
 import { WorkItemsError } from "../errors.ts";
+import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { isThrottled } from "../runtime/aws-errors.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
 
-/** The organization has reached its rate limit. */
+/** The organization has used up its requests for now. */
 export class RateLimitExceededError extends WorkItemsError {
   readonly retryAfterSeconds: number;
 
@@ -16,66 +17,104 @@ export class RateLimitExceededError extends WorkItemsError {
   }
 }
 
-/** Debited requests that are not used within this time expire. */
-export const LEASE_MILLISECONDS = 1000;
-/** A lease is at most an eighth of the remaining requests, so that no instance takes all of them. */
+/** What is left of a lease is lost to the organization after this time. */
+export const LEASE_MILLISECONDS = 5000;
+/** An instance leases what it is offered in this time: less than a lease lives, so that little of one is lost. */
+const LEASED_SECONDS = 2;
+/** A lease takes at most this part of what is free at the moment, so that no instance starves the others. */
 const LEASE_SHARE = 8;
-/** After a refusal, requests are refused for at least this long without an update of the record. */
-const REFUSAL_MILLISECONDS_MIN = 20;
-/** The longest wait for the table. */
+/** Where nothing is free, a lease is a fiftieth of a second's requests: all instances together write 50 times a second. */
+const CONTENDED_LEASES_PER_SECOND = 50;
+/** A lease may be booked so far ahead; instances that find more booked than that ask again later. */
+const BOOKED_AHEAD_MILLISECONDS = 5000;
+/** An instance that could not book asks again after this time and up to so much more. */
+const ASK_AGAIN_MILLISECONDS = { least: 500, spread: 2000 };
+/** Each failed condition tells the record's true state; more than a few in a row mean that others keep changing it. */
+const DEBIT_ATTEMPTS_MAX = 4;
+/** Weight of the last second in the average of what an instance is offered. */
+const AVERAGE_WEIGHT = 0.25;
+
 export const STORE_TIMEOUT_MILLISECONDS = 100;
-/** After a failure of the table, requests pass for this long without another attempt. */
+/** After an outage of the store, requests pass for this long without asking it again. */
 const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
 const RECORD_LIFETIME_SECONDS = 3600;
-/** Each failed attempt returns the current record; several in a row mean that other instances keep changing it. */
-const DEBIT_ATTEMPTS_MAX = 5;
+const MICROSECONDS = 1000;
 
-/** This instance's state for one organization. Times are milliseconds since the epoch. */
+/** What this instance knows of one organization. Times are milliseconds since the epoch. */
 interface Account {
-  /** Remaining requests of the current lease, and when it expires. */
+  /** Requests left of the current lease, and from when until when they may be made. */
   leased: number;
+  leaseFrom: number;
   leaseUntil: number;
   refusedUntil: number;
   openUntil: number;
-  /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
+  /** The record's theoretical arrival time as last seen, microseconds since the epoch. */
   arrival: number;
-  /** The current second, and the number of requests in it and in the one before. */
+  /** The arrival time was ahead of the clock when this instance last debited: most likely it is again. */
+  wasAhead: boolean;
+  /** Requests offered in the current second, and the average of the seconds before. */
   second: number;
   demand: number;
-  demandBefore: number;
+  average: number;
   debiting: Promise<void> | undefined;
 }
 
-const MICROSECONDS = 1000;
+const newAccount = (): Account => ({
+  leased: 0,
+  leaseFrom: 0,
+  leaseUntil: 0,
+  refusedUntil: 0,
+  openUntil: 0,
+  arrival: 0,
+  wasAhead: false,
+  second: 0,
+  demand: 0,
+  average: 0,
+  debiting: undefined,
+});
 
 const countDemand = (account: Account, now: number): void => {
   const second = Math.floor(now / 1000);
   if (second !== account.second) {
-    account.demandBefore = second === account.second + 1 ? account.demand : 0;
+    const idle = second - account.second - 1;
+    const moved = account.average * (1 - AVERAGE_WEIGHT) + account.demand * AVERAGE_WEIGHT;
+    account.average = moved * (1 - AVERAGE_WEIGHT) ** Math.max(0, idle);
     account.demand = 0;
     account.second = second;
   }
   account.demand += 1;
 };
 
-/** GCRA's parameters in microseconds: the interval between two requests, and how far ahead the arrival time may be. */
+/** How the limit is counted: microseconds between two requests, and how far ahead of now the arrival time may run. */
 const paceOf = ({ rate, burst }: Organization) => {
   const interval = Math.ceil(1_000_000 / rate);
   return { interval, tolerance: interval * burst };
 };
 
-/** What the rate limiter requires of a runtime. */
+/** Requests to lease: what the instance is offered, where so many are free; else the contended share. @param free requests */
+const leaseOf = ({ rate }: Organization, { average, demand }: Account, free: number): number => {
+  const perSecond = Math.max(average, demand / 2);
+  const contended = Math.min(perSecond, rate / CONTENDED_LEASES_PER_SECOND);
+  const wanted = Math.min(perSecond * LEASED_SECONDS, free / LEASE_SHARE);
+  // What is free is not waited for, where a larger lease would be.
+  const lease = free < 1 ? contended : Math.min(Math.max(contended, wanted), free);
+  return Math.max(1, Math.floor(lease));
+};
+
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
-/** Counts one request of an organization. @throws RateLimitExceededError */
+/** @throws RateLimitExceededError */
 export type Admit = (organization: Organization) => Promise<void>;
 
 /**
- * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
- * debit in leases. Admits at most burst + rate × (window + 1 s). Requests pass if the table fails or takes over 100 ms.
- * @param failedOpen called with the error of each such failure
- * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
+ * Limits the requests of an organization over all instances: GCRA, one record an organization, debited in leases. Where
+ * the limit is reached, instances book the next free lease instead of asking again and again: however many there are and
+ * however much they are offered, the record is written about 50 times a second.
+ * Admits at most burst + rate × (window + 5 s). A throttled record refuses; a store that does not answer within 100 ms,
+ * or cannot be used, lets requests pass.
+ * @param failedOpen is told of each outage
+ * @param storeTimeout milliseconds; longer only where many instances share one machine
  */
 export const createRateLimiter = (
   { dynamodb, environment, clock }: LimitsRuntime,
@@ -84,8 +123,9 @@ export const createRateLimiter = (
 ): Admit => {
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
 
-  /** @throws TimeoutError after 100 ms, whether the client waits for a response or for its next attempt */
+  /** @throws TimeoutError after 100 ms, whether the client is waiting for a response or between two attempts. */
   const send = async (command: UpdateCommand) => {
+    if (storeTimeout === Infinity) return dynamodb.send(command);
     const abortSignal = AbortSignal.timeout(storeTimeout);
     const timeout = new Promise<never>((_, reject) => {
       abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
@@ -93,11 +133,7 @@ export const createRateLimiter = (
     return Promise.race([dynamodb.send(command, { abortSignal }), timeout]);
   };
 
-  /**
-   * Adds `cost` to the arrival time or to now, whichever is later.
-   * @returns the new arrival time
-   * @throws ConditionalCheckFailedException if the record's arrival time is not what the caller assumed
-   */
+  /** Adds `cost` to the arrival time, or starts it anew from now. Times are microseconds since the epoch. */
   const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
     const anew = from === "now";
     const { Attributes: attributes } = await send(
@@ -120,46 +156,42 @@ export const createRateLimiter = (
     return Number(attributes?.["arrival"]);
   };
 
+  const refuseFor = (account: Account, milliseconds: number): void => {
+    account.refusedUntil = clock() + milliseconds;
+  };
+  const laterAtRandom = (): number => ASK_AGAIN_MILLISECONDS.least + Math.random() * ASK_AGAIN_MILLISECONDS.spread;
+
   const debit = async (organization: Organization, account: Account): Promise<void> => {
     const { interval, tolerance } = paceOf(organization);
     for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
       const now = clock() * MICROSECONDS;
       const ahead = Math.max(0, account.arrival - now);
-      const remaining = Math.floor((tolerance - ahead) / interval);
-      if (remaining < 1) {
-        const wait = (ahead + interval - tolerance) / MICROSECONDS;
-        account.refusedUntil = now / MICROSECONDS + Math.max(wait, REFUSAL_MILLISECONDS_MIN);
-        return;
-      }
-      const wanted = Math.max(account.demand, account.demandBefore);
-      const lease = Math.max(1, Math.min(wanted, Math.floor(remaining / LEASE_SHARE)));
+      const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
+      const cost = lease * interval;
+      const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
+      const isAhead = account.arrival >= now || (attempt === 0 && account.wasAhead);
       try {
-        const cost = lease * interval;
-        const from = account.arrival >= now ? "arrival" : "now";
-        account.arrival = await advance(organization.id, from, cost, now, now + tolerance - cost);
+        account.arrival = await advance(organization.id, isAhead ? "arrival" : "now", cost, now, latest);
+        account.wasAhead = account.arrival - cost >= now;
         account.leased = lease;
-        account.leaseUntil = now / MICROSECONDS + LEASE_MILLISECONDS;
+        account.leaseFrom = Math.max(now, account.arrival - tolerance) / MICROSECONDS;
+        account.leaseUntil = account.leaseFrom + LEASE_MILLISECONDS;
         return;
       } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        account.arrival = Number(error.Item?.["arrival"]?.N ?? 0);
+        const failure = conditionFailureOf(error);
+        if (failure === undefined) throw error;
+        account.arrival = Number(failure["arrival"] ?? 0);
+        if (account.arrival > latest) {
+          refuseFor(account, (account.arrival - latest) / MICROSECONDS + laterAtRandom());
+          return;
+        }
       }
     }
-    account.refusedUntil = clock() + REFUSAL_MILLISECONDS_MIN;
+    refuseFor(account, laterAtRandom());
   };
 
   const accountOf = (organization: string): Account => {
-    const account = accounts.get(organization) ?? {
-      leased: 0,
-      leaseUntil: 0,
-      refusedUntil: 0,
-      openUntil: 0,
-      arrival: 0,
-      second: 0,
-      demand: 0,
-      demandBefore: 0,
-      debiting: undefined,
-    };
+    const account = accounts.get(organization) ?? newAccount();
     accounts.set(organization, account, RECORD_LIFETIME_SECONDS * 1000);
     return account;
   };
@@ -167,6 +199,11 @@ export const createRateLimiter = (
   const debitOnce = (organization: Organization, account: Account): Promise<void> =>
     (account.debiting ??= debit(organization, account)
       .catch((error: unknown) => {
+        // So many debits are the overload that the limit is for.
+        if (isThrottled(error)) {
+          refuseFor(account, laterAtRandom());
+          return;
+        }
         account.openUntil = clock() + FAIL_OPEN_MILLISECONDS;
         failedOpen(error);
       })
@@ -180,12 +217,14 @@ export const createRateLimiter = (
     for (;;) {
       const now = clock();
       if (now < account.openUntil) return;
-      if (account.leased > 0 && now < account.leaseUntil) {
+      const hasLease = account.leased > 0 && now < account.leaseUntil;
+      if (hasLease && now >= account.leaseFrom) {
         account.leased -= 1;
         return;
       }
-      if (now < account.refusedUntil) {
-        throw new RateLimitExceededError(Math.max(1, Math.ceil((account.refusedUntil - now) / 1000)));
+      const refusedUntil = hasLease ? account.leaseFrom : account.refusedUntil;
+      if (now < refusedUntil) {
+        throw new RateLimitExceededError(Math.max(1, Math.ceil((refusedUntil - now) / 1000)));
       }
       await debitOnce(organization, account);
     }

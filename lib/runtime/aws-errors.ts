@@ -1,22 +1,25 @@
-/** Names of AWS errors for throttling, conflicting requests, an overloaded service and time-outs. */
-const BUSY_NAMES = new Set([
-  "AbortError",
-  "InternalServerError",
+/** Names of AWS errors for a caller that sends too many requests. */
+const THROTTLED_NAMES = new Set([
   "LimitExceededException",
-  "NetworkingError",
   "PriorRequestNotComplete",
   "ProvisionedThroughputExceededException",
   "RequestLimitExceeded",
   "RequestThrottled",
   "RequestThrottledException",
-  "RequestTimeout",
-  "RequestTimeoutException",
   "SlowDown",
   "ThrottledException",
   "Throttling",
   "ThrottlingException",
-  "TimeoutError",
   "TooManyRequestsException",
+]);
+/** Names of AWS errors for conflicting requests, an overloaded service and time-outs. */
+const BUSY_NAMES = new Set([
+  "AbortError",
+  "InternalServerError",
+  "NetworkingError",
+  "RequestTimeout",
+  "RequestTimeoutException",
+  "TimeoutError",
   "TransactionConflictException",
   "TransactionInProgressException",
 ]);
@@ -37,13 +40,25 @@ export const codeOf = (error: unknown): string => (error instanceof Error ? erro
  */
 export const wasSentOnce = (error: unknown): boolean => (error as SdkError | undefined)?.$metadata?.attempts === 1;
 
+/** Whether AWS refused a request because there are too many. */
+export const isThrottled = (error: unknown): boolean => THROTTLED_NAMES.has(codeOf(error));
+
 /** Whether a request to AWS failed only temporarily: throttling, a conflict, a time-out or a fault of the service. */
 export const isBusy = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata } = error as SdkError;
   return (
+    isThrottled(error) ||
     BUSY_NAMES.has(name) ||
     (typeof code === "string" && CONNECTION_CODES.has(code)) ||
     ($metadata?.httpStatusCode ?? 0) >= 500
   );
 };
+
+/**
+ * Whether AWS could not serve a request for a reason that is not in the request: throttling, time-outs, and outages such
+ * as missing permissions, tables or credentials. A ValidationException is our own mistake.
+ */
+export const isUnavailable = (error: unknown): boolean =>
+  isBusy(error) ||
+  ((error as SdkError | undefined)?.$metadata !== undefined && codeOf(error) !== "ValidationException");

@@ -1,11 +1,15 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
-/** What befalls one request: nothing, an error before it is sent, or an answer that is lost after it was carried out. */
-export type Fault = "none" | "throttled" | "lost answer";
+/** A fault of one request: an error or no response before it is sent, or a response that is lost after it was carried out. */
+export type Fault = "none" | "throttled" | "unreachable" | "lost response";
 
 const errorOf = (name: string): Error => Object.assign(new Error(`injected: ${name}`), { name });
 
-/** Asks `decide` before every request of the client, SDK retries included; answers the function that takes the faults out. */
+/**
+ * Injects faults into a client's requests.
+ * @param decide called for every request, including the SDK's retries
+ * @returns a function that removes the faults
+ */
 export const injectFaults = (
   client: DynamoDBDocumentClient,
   decide: (command: string) => Fault | Promise<Fault>,
@@ -15,11 +19,12 @@ export const injectFaults = (
     (next, context) => async (request) => {
       const fault = await decide(String(context.commandName));
       if (fault === "throttled") throw errorOf("ThrottlingException");
-      const answer = await next(request);
-      if (fault === "lost answer") throw errorOf("TimeoutError");
-      return answer;
+      if (fault === "unreachable") throw errorOf("TimeoutError");
+      const response = await next(request);
+      if (fault === "lost response") throw errorOf("TimeoutError");
+      return response;
     },
-    // At the deserialize step, where a whole answer has been read: a lower one would leave its body open.
+    // In the deserialize step, after the whole response was read: in a later step its body would stay open.
     { step: "deserialize", priority: "high", name },
   );
   return () => {
