@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { startVitest } from "vitest/node";
 
 /**
- * What `npm test` runs: types, lint and format, then every test. The last line counts: `N passed, N failed`. A check that
- * fails counts as one failed test, and so does a file that does not load, or a suite in which nothing ran.
+ * Runs for `npm test`: checks types, lint and format, then runs all tests. The last line of the output is
+ * `N passed, N failed`. A failed check counts as one failed test, and so does a file that cannot be loaded, or a suite
+ * without tests.
  */
 const filters = process.argv.slice(2);
 const check = filters.length > 0 ? 0 : spawnSync("npm", ["run", "--silent", "check"], { stdio: "inherit" }).status;

@@ -38,16 +38,16 @@ interface Consumed {
   readonly CapacityUnits?: number;
 }
 
-/** Counts what the clients of a runtime ask for: capacity units as DynamoDB answers them, requests of the others. */
+/** Counts the usage of a runtime's clients: capacity units in DynamoDB's responses, requests to S3 and SQS. */
 const measureRequests = ({ dynamodb, s3, sqs }: TestRuntime, meter: Meter): void => {
   dynamodb.middlewareStack.add(
     (next, context) => async (request) => {
       Object.assign(request.input, { ReturnConsumedCapacity: "TOTAL" });
-      const answer = await next(request);
-      const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Consumed | Consumed[] };
+      const response = await next(request);
+      const { ConsumedCapacity = [] } = response.output as { ConsumedCapacity?: Consumed | Consumed[] };
       const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
       meter[READS.includes(String(context.commandName)) ? "readUnits" : "writeUnits"] += units;
-      return answer;
+      return response;
     },
     { step: "initialize", priority: "high", name: "measureRequests" },
   );
@@ -61,7 +61,7 @@ const measureRequests = ({ dynamodb, s3, sqs }: TestRuntime, meter: Meter): void
   sqs.middlewareStack.add(
     (next, context) => (request) => {
       meter.queueRequests++;
-      // Each message is taken out once its function has done it.
+      // A message is deleted once, after the invocation that handled it.
       if (context.commandName === "DeleteMessageCommand") meter.invocations++;
       return next(request);
     },
@@ -83,7 +83,7 @@ const measureOperations = async (): Promise<BenchRow[]> => {
     meter.apiRequests++;
     meter.invocations++;
     const { statusCode, body } = await handler(apiEvent({ ...request, key }), lambdaContext());
-    if (statusCode >= 400) throw new Error(`${request.resource} answers ${statusCode}: ${body}`);
+    if (statusCode >= 400) throw new Error(`${request.resource} responded with ${statusCode}: ${body}`);
   };
   const applyBatch = createApplyWorkItemBatch(runtime);
   const batches = async (inputOf: (index: number) => object): Promise<void> => {
@@ -113,7 +113,7 @@ const measureOperations = async (): Promise<BenchRow[]> => {
   };
   const rows = randomUUID();
 
-  /** In an order in which each finds what it needs. */
+  /** In an order in which each operation finds the items that it needs. */
   const operations: readonly (readonly [name: string, items: number, run: () => Promise<void>])[] = [
     ["created by batch", ITEMS, () => batches((index) => itemOf("batch", index))],
     ["sent again by batch, unchanged", ITEMS, () => batches((index) => itemOf("batch", index))],
@@ -171,5 +171,5 @@ const measureOperations = async (): Promise<BenchRow[]> => {
   return found;
 };
 
-/** What a million items cost in requests and capacity units; the time of functions and storage come on top. */
+/** Costs of a million items in requests and capacity units, without functions' time and storage. */
 export const measure = (): Promise<BenchRow[]> => withEngines(measureOperations);

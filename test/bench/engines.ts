@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startEngines } from "../support/engines.ts";
 
-/** The engine's own memory mode halves its speed within a few ten thousand items; a file in memory keeps it. */
+/** The engine's memory mode is half as fast after a few ten thousand items; a file on a RAM disk is not. */
 const RAM_DISK = "/dev/shm";
 
-/** Starts engines of the bench's own until `run` ends. */
+/** Starts separate engines and stops them when `run` ends. */
 export const withEngines = async <T>(run: () => Promise<T>): Promise<T> => {
   const directory = existsSync(RAM_DISK) ? mkdtempSync(join(RAM_DISK, "work-items-bench-")) : undefined;
   const stop = await startEngines(directory === undefined ? {} : { file: join(directory, "tables.db") });

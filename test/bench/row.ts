@@ -4,16 +4,16 @@ export interface BenchRow {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What `value` is compared with; null where it stands for itself. */
+  /** The value that `value` is compared with; null if there is none. */
   readonly floor: number | null;
   /** `value` ÷ `floor`. */
   readonly ratio: number | null;
-  /** What is to hold, in words; null where the number is for information. */
+  /** The goal in words; null if the number is only for information. */
   readonly goal: string | null;
   readonly holds: boolean | null;
 }
 
-/** A number for information. */
+/** A number without a goal. */
 export const factOf = (row: Pick<BenchRow, "section" | "name" | "value" | "unit">): BenchRow => ({
   ...row,
   floor: null,

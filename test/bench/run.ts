@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { BenchRow } from "./row.ts";
 
-/** `npm run bench -- [section …] [--json]`: measures, prints a table or JSON, and exits with 1 where a goal does not hold. */
+/** `npm run bench -- [section …] [--json]` prints a table or JSON, and exits with 1 if a goal does not hold. */
 const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<BenchRow[]> }>>> = {
   cost: () => import("./cost.ts"),
   uploads: () => import("./uploads.ts"),
@@ -22,7 +22,7 @@ for (const name of names) {
   rows.push(...(await measure()));
 }
 
-const shown = (value: number | null): string =>
+const formatted = (value: number | null): string =>
   value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 });
 if (values.json) console.log(JSON.stringify(rows, null, 2));
 else {
@@ -30,10 +30,10 @@ else {
     rows.map(({ section, name, value, unit, floor, ratio, goal, holds }) => ({
       section,
       name,
-      value: shown(value),
+      value: formatted(value),
       unit,
-      floor: shown(floor),
-      ratio: shown(ratio),
+      floor: formatted(floor),
+      ratio: formatted(ratio),
       goal: goal ?? "",
       holds: holds === null ? "" : holds ? "yes" : "NO",
     })),

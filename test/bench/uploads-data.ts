@@ -1,4 +1,4 @@
-/** The same work item as a batch takes it and as a CSV row. */
+/** The work item with an index, for batches and for CSV rows. */
 export const itemOf = (prefix: string, index: number) => ({
   external_id: `${prefix}-${index}`,
   agent_email: `agent${index % 50}@example.com`,
@@ -13,7 +13,7 @@ const HEADER =
   "external_id,agent_email,agent_name,type,status,completed_at,custom_attributes.priority,custom_attributes.summary\n";
 const LINES_PER_CHUNK = 1000;
 
-/** A CSV file of `rows` work items, in chunks. @param quote around each cell */
+/** A CSV file of `rows` work items, in chunks. @param quote character around each cell */
 export function* csvOf(rows: number, prefix = "row", quote: "" | '"' = ""): Generator<string> {
   yield HEADER;
   for (let start = 0; start < rows; start += LINES_PER_CHUNK) {

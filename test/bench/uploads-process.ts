@@ -14,34 +14,38 @@ import { createTestRuntime } from "../support/runtime.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
-/** The functions' process: nothing but functions and what hands them their messages, so that its memory is theirs. */
+/** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
-/** As many batch calls are under way as parts of one job. */
+/** Simultaneous batch calls: as many as parts of one job. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
-/** As many as fit in one request with every cell in quotes. */
+/** As many rows as fit into one request with every cell in quotes. */
 const ROWS_COMPARED = 20_000;
 const ROWS_WARM_UP = 2000;
 const ROUNDS = 4;
 
+/** Sent when the job is created: where to put its file. */
 export interface Ready {
   readonly bucket: string;
   readonly key: string;
 }
+/** Result of applying one file. */
 export interface Finished {
   readonly succeeded: number;
   readonly perSecond: number;
   /** Largest resident set of the process, in MB. */
   readonly peakMb: number;
 }
+/** Speed and CPU time of one way to apply items. */
 export interface Rate {
   readonly perSecond: number;
   /** CPU time of this process per 1,000 rows or items, in milliseconds. */
   readonly cpuMs: number;
 }
+/** CSV compared with the batch endpoint. */
 export interface Comparison {
   readonly csv: Rate;
-  /** Every cell in quotes: read by the parser. */
+  /** A file with every cell in quotes, which needs the parser. */
   readonly quotedCsv: Rate;
   readonly batch: Rate;
   readonly tenRowsMs: number;
@@ -62,7 +66,7 @@ interface Queue {
 const splits: Queue = { url: environment.SPLIT_QUEUE_URL, worker: split };
 const parts: Queue = { url: environment.PARTS_QUEUE_URL, worker: createApplyUploadPart(runtime) };
 
-/** Receives what a queue holds and hands it to its function. @returns the deliveries */
+/** Receives messages of a queue and invokes its function with them. @returns the running deliveries */
 const deliver = async ({ url, worker }: Queue): Promise<Promise<void>[]> => {
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: AT_ONCE }));
   return Messages.map(async ({ Body = "", ReceiptHandle = "" }) => {
@@ -72,13 +76,13 @@ const deliver = async ({ url, worker }: Queue): Promise<Promise<void>[]> => {
   });
 };
 
-/** Runs a job whose file is in the bucket, each message as soon as it comes. @returns the rows that succeeded */
+/** Runs a job whose file is in the bucket, delivering messages as soon as they are sent. @returns the succeeded rows */
 const runJob = async (job: JobKey): Promise<number> => {
   const first = split(sqsEvent(s3Event(job)), lambdaContext(WORKER_MS)).then(() => undefined);
-  const underWay = new Set<Promise<void>>([first]);
-  while (underWay.size > 0) {
-    await Promise.race([...underWay].map((work) => work.then(() => underWay.delete(work))));
-    for (const work of [...(await deliver(splits)), ...(await deliver(parts))]) underWay.add(work);
+  const running = new Set<Promise<void>>([first]);
+  while (running.size > 0) {
+    await Promise.race([...running].map((work) => work.then(() => running.delete(work))));
+    for (const work of [...(await deliver(splits)), ...(await deliver(parts))]) running.add(work);
   }
   const ended = await store.readJob(job);
   if (ended?.status !== "completed") throw new Error(`the job is ${ended?.status}: ${ended?.error}`);
@@ -117,7 +121,7 @@ const runBatches = async (events: ReturnType<typeof batchEvents>): Promise<void>
   const work = async (): Promise<void> => {
     for (let event = waiting.pop(); event; event = waiting.pop()) {
       const { statusCode, body } = await applyBatch(event, lambdaContext());
-      if (statusCode !== 200) throw new Error(`the batch endpoint answers ${statusCode}: ${body}`);
+      if (statusCode !== 200) throw new Error(`the batch endpoint responded with ${statusCode}: ${body}`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -137,7 +141,7 @@ const medianOf = (rates: readonly Rate[]): Rate => {
   return { perSecond: middle((rate) => rate.perSecond), cpuMs: middle((rate) => rate.cpuMs) };
 };
 
-const compare = async (): Promise<Comparison> => {
+const compareWithBatch = async (): Promise<Comparison> => {
   const csv: Rate[] = [];
   const quotedCsv: Rate[] = [];
   const batch: Rate[] = [];
@@ -152,7 +156,7 @@ const compare = async (): Promise<Comparison> => {
       async () => csv.push(await timed(ROWS_COMPARED, () => uploadAndRun(event))),
       async () => quotedCsv.push(await timed(ROWS_COMPARED, () => uploadAndRun(quoted))),
     ];
-    // The engine slows down as it fills: each goes first as often as the other.
+    // The engine becomes slower as it fills, so the order alternates.
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
   }
   const small = uploadEvent([...csvOf(10, randomUUID())].join(""));
@@ -176,5 +180,5 @@ const runFile = async (): Promise<Finished> => {
   return { succeeded, perSecond: succeeded / seconds, peakMb: process.resourceUsage().maxRSS / 1024 };
 };
 
-process.send?.(await (process.argv[2] === "compare" ? compare() : runFile()));
+process.send?.(await (process.argv[2] === "compare" ? compareWithBatch() : runFile()));
 process.once("disconnect", () => process.exit());

@@ -14,12 +14,12 @@ const SECTION = "uploads";
 const SIZES = [10_000, 100_000, 1_000_000] as const;
 const FLAT_WITHIN_MB = 64;
 const TEN_ROWS_WITHIN_MS = 1000;
-/** The S3 engine takes at most 11 MiB a body. */
+/** Below the S3 engine's limit of 11 MiB for a body. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
 const PROCESS = fileURLToPath(new URL("uploads-process.ts", import.meta.url));
 
-/** With the heap that the template gives to the workers. */
+/** Starts the functions' process with the heap limits that the template sets for the workers. */
 const start = (mode: "compare" | "file"): ChildProcess => {
   const execArgv = nodeOptionsFor(MEMORY_MB.computes).split(" ");
   return fork(PROCESS, [mode], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });
@@ -45,7 +45,7 @@ const compare = async (): Promise<Comparison> => {
   return comparison;
 };
 
-/** Runs the workers in a fresh process on a file of this many rows. */
+/** Runs the workers in a new process on a file with this many rows. */
 const runFile = async (rows: number): Promise<Finished> => {
   const child = start("file");
   const { bucket, key } = await messageFrom<Ready>(child);
@@ -119,5 +119,5 @@ const measureUploads = async (): Promise<BenchRow[]> => {
   return rows;
 };
 
-/** CSV beside the batch endpoint, the time that a small file takes, and memory by size. */
+/** Measures CSV against the batch endpoint, the time for a small file, and memory by file size. */
 export const measure = (): Promise<BenchRow[]> => withEngines(measureUploads);

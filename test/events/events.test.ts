@@ -14,7 +14,7 @@ import { createTestRuntime } from "../support/runtime.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { allSamples, eventOf, functionOf, refusalOf, sendSamples } from "./samples.ts";
 
-/** All samples, in an order in which each finds what it needs: those before it made that. */
+/** All samples, in an order in which each finds the resources that it needs. */
 const ORDER = Object.entries({
   "create-work-item": ["400", "401", "409", "415", "422"],
   "apply-work-item-batch": ["422"],
@@ -76,10 +76,10 @@ beforeAll(async () => {
 
 const valueOf = (sample: string, all = outcomes): unknown => {
   const outcome = all.get(sample);
-  if (outcome?.status !== "fulfilled") throw new Error(`${sample} was not answered`, { cause: outcome?.reason });
+  if (outcome?.status !== "fulfilled") throw new Error(`${sample} has no response`, { cause: outcome?.reason });
   return outcome.value;
 };
-const answerTo = (sample: string, all = outcomes) => {
+const responseTo = (sample: string, all = outcomes) => {
   const { statusCode, body } = valueOf(sample, all) as APIGatewayProxyResult;
   return { status: statusCode, body: JSON.parse(body) as { data: Record<string, unknown> } };
 };
@@ -97,18 +97,18 @@ describe("events/", () => {
     expect(allSamples).toContain(name);
   });
 
-  // The sweep reads nothing of its event: it can be given no wrong one.
+  // The sweep does not read its event, so no event is wrong.
   it.each(functionNames.filter((name) => name !== "sweep-uploads"))("holds a sample that %s refuses", (name) => {
     const refused = allSamples.filter((sample) => functionOf(sample) === name && refusalOf(sample) !== undefined);
     expect(refused).not.toEqual([]);
   });
 
-  it("holds nothing that is not sent, and nothing of a function that is not there", () => {
+  it("holds only samples that are sent, and only for existing functions", () => {
     expect(allSamples.toSorted()).toEqual(ORDER.toSorted());
     expect(allSamples.filter((sample) => !functionNames.includes(functionOf(sample)))).toEqual([]);
   });
 
-  it("names things by the ids that their external_ids and Idempotency-Keys have", () => {
+  it("names resources by the ids of their external_ids and Idempotency-Keys", () => {
     const api = (sample: string) => eventOf(sample) as APIGatewayProxyEvent;
     const body = (sample: string) => JSON.parse(api(sample).body ?? "") as Record<string, unknown>;
     const externalIdOf = (input: unknown): string => (input as { external_id: string }).external_id;
@@ -145,7 +145,7 @@ describe("events/", () => {
 });
 
 describe("API functions", () => {
-  it.each(apiSamples)("%s is as much as a function reads of what the gateway makes of a request", (sample) => {
+  it.each(apiSamples)("%s is a subset of the gateway's event", (sample) => {
     const event = eventOf(sample) as APIGatewayProxyEvent;
     expect(proxyEventOf(event)).toMatchObject(event);
     const { resource, path, pathParameters } = event;
@@ -155,11 +155,11 @@ describe("API functions", () => {
     expect({ method: event.httpMethod, resource }).toEqual({ method, resource: itsResource });
   });
 
-  it.each(apiSamples)("%s is answered as its name says", (sample) => {
+  it.each(apiSamples)("%s has the response that its name says", (sample) => {
     const route = routeOf(sample);
-    // Refusing is all that it does: its usual answer is to a path that nothing has.
+    // This function only refuses requests: without a status in the sample's name, the response is 404.
     const usual = functionOf(sample) === REJECT_UNKNOWN_ROUTE ? 404 : route?.status;
-    const { status, body } = answerTo(sample);
+    const { status, body } = responseTo(sample);
     expect({ status, body }).toMatchObject({ status: Number(refusalOf(sample) ?? usual) });
     const schema = status >= 400 ? errorSchema : route?.response;
     expect(schema?.safeParse(body)).toMatchObject({ success: true });
@@ -168,13 +168,13 @@ describe("API functions", () => {
   it.each(allSamples.filter((sample) => sample.startsWith("list-") && refusalOf(sample) === undefined))(
     "%s finds what other samples made",
     (sample) => {
-      expect(answerTo(sample).body.data).not.toEqual([]);
+      expect(responseTo(sample).body.data).not.toEqual([]);
     },
   );
 });
 
 describe("functions behind queues", () => {
-  it.each(samplesOf("queue", "dead-letters"))("%s is what SQS hands over", (sample) => {
+  it.each(samplesOf("queue", "dead-letters"))("%s is an event of SQS", (sample) => {
     const { Records } = eventOf(sample) as SQSEvent;
     expect(Records).not.toEqual([]);
     for (const record of Records) {
@@ -185,24 +185,24 @@ describe("functions behind queues", () => {
 
   it.each(samplesOf("queue", "dead-letters"))("%s fails, or does not, as its name says", (sample) => {
     const { Records } = eventOf(sample) as SQSEvent;
-    // A dead letter that names no job has nowhere further to go: it is logged and dropped.
+    // A dead letter that names no job is logged and dropped.
     const failed = refusalOf(sample) === "failure" ? Records : [];
     const batchItemFailures = failed.map(({ messageId }) => ({ itemIdentifier: messageId }));
     expect(valueOf(sample)).toEqual({ batchItemFailures });
   });
 
   it("take an upload from its file to its last row", () => {
-    const { data } = answerTo("get-work-item-upload").body;
+    const { data } = responseTo("get-work-item-upload").body;
     expect(data).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
-    const report = answerTo("get-work-item-upload-failed-rows").body.data;
+    const report = responseTo("get-work-item-upload-failed-rows").body.data;
     expect(report).toMatchObject({ rows: 1, url: expect.stringContaining(String(data["id"])) });
   });
 
-  it("end an upload whose message died", async () => {
+  it("fail an upload whose message exhausted its receives", async () => {
     const runtime = await createTestRuntime();
     const statusAfter = async (...order: readonly string[]): Promise<unknown> => {
       const sent = await sendSamples(runtime, [...order, "get-work-item-upload"]);
-      return answerTo("get-work-item-upload", sent).body.data["status"];
+      return responseTo("get-work-item-upload", sent).body.data["status"];
     };
     expect(await statusAfter("upload-work-items", "split-upload", "fail-dead-upload.dropped")).toBe("processing");
     expect(await statusAfter("fail-dead-upload")).toBe("failed");

@@ -6,25 +6,27 @@ import { createTestOrganization, lambdaContext } from "../support/organization.t
 import type { TestRuntime } from "../support/runtime.ts";
 
 const DIRECTORY = fileURLToPath(new URL("../../events/", import.meta.url));
-/** More than the workers keep for handing over. */
+/** Longer than the time that workers reserve for the hand-over. */
 const REMAINING_MS = 120_000;
 
-/** Names of all files in `events/`: `<function>[.<variant>][.<what comes of it>].json`, here without `.json`. */
+/** Names of all files in `events/`, without `.json`: `<function>[.<variant>][.<outcome>]`. */
 export const allSamples: readonly string[] = readdirSync(DIRECTORY).map((file) => file.replace(/\.json$/, ""));
 
+/** Name of the function that takes a sample. */
 export const functionOf = (sample: string): string => sample.split(".", 1)[0] ?? "";
 
-/** What the name promises: a status, `error`, `failure` or `dropped`; undefined where all goes well. */
+/** The expected outcome in a sample's name: a status, `error`, `failure` or `dropped`; undefined for success. */
 export const refusalOf = (sample: string): string | undefined => /\.(\d{3}|error|failure|dropped)$/.exec(sample)?.[1];
 
+/** The event in a sample. @param key replaces the placeholder of the API key */
 export const eventOf = (sample: string, key?: string): unknown =>
   JSON.parse(readEvent(`${DIRECTORY}${sample}.json`, key));
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
 /**
- * Sends samples one after the other, each through its function as it is deployed, with the key of an organization `demo`.
- * @returns what came of each
+ * Sends samples one after the other to their functions, with an API key of the organization `demo`.
+ * @returns the outcomes by sample
  */
 export const sendSamples = async (
   runtime: TestRuntime,

@@ -34,8 +34,8 @@ beforeAll(async () => {
   stranger = await createTestOrganization(runtime);
 });
 
-/** Things of the owner's by the path that they are read at, each made on demand. */
-const makeThing: Readonly<Record<string, () => Promise<string>>> = {
+/** Functions that make a resource of the owner, by the path of its list. */
+const makeResource: Readonly<Record<string, () => Promise<string>>> = {
   "/v1/work_items": () =>
     idOf(createWorkItem(runtime), {
       method: "POST",
@@ -49,7 +49,7 @@ const makeThing: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-/** A body that each route's schema takes. */
+/** A valid body for each route that takes one. */
 const bodies: Readonly<Record<string, unknown>> = {
   "apply-work-item-batch": { work_items: [{ external_id: "a" }], dry_run: true },
   "create-work-item": { work_item: { external_id: "b" } },
@@ -83,14 +83,14 @@ describe.each(allRoutes)("$method $path", (route) => {
     handler = (await functionOf(route))(runtime);
   });
 
-  it("answers an owner with JSON, and with the request's id", async () => {
-    const answer = await call(handler, requestTo(route, { key: owner.key }));
-    expect(answer.status).toBe(route.path.includes("{id}") ? 404 : route.status);
-    expect(answer.headers).toMatchObject({ "content-type": "application/json" });
-    expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  it("responds to an owner with JSON and the request's id", async () => {
+    const response = await call(handler, requestTo(route, { key: owner.key }));
+    expect(response.status).toBe(route.path.includes("{id}") ? 404 : route.status);
+    expect(response.headers).toMatchObject({ "content-type": "application/json" });
+    expect(response.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("answers 401 without a key, with a malformed, mistyped, unknown and wrong-region key", async () => {
+  it("responds with 401 without a key, with a malformed, mistyped, unknown and wrong-region key", async () => {
     const { key } = owner;
     const authorizations = [
       "",
@@ -107,13 +107,13 @@ describe.each(allRoutes)("$method $path", (route) => {
     expectError(without, 401);
     expect(without.headers["www-authenticate"]).toBe("Bearer");
     for (const Authorization of authorizations) {
-      const answer = await call(handler, requestTo(route, { headers: { Authorization } }));
-      expectError(answer, 401);
-      expect(answer.text).toBe(without.text);
+      const response = await call(handler, requestTo(route, { headers: { Authorization } }));
+      expectError(response, 401);
+      expect(response.text).toBe(without.text);
     }
   });
 
-  it("answers 401 to a revoked and to an expired key", async () => {
+  it("responds with 401 to a revoked and to an expired key", async () => {
     const { organization, key, keyId } = await createTestOrganization(runtime);
     const validUntil = new Date(clock() + 1000).toISOString();
     const expiring = await createKey(administrationOf(runtime), organization.id, { validUntil });
@@ -131,8 +131,8 @@ describe.each(allRoutes)("$method $path", (route) => {
     }
   });
 
-  // A store that takes longer than 100 ms, as on a busy machine, lets requests pass by design.
-  it("answers 429 with whole seconds to wait, before it looks at the request", { retry: 5 }, async () => {
+  // If the table takes longer than 100 ms, as on a busy machine, requests pass by design.
+  it("responds with 429 and whole seconds to wait, before it validates the request", { retry: 5 }, async () => {
     clock.advance(2000);
     const { key } = await createTestOrganization(runtime, { rate: 1, burst: 1 });
     await call(handler, requestTo(route, { key }));
@@ -154,11 +154,11 @@ describe.each(allRoutes)("$method $path", (route) => {
 });
 
 describe.each(allRoutes.filter(({ query }) => query.safeParse({ limit: "1" }).success))("$method $path", (route) => {
-  it.each(["0", "101", "abc", "-1", "1.5", "1e1", "", " 1", "01"])("answers 422 to limit=%j", async (limit) => {
+  it.each(["0", "101", "abc", "-1", "1.5", "1e1", "", " 1", "01"])("responds with 422 to limit=%j", async (limit) => {
     const handler = (await functionOf(route))(runtime);
-    const answer = await call(handler, requestTo(route, { key: owner.key, query: { limit } }));
-    expectError(answer, 422);
-    expect(answer.body.error).toBe("limit: must be a whole number from 1 to 100");
+    const response = await call(handler, requestTo(route, { key: owner.key, query: { limit } }));
+    expectError(response, 422);
+    expect(response.body.error).toBe("limit: must be a whole number from 1 to 100");
   });
 });
 
@@ -174,9 +174,9 @@ describe.each(allRoutes.filter(({ bodyKind }) => bodyKind !== "none"))("$method 
     ["an unknown key", { ...(bodies[route.name] as object), colour: "red" }, {}, 422, /^colour: is not known$/],
   ] as const)("refuses %s", async (_, body, headers, status, error) => {
     const handler = (await functionOf(route))(runtime);
-    const answer = await call(handler, requestTo(route, { key: owner.key, body, headers }));
-    expectError(answer, status);
-    expect(answer.body.error).toMatch(error);
+    const response = await call(handler, requestTo(route, { key: owner.key, body, headers }));
+    expectError(response, status);
+    expect(response.body.error).toMatch(error);
   });
 });
 
@@ -184,23 +184,23 @@ describe.each(allRoutes.filter(({ bodyKind }) => bodyKind === "none"))("$method 
   it("ignores a body", async () => {
     const handler = (await functionOf(route))(runtime);
     const plain = await call(handler, requestTo(route, { key: owner.key }));
-    const answer = await call(
+    const response = await call(
       handler,
       requestTo(route, { key: owner.key, body: "{", headers: { "content-type": "x" } }),
     );
-    expect(answer).toMatchObject({ status: plain.status, text: plain.text });
+    expect(response).toMatchObject({ status: plain.status, text: plain.text });
   });
 });
 
 describe.each(allRoutes.filter(({ path }) => path.includes("{id}")))("$method $path", (route) => {
-  it("answers the ids of others byte for byte as ids that nobody has", async () => {
+  it("responds to other organizations' ids byte for byte as to unknown ids", async () => {
     const handler = (await functionOf(route))(runtime);
-    const id = (await makeThing[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    const id = (await makeResource[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
     const mine = await call(handler, requestTo(route, { key: owner.key, params: { id } }));
     expect([route.status, 409]).toContain(mine.status);
 
-    const nobodys = await call(handler, requestTo(route, { key: stranger.key }));
-    expectError(nobodys, 404);
+    const unknown = await call(handler, requestTo(route, { key: stranger.key }));
+    expectError(unknown, 404);
     const others = [
       id,
       id.toUpperCase(),
@@ -215,13 +215,13 @@ describe.each(allRoutes.filter(({ path }) => path.includes("{id}")))("$method $p
       `${stranger.organization.id}#${id}`,
     ];
     for (const other of others) {
-      const answer = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
-      expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: nobodys.text });
+      const response = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
+      expect({ status: response.status, text: response.text }).toEqual({ status: 404, text: unknown.text });
     }
   });
 });
 
-it("covers every row of the table, one function file each", async () => {
+it("covers every route, each with its own function file", async () => {
   expect(allRoutes.length).toBeGreaterThanOrEqual(11);
   for (const route of allRoutes) expect(await functionOf(route)).toBeTypeOf("function");
 });

@@ -4,12 +4,12 @@ import { type Resource, resourceOf, resourcesOf, synthesize, type Template } fro
 
 const { us, eu } = synthesize();
 
-/** A change of one of these makes CloudFormation replace the resource, or what it keeps inaccessible. */
+/** If one of these properties changes, CloudFormation replaces the resource, or its data becomes inaccessible. */
 const REPLACEMENT = {
   "AWS::DynamoDB::Table": ["TableName", "KeySchema", "GlobalSecondaryIndexes"],
   "AWS::S3::Bucket": ["BucketName", "BucketNamePrefix", "ObjectLockEnabled"],
   "AWS::SQS::Queue": ["QueueName", "FifoQueue"],
-  // Holds no data, but callers hold its address.
+  // It holds no data, but callers know its address.
   "AWS::ApiGateway::RestApi": [],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -145,7 +145,7 @@ describe("queues", () => {
   });
 });
 
-test("bucket, queues and alarm topic refuse whoever comes without TLS", () => {
+test("bucket, queues and alarm topic refuse requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );

@@ -15,7 +15,7 @@ interface Deployed {
 }
 const expected: readonly Deployed[] = [...allRoutes, ...allWorkers, { name: "reject-unknown-route", permissions: {} }];
 
-/** Logical ids, found by how the constructs are called. */
+/** The logical id of a resource, by the path of its construct. */
 const idOf = (prefix: string, type: string): string => {
   const found = resourcesOf(us, type).filter(([id]) => id.replace(/[0-9A-F]{8}$/, "") === prefix);
   if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} of ${type} ${prefix}`);
@@ -59,7 +59,7 @@ const permission = (action: string, resource: string, condition?: unknown): stri
 const statementsOf = (name: string): readonly Statement[] => {
   const [roleId] = String(plain(deployed(name).properties["Role"])).split(".");
   const role = us.Resources[roleId ?? ""]?.Properties ?? {};
-  // Nothing but the inline policy: no managed ones, and no policy elsewhere that names the role.
+  // The role has only its inline policy: no managed ones, and no other policy names the role.
   expect(role).not.toHaveProperty("ManagedPolicyArns");
   for (const type of ["AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"]) {
     expect(JSON.stringify(resourcesOf(us, type))).not.toContain(roleId);
@@ -85,7 +85,7 @@ const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
   return trigger?.kind === "dead-letters" ? deadLetterQueues : [];
 };
 
-/** The permissions that a row's declaration comes to. */
+/** The permissions that a function's declaration results in. */
 const permitted = (row: Deployed): readonly string[] => {
   const { workItems, access, limits, uploads, splitQueue, partsQueue } = row.permissions;
   const table = `${LOGICAL_ID.workItems}.Arn`;
@@ -128,7 +128,7 @@ describe.each(expected)("$name", (row) => {
   const { properties } = deployed(row.name);
   const { Variables: variables } = plain(properties["Environment"]) as { Variables: Record<string, string> };
 
-  test("may do exactly what its row permits", () => {
+  test("has exactly the declared permissions", () => {
     expect(permissionsOf(row.name)).toEqual(permitted(row));
   });
 
@@ -192,7 +192,7 @@ test("API functions end before the gateway gives up", () => {
 describe("event sources", () => {
   const mappings = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => plain(mapping));
 
-  test("hand one message at a time to as many functions as the worker says, and hear which failed", () => {
+  test("send one message at a time to the worker's number of functions, which report failed messages", () => {
     const wanted = allWorkers.flatMap((worker) => {
       const { trigger } = worker;
       const concurrency = trigger.kind === "queue" ? trigger.maximumConcurrency : 2;

@@ -13,8 +13,8 @@ const pathOf = (id: string): string => {
   const known = paths.get(id);
   if (known !== undefined) return known;
   const resource = us.Resources[id];
-  const { ParentId: parent, PathPart: part } = plain(resource?.Properties) as { ParentId: string; PathPart: string };
-  const path = parent.endsWith(".RootResourceId") ? `/${part}` : `${pathOf(parent)}/${part}`;
+  const { ParentId: parent, PathPart: name } = plain(resource?.Properties) as { ParentId: string; PathPart: string };
+  const path = parent.endsWith(".RootResourceId") ? `/${name}` : `${pathOf(parent)}/${name}`;
   paths.set(id, path);
   return path;
 };
@@ -33,8 +33,8 @@ const functionIds = new Map(
   ]),
 );
 
-/** `GET /v1/work_items` → the function behind it. */
-const behind = new Map(
+/** Names of functions by method and path, for example `GET /v1/work_items`. */
+const functionBehind = new Map(
   methods.map(({ HttpMethod, ResourceId, Integration }) => {
     const path = ResourceId.endsWith(".RootResourceId") ? "/" : pathOf(ResourceId);
     const id = [...functionIds.keys()].find((candidate) => Integration.Uri.includes(`${candidate}.Arn/invocations`));
@@ -44,15 +44,15 @@ const behind = new Map(
 
 describe("routes", () => {
   test.each(allRoutes)("$method $path goes to $name", ({ method, path, name }) => {
-    expect(behind.get(`${method} ${path}`)).toBe(name);
+    expect(functionBehind.get(`${method} ${path}`)).toBe(name);
   });
 
   test("every other method and path goes to our own 404 and 405", () => {
     const every = resourcesOf(us, "AWS::ApiGateway::Resource").map(([id]) => pathOf(id));
     expect(every).toEqual(expect.arrayContaining(["/v1", "/v1/work_items", "/{proxy+}"]));
     for (const path of ["/", ...every])
-      expect([path, behind.get(`ANY ${path}`)]).toEqual([path, "reject-unknown-route"]);
-    expect(behind.size).toBe(allRoutes.length + every.length + 1);
+      expect([path, functionBehind.get(`ANY ${path}`)]).toEqual([path, "reject-unknown-route"]);
+    expect(functionBehind.size).toBe(allRoutes.length + every.length + 1);
   });
 
   test("are proxied, and authenticated by the functions", () => {
@@ -94,7 +94,7 @@ describe("gateway responses", () => {
     );
   });
 
-  test.each(responses)("$ResponseType answers the one error body with a request id", (response) => {
+  test.each(responses)("$ResponseType has the common error body and a request id", (response) => {
     const body: unknown = JSON.parse(response.ResponseTemplates["application/json"] ?? "");
     expect(body).toEqual({ error: expect.stringMatching(/./) });
     expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
@@ -121,7 +121,7 @@ describe("gateway responses", () => {
     });
   });
 
-  test("say when to try again, wherever trying again helps", () => {
+  test("have Retry-After if their status is 429 or 503", () => {
     for (const { StatusCode, ResponseParameters } of responses) {
       const seconds = ResponseParameters["gatewayresponse.header.Retry-After"] ?? "none";
       expect(seconds).toMatch(StatusCode === "429" || StatusCode === "503" ? /^'\d+'$/ : /^none$/);
@@ -176,7 +176,7 @@ describe("the firewall", () => {
     expect(resourcesOf(us, "AWS::WAFv2::WebACL")).toEqual([]);
   });
 
-  test("stands before the stage and answers with the one error body", () => {
+  test("is associated with the stage and responds with the common error body", () => {
     const { us: guarded } = synthesize({ waf: "true" });
     const acl = resourceOf(guarded, "AWS::WAFv2::WebACL");
     const bodies = Object.values(

@@ -10,13 +10,13 @@ import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-
 import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { createTestClock } from "../support/clock.ts";
 import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
-import { type Asked, policedRuntime } from "../support/policed-runtime.ts";
+import { type RequestedPermission, restrictedRuntime } from "../support/restricted-runtime.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
-/** Every function, each confined to what its row permits. */
+/** All functions, each restricted to its declared permissions. */
 const functions = new Map<string, Handler>();
 const used = new Map<string, Set<string>>();
 const refused: unknown[] = [];
@@ -24,12 +24,12 @@ let runtime: TestRuntime;
 let key: string;
 let organization: string;
 const clock = createTestClock();
-/** A worker hands over 30 s before its end, in a second by a clock that stands still unless something is slow. */
+/** A worker hands over 30 s before its end: after one slow call, since the test's clock stands still otherwise. */
 const SLOW_MS = 1000;
 const WORKER_MS = 30_000 + SLOW_MS;
 let slow: string | undefined;
 
-/** `ListBucket` is nothing that a function calls: S3 asks for it before it says that an object is not there. */
+/** Functions do not call `ListBucket`: S3 requires it before it responds that an object does not exist. */
 const granted = (name: string): readonly string[] => {
   const row = [...allRoutes, ...allWorkers].find((each) => each.name === name);
   const permissions = Object.entries<{ readonly actions: readonly string[] }>({ ...row?.permissions });
@@ -38,16 +38,16 @@ const granted = (name: string): readonly string[] => {
   );
 };
 
-const confine = async (name: string, permissions: Permissions): Promise<Handler> => {
+const restrict = async (name: string, permissions: Permissions): Promise<Handler> => {
   const calls = used.get(name) ?? new Set();
   used.set(name, calls);
-  const hear = (asked: Asked, allowed: boolean): void => {
-    if (asked.action === slow) clock.advance(SLOW_MS);
-    calls.add(`${asked.resource} ${asked.action}`);
-    if (!allowed) refused.push([name, asked]);
+  const onCheck = (requested: RequestedPermission, allowed: boolean): void => {
+    if (requested.action === slow) clock.advance(SLOW_MS);
+    calls.add(`${requested.resource} ${requested.action}`);
+    if (!allowed) refused.push([name, requested]);
   };
   const module = (await import(`../../functions/${name}.ts`)) as { create: (runtime: TestRuntime) => Handler };
-  return module.create(policedRuntime(runtime, permissions, hear));
+  return module.create(restrictedRuntime(runtime, permissions, onCheck));
 };
 
 const invoke = async (name: string, event: unknown): Promise<unknown> => {
@@ -55,14 +55,14 @@ const invoke = async (name: string, event: unknown): Promise<unknown> => {
   if (handler === undefined) throw new Error(`${name} is not deployed`);
   return handler(event, lambdaContext(WORKER_MS));
 };
-/** Time passes where such a call is made: a worker that runs out of it saves what it has and hands over. */
+/** Makes calls of this action slow, so that a worker's time ends and it hands over. */
 const whileSlow = async (action: string, work: () => Promise<unknown>): Promise<void> => {
   slow = action;
   await work();
   slow = undefined;
 };
 
-/** @returns status and body of an answer, which must not be one that hides a refusal */
+/** Sends a request; the response must not be a 5xx, which would hide a refused permission. @returns status and body */
 const request = async (route: Route, rest: ApiRequest = {}): Promise<{ status: number; data: { id: string } }> => {
   const event = apiEvent({ method: route.method, resource: route.path, key, ...rest });
   const { statusCode: status, body } = (await invoke(route.name, event)) as APIGatewayProxyResult;
@@ -70,7 +70,7 @@ const request = async (route: Route, rest: ApiRequest = {}): Promise<{ status: n
   return { status, ...(JSON.parse(body) as { data: { id: string } }) };
 };
 
-/** Takes the messages that a queue holds. */
+/** Receives and deletes the messages of a queue. @returns their bodies */
 const take = async (queueUrl: string): Promise<readonly unknown[]> => {
   const { Messages = [] } = await runtime.sqs.send(
     new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
@@ -110,7 +110,7 @@ beforeAll(async () => {
   key = made.key;
   organization = made.organization.id;
   for (const { name, permissions } of [...allRoutes, ...allWorkers]) {
-    functions.set(name, await confine(name, permissions));
+    functions.set(name, await restrict(name, permissions));
   }
 });
 
@@ -129,7 +129,7 @@ test("work items are made, read, changed, listed and deleted with no more than e
   }
   const params = { id: item.id };
   await invoke("record-qa-score", { organization, external_id: "first", qa_score: 0.5 });
-  // Of several at once some lose the race, and read again.
+  // Of several simultaneous updates, some fail their condition and read again.
   const updates = Array.from({ length: 8 }, (_, index) => ({
     work_item: { type: `type-${index}`, status: "completed" },
   }));
@@ -186,7 +186,7 @@ test("uploads are split and applied with no more than each function's policy", a
   expect(refused).toEqual([]);
 });
 
-test("a part that is handed over can be cancelled, buried or swept with no more than each function's policy", async () => {
+test("a part that is handed over can be cancelled, failed or swept with no more than each function's policy", async () => {
   const { PARTS_QUEUE_URL: parts } = runtime.environment;
   const handOver = async (): Promise<string> => {
     const id = await upload(rows(500));
@@ -209,7 +209,7 @@ test("a part that is handed over can be cancelled, buried or swept with no more 
   const held = await handOver();
   const store = createUploadStore(runtime);
   await store.claimPart((await store.readJob(job(held)))!, 0);
-  // It waits a while for the worker to stop.
+  // The function waits for the worker to stop.
   await whileSlow("Query", () => request(routes.cancelWorkItemUpload, { params: { id: held } }));
   clock.advance(HOUR_MS);
   await invoke("sweep-uploads", {});
@@ -217,7 +217,7 @@ test("a part that is handed over can be cancelled, buried or swept with no more 
   expect(refused).toEqual([]);
 });
 
-test("what is lost is swept with no more than the policy of the sweep", async () => {
+test("jobs with lost messages are swept with no more than the sweep's policy", async () => {
   const objects = createUploadObjects(runtime);
   const broken = await formOf();
   await objects.write(objectKeys.source(job(broken)), Buffer.from("external_id;status"));
@@ -242,7 +242,7 @@ test("what is lost is swept with no more than the policy of the sweep", async ()
   expect(refused).toEqual([]);
 });
 
-test("a single write, which is none of a batch, needs nothing that the policies do not have", async () => {
+test("a single write, which is not sent as a batch, needs no other permissions", async () => {
   for (const type of ["one", "two"]) {
     const work_items = [{ external_id: "native", type, events: [{ external_id: "event", content: type }] }];
     await request(routes.applyWorkItemBatch, { body: { work_items } });
@@ -252,7 +252,7 @@ test("a single write, which is none of a batch, needs nothing that the policies 
   expect(refused).toEqual([]);
 });
 
-test("no function has a permission that none of this needed", () => {
+test("no function has a permission that none of these tests needed", () => {
   const unused = [...used].flatMap(([name, calls]) =>
     granted(name)
       .filter((permission) => !calls.has(permission))

@@ -6,7 +6,7 @@ import { makeApp, plain, resourceOf, resourcesOf, synthesize, type Template } fr
 
 const { us, eu } = synthesize();
 
-/** What remains when region, names and the hashes in logical ids are taken out. */
+/** A template without region, names, and hashes in logical ids. */
 const anonymous = (template: Template, region: string, code: string): unknown =>
   JSON.parse(
     JSON.stringify(template)
@@ -114,7 +114,7 @@ describe("a domain", () => {
     }
   });
 
-  test("leaves the record to whoever keeps the zone elsewhere, and tells what it must point to", () => {
+  test("adds no record without a zone, but outputs the record's target", () => {
     const { us: own } = synthesize(domain);
     expect(resourcesOf(own, "AWS::Route53::RecordSet")).toEqual([]);
     expect(plain(own.Outputs["DomainTarget"]?.Value)).toMatch(/RegionalDomainName$/);

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { contextOf, projectContext } from "../../infra/context.ts";
 import { parseSettings } from "../../infra/settings.ts";
 
-/** As `-c name=value` on a command line gives them. */
+/** Settings from `-c name=value` on a command line. */
 const settings = (...pairs: readonly string[]) =>
   parseSettings({ ...projectContext(), ...contextOf(pairs.flatMap((pair) => ["-c", pair])) });
 const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
@@ -65,7 +65,7 @@ describe("settings", () => {
       ["domain=example.com", `certificate-us=${certificate}`],
       /^eu\.example\.com needs .* leave this region out with -c region=us$/,
     ],
-    // A certificate of another region is none: API Gateway takes only those of its own.
+    // API Gateway accepts only certificates of its own region.
     [
       ["domain=example.com", `certificate-us=${certificate.replace("us-east-1", "eu-west-1")}`],
       /^us\.example\.com needs/,

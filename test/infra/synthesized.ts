@@ -6,6 +6,7 @@ import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
 
+/** A resource of a template. */
 export interface Resource {
   readonly Type: string;
   readonly Properties: Readonly<Record<string, unknown>>;
@@ -13,6 +14,7 @@ export interface Resource {
   readonly UpdateReplacePolicy?: string;
 }
 
+/** A synthesized template. */
 export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Outputs: Readonly<Record<string, { readonly Value: unknown }>>;
@@ -22,18 +24,18 @@ export interface Template {
 const directory = mkdtempSync(join(tmpdir(), "work-items-synth-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Directories as the build leaves them: what is in them makes no difference to a template but its hashes. */
+/** Directories like those of the build. Their content affects only hashes in a template. */
 const bundles = join(directory, "bundles");
 for (const name of functionNames) {
   mkdirSync(join(bundles, name), { recursive: true });
   writeFileSync(join(bundles, name, "index.js"), "exports.handler = async () => {};");
 }
 
-/** The app with `-c` values and code that needs no build. */
+/** The app with `-c name=value` settings, and code that needs no build. */
 export const makeApp = (context: Context = {}) =>
   createServiceApp({ context, outdir: mkdtempSync(join(directory, "app-")), bundles });
 
-/** The templates of both regions, checked by every rule on the way. */
+/** The templates of both regions, checked by cdk-nag. */
 export const synthesize = (context: Context = {}): { readonly us: Template; readonly eu: Template } => {
   const assembly = makeApp(context).synth();
   const template = (region: string) => assembly.getStackByName(`WorkItems-${region}`).template as Template;
@@ -46,7 +48,7 @@ export const resourcesOf = (template: Template, type: string): readonly (readonl
     .filter(([, resource]) => resource.Type === type)
     .map(([id, { Properties }]) => [id, Properties ?? {}]);
 
-/** The only one of a type. */
+/** The properties of the only resource of a type. */
 export const resourceOf = (template: Template, type: string): Resource["Properties"] => {
   const [only, ...others] = resourcesOf(template, type);
   if (only === undefined || others.length > 0) throw new Error(`${others.length + 1} of ${type}`);
@@ -62,8 +64,8 @@ export const plain = (value: unknown): unknown => {
   if (typeof value["Ref"] === "string") return value["Ref"];
   if (Array.isArray(value["Fn::GetAtt"])) return value["Fn::GetAtt"].join(".");
   if (Array.isArray(value["Fn::Join"])) {
-    const [separator, parts] = value["Fn::Join"] as [string, unknown[]];
-    return parts.map(plain).join(separator);
+    const [separator, values] = value["Fn::Join"] as [string, unknown[]];
+    return values.map(plain).join(separator);
   }
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 };

@@ -42,7 +42,7 @@ describe("alarms", () => {
     expect(metricNames(alarm(name)).toSorted()).toEqual(metrics.toSorted());
   });
 
-  test("each says what it means for callers and rings at the topic", () => {
+  test("each describes its impact on callers and is sent to the topic", () => {
     const topic = resourcesOf(us, "AWS::SNS::Topic")[0]?.[0];
     for (const { AlarmName: name, AlarmDescription: impact, AlarmActions: actions } of alarms) {
       expect([name, impact]).toEqual([name, expect.stringMatching(/^Impact: [A-Z].{40,}\.$/)]);
@@ -50,7 +50,7 @@ describe("alarms", () => {
     }
   });
 
-  test("the topic takes alarms of this account and tells whoever is asked for", () => {
+  test("the topic accepts alarms of this account and has the given subscriber", () => {
     expect(plain(resourceOf(us, "AWS::SNS::TopicPolicy"))).toMatchObject({
       PolicyDocument: {
         Statement: expect.arrayContaining([

@@ -4,7 +4,7 @@ import { deriveId, workItemId } from "../../lib/identity.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 
 describe("identity", () => {
-  it("derives a UUID of version 8 that depends on every part and its spelling", () => {
+  it("derives a UUID of version 8 that depends on every component of the key", () => {
     expect(workItemId("acme", "INC1")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(workItemId("acme", "INC1")).toBe(workItemId("acme", "INC1"));
     expect(deriveId("work item", "ab", "c")).not.toBe(deriveId("work item", "a", "bc"));

@@ -2,9 +2,9 @@ import { startDynamoDbEngine } from "../../infra/local/dynamodb-engine.ts";
 import { startFauxqsEngine } from "../../infra/local/fauxqs-engine.ts";
 
 /**
- * Starts the embedded engines and leads this process, and those that it starts, to them.
- * @param options.file keeps the tables; in the engine's memory where omitted
- * @returns what ends them
+ * Starts the embedded engines and sets the environment variables by which this process and its children reach them.
+ * @param options.file keeps the tables; without it they are in memory
+ * @returns a function that stops them
  */
 export const startEngines = async (options: { readonly file?: string } = {}): Promise<() => Promise<void>> => {
   const [dynamodb, fauxqs] = await Promise.all([startDynamoDbEngine(options), startFauxqsEngine()]);

@@ -6,6 +6,7 @@ import { type Organization, toOrganization } from "../../lib/organizations/organ
 import type { RegionCode } from "../../lib/regions.ts";
 import type { TestRuntime } from "./runtime.ts";
 
+/** A runtime's Access table, as an operator uses it. */
 export const administrationOf = (runtime: TestRuntime, region: RegionCode = "us") => ({
   dynamodb: runtime.dynamodb,
   environment: runtime.environment,
@@ -13,7 +14,7 @@ export const administrationOf = (runtime: TestRuntime, region: RegionCode = "us"
   region,
 });
 
-/** An organization of the caller's own with a key; its limits are out of the way unless asked for. */
+/** Creates an organization with an API key. Its default limits are too high to be reached. */
 export const createTestOrganization = async (
   runtime: TestRuntime,
   options: OrganizationSettings & { readonly id?: string } = {},
@@ -25,6 +26,7 @@ export const createTestOrganization = async (
   return { organization, key, keyId: record.key_id };
 };
 
+/** A request to the API. */
 export interface ApiRequest {
   readonly method?: string;
   /** @default the resource with its parameters filled in */
@@ -32,9 +34,9 @@ export interface ApiRequest {
   /** As in the route table, for example `/v1/work_items/{id}`. */
   readonly resource?: string;
   readonly params?: Readonly<Record<string, string>>;
-  /** A list of values makes a repeated parameter. */
+  /** A list of values is a repeated parameter. */
   readonly query?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** An object is sent as JSON; a string as it is; bytes in base64, as the gateway does with binary types. */
+  /** An object is sent as JSON, a string unchanged, bytes in base64 as the gateway sends binary types. */
   readonly body?: unknown;
   /** Sent as a bearer token. */
   readonly key?: string | undefined;
@@ -92,7 +94,7 @@ export const apiEvent = (request: ApiRequest = {}): APIGatewayProxyEvent => {
   };
 };
 
-/** @param milliseconds left when the function starts */
+/** The context of an invocation. @param milliseconds remaining time when the function starts */
 export const lambdaContext = (milliseconds = 29_000): Context => {
   const end = Date.now() + milliseconds;
   return {
@@ -111,16 +113,17 @@ export const lambdaContext = (milliseconds = 29_000): Context => {
   };
 };
 
+/** A response of the API. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they were sent. */
+  /** The body as text. */
   readonly text: string;
-  /** The JSON in them. */
+  /** The parsed body. */
   readonly body: { readonly error?: string; readonly data?: never; readonly [key: string]: unknown };
 }
 
-/** Sends a request through a handler, as the gateway would. */
+/** Invokes a handler with a request, as the gateway does. */
 export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiResponse> => {
   const { statusCode, headers, body } = await handler(apiEvent(request), lambdaContext());
   return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };

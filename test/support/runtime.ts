@@ -14,15 +14,16 @@ import type { Runtime } from "../../lib/runtime/runtime.ts";
 import { createS3Client } from "../../lib/runtime/s3-client.ts";
 import { createSqsClient } from "../../lib/runtime/sqs-client.ts";
 
-/** Permissions on everything: the runtime that tests hand to any function. */
+/** Permissions on all resources, so that tests can pass one runtime to any function. */
 type Everything = Required<Permissions>;
 const everything = Object.fromEntries(
   Object.keys(resources).map((name) => [name, { actions: [] }]),
 ) as never as Everything;
 
+/** A runtime with all clients and variables. */
 export type TestRuntime = Runtime<Everything>;
 
-/** All clients, as functions make them. */
+/** Makes all clients as functions do. */
 export const createTestClients = () => ({
   dynamodb: createDynamoDbClient(),
   s3: createS3Client({ S3_FORCE_PATH_STYLE: true }),
@@ -31,7 +32,7 @@ export const createTestClients = () => ({
 
 let synthesis: Promise<Synthesis> | undefined;
 
-/** Tables, bucket and queues of the template, as this caller's own in the embedded engines, and the clients to reach them. */
+/** Creates the template's tables, bucket and queues for this caller in the embedded engines, and a runtime for them. */
 export const createTestRuntime = async (
   options: { readonly clock?: Clock; readonly variables?: Record<string, string> } = {},
 ): Promise<TestRuntime> => {

@@ -15,19 +15,20 @@ import { parseJson } from "../../lib/json.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "./organization.ts";
 import { createTestRuntime } from "./runtime.ts";
 
-/** A response with its body parsed; what a test expects of it is asserted, so its type is left open. */
+/** A response with its body parsed. The body's type is open, since tests assert its content. */
 export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
   readonly text: string;
 }
+/** Any JSON value. */
 export interface Json {
   readonly [key: string]: Json;
   readonly [index: number]: Json;
 }
 
-/** The functions of the JSON endpoints on tables of their own, with one organization that calls them. */
+/** Makes the functions of the JSON endpoints on new tables, and one organization that calls them. */
 export const createTestService = async (options: Parameters<typeof createTestRuntime>[0] = {}) => {
   const runtime = await createTestRuntime(options);
   const { organization, key } = await createTestOrganization(runtime);
@@ -46,12 +47,12 @@ export const createTestService = async (options: Parameters<typeof createTestRun
   const call = async (name: keyof typeof handlers, request: ApiRequest = {}): Promise<ServiceResponse> => {
     const route: Route = routes[name];
     const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
-    const answer = await handlers[name](event, {} as Context);
+    const response = await handlers[name](event, {} as Context);
     return {
-      status: answer.statusCode,
-      headers: (answer.headers ?? {}) as Record<string, string>,
-      body: parseJson(answer.body) as unknown as Json,
-      text: answer.body,
+      status: response.statusCode,
+      headers: (response.headers ?? {}) as Record<string, string>,
+      body: parseJson(response.body) as unknown as Json,
+      text: response.body,
     };
   };
   return { runtime, organization, key, call };

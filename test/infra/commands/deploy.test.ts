@@ -16,7 +16,7 @@ interface Outcome {
   readonly lines: readonly string[];
 }
 
-/** Runs a file of `infra/` as the npm scripts do, without anybody's credentials. */
+/** Runs a file of `infra/` as the npm scripts do, without credentials. */
 const run = (file: string, options: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> =>
   new Promise((resolve) => {
     const { PATH = "", HOME = "" } = process.env;
@@ -45,7 +45,7 @@ describe("a refusal is one line and exit 1", () => {
 describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
   let aws: Server;
   beforeAll(() => {
-    /** An account without anything in it: it knows who calls, has no parameter, and lets no role be taken. */
+    /** Endpoint of an empty account: it knows the caller, has no parameters, and no role can be assumed. */
     aws = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk) => (body += chunk));
@@ -69,7 +69,7 @@ describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
   });
   afterAll(() => aws.close());
 
-  test("is told how to prepare it", async () => {
+  test("makes deploy print how to prepare it", async () => {
     const { directory } = makeApp({ region: "us" }).synth();
     const { code, lines } = await run("commands/deploy.ts", ["us", "--app", directory, "--require-approval", "never"], {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,

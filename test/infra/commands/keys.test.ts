@@ -24,7 +24,7 @@ interface Outcome {
   readonly error: string;
 }
 
-/** Runs a command line as `npm run` does, on the data directory of this file's own unless variables say otherwise. */
+/** Runs a command line as `npm run` does, with this file's own data directory unless variables name another. */
 const run = (command: string, options: { readonly variables?: Record<string, string> } = {}): Promise<Outcome> => {
   const [name = "", ...words] = command.split(" ");
   const env = { ...process.env, DATA_DIR: dataDirectory, ...options.variables };
@@ -49,7 +49,7 @@ const authenticate = (key: string | undefined) =>
   createAuthenticate({ region: "us", store: createAccessStore(runtime), clock: Date.now })(`Bearer ${key}`);
 
 describe("npm run keys", () => {
-  it("creates a key that opens, lists it without the key, revokes it by id or by the key itself", async () => {
+  it("creates a valid key, lists it without the key itself, and revokes it by id or by the key", async () => {
     const created = await json("keys create --organization acme --name ci --expires 90d");
     expect(await authenticate(created["key"])).toMatchObject({ id: "acme", rate: 100 });
     expect(created).not.toHaveProperty("hash");
@@ -64,7 +64,7 @@ describe("npm run keys", () => {
     expect((await run("keys list --organization acme")).out).toContain("revoked");
   });
 
-  it("rotates: the new key and the one before both open", async () => {
+  it("rotates a key: the new key and the one before are both valid", async () => {
     const first = await json("keys create --organization rotating");
     const second = await json("keys rotate --organization rotating");
     expect(await authenticate(first["key"])).toMatchObject({ id: "rotating" });
@@ -97,7 +97,7 @@ describe("npm run keys", () => {
     expect(error).not.toMatch(/^\s+at /m);
   });
 
-  it("says what to do where no service is named or none answers", async () => {
+  it("says what to do if no service is named or none responds", async () => {
     const nowhere = await run("keys list --organization acme", { variables: { DATA_DIR: "/nonexistent" } });
     expect(nowhere).toMatchObject({ status: 1, error: expect.stringContaining("npm start") as string });
     const dead = await run("keys list --organization acme", {

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "./written-functions.ts";
 
 const MODULE = fileURLToPath(new URL("../../../infra/local/data-directory.ts", import.meta.url));
 
-/** Another process that has the directory. */
+/** Starts another process that has opened the directory. */
 const holdElsewhere = async (directory: string) => {
   const source = `const { openDataDirectory } = await import(${JSON.stringify(MODULE)});
     await openDataDirectory(${JSON.stringify(directory)}); console.log("open"); setInterval(() => {}, 1000);`;

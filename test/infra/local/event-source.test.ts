@@ -104,7 +104,7 @@ test("brings back only the messages that the function names", async () => {
 test.each([
   ["throws", () => Promise.reject(new Error("no"))],
   ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "other" }] })],
-  ["answers nonsense", () => ({ batchItemFailures: "all" })],
+  ["returns a malformed response", () => ({ batchItemFailures: "all" })],
 ])("keeps the whole batch where the function %s", async (_, handler: Handler) => {
   const queue = await createQueue();
   await sendAll(queue.url, ["one", "two"]);

@@ -74,12 +74,12 @@ const template = resolveTemplate({
   },
 });
 
-/** A function without a thread around it: what runs in one is `lambda-function.test.ts`. */
-const inline = (name: string, answer: (event: APIGatewayProxyEvent) => unknown): LambdaFunction => ({
+/** A function without its own thread; `lambda-function.test.ts` tests those. */
+const inline = (name: string, handler: (event: APIGatewayProxyEvent) => unknown): LambdaFunction => ({
   name,
   invoke: async (payload) => {
     try {
-      return { ok: true, payload: JSON.stringify(await answer(JSON.parse(payload) as APIGatewayProxyEvent)) };
+      return { ok: true, payload: JSON.stringify(await handler(JSON.parse(payload) as APIGatewayProxyEvent)) };
     } catch (error) {
       if (error instanceof PayloadTooLargeError) throw error;
       return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
@@ -90,12 +90,12 @@ const inline = (name: string, answer: (event: APIGatewayProxyEvent) => unknown):
 });
 
 const echoed = (event: APIGatewayProxyEvent) => ({ statusCode: 200, body: JSON.stringify(event) });
-const start = (answer: (event: APIGatewayProxyEvent) => unknown = echoed) =>
+const start = (handler: (event: APIGatewayProxyEvent) => unknown = echoed) =>
   startGateway({
     template,
     port: 0,
     functions: new Map([
-      ["echo", inline("echo", answer)],
+      ["echo", inline("echo", handler)],
       ["batch", inline("batch", () => ({ statusCode: 200, body: '"batch"' }))],
       ["reject", inline("reject", ({ resource: path }) => ({ statusCode: 405, body: JSON.stringify(path) }))],
     ]),
@@ -108,7 +108,7 @@ beforeAll(async () => {
   return () => gateway.stop();
 });
 
-/** Raw, so that paths and header names go as they are written. */
+/** Sends a request by Node's HTTP client, so that path and header names are not changed. */
 const send = async (path: string, options: { method?: string; headers?: string[]; body?: Buffer } = {}) => {
   const { host, port } = new URL(base);
   const sent = httpRequest({
@@ -118,11 +118,11 @@ const send = async (path: string, options: { method?: string; headers?: string[]
     method: options.method ?? "GET",
     headers: options.headers ?? ["Host", host],
   });
-  const answered = new Promise<Awaited<ReturnType<typeof read>>>((resolve, reject) => {
+  const received = new Promise<Awaited<ReturnType<typeof read>>>((resolve, reject) => {
     sent.once("response", (response) => void read(response).then(resolve)).once("error", reject);
   });
   sent.end(options.body);
-  return answered;
+  return received;
 };
 const read = async (response: IncomingMessage) => ({
   status: response.statusCode,
@@ -190,7 +190,7 @@ describe("routing", () => {
     ["GET", "/items/1/nothing", '"/{proxy+}"', "the greedy path below a parameter"],
     ["DELETE", "/items/1/", '"/items/{id}"', "a path with a slash at its end"],
     ["GET", "/items//events", '"/{proxy+}"', "no parameter for an empty segment"],
-  ])("answers %s %s by %s: %s", async (verb, path, expected) => {
+  ])("matches %s %s to %s: %s", async (verb, path, expected) => {
     expect((await send(path, { method: verb })).body.toString()).toBe(expected);
   });
 
@@ -198,26 +198,26 @@ describe("routing", () => {
     expect((await eventOf("/items/batch/events")).pathParameters).toEqual({ id: "batch" });
   });
 
-  test("answers 404 in the template's words where nothing serves the path", async () => {
+  test("responds with the template's 404 if no method serves the path", async () => {
     const { status, body } = await send("/");
     expect([status, body.toString()]).toEqual([404, '{"error":"Not found"}']);
   });
 
-  test("answers 400 to a path that is not percent-encoded", async () => {
+  test("responds with 400 to a path that is not percent-encoded", async () => {
     const { status, body } = await send("/items/%zz");
     expect([status, body.toString()]).toEqual([400, '{"error":"Bad request"}']);
   });
 });
 
-describe("the answer", () => {
-  const answering = async (answer: unknown, headers: Record<string, string> = {}): Promise<Response> => {
-    const gateway = await start(() => answer);
+describe("the response", () => {
+  const responseTo = async (result: unknown, headers: Record<string, string> = {}): Promise<Response> => {
+    const gateway = await start(() => result);
     onTestFinished(() => gateway.stop());
     return fetch(`http://127.0.0.1:${gateway.port}/items/1`, { headers });
   };
 
   test("has the function's status, headers and repeated headers", async () => {
-    const response = await answering({
+    const response = await responseTo({
       statusCode: 201,
       headers: { "X-One": "1", "content-type": "text/plain" },
       multiValueHeaders: { "Set-Cookie": ["a=1", "b=2"] },
@@ -231,13 +231,13 @@ describe("the answer", () => {
   });
 
   test("is JSON where the function names no content type", async () => {
-    expect((await answering({ statusCode: 204 })).headers.get("content-type")).toBe("application/json");
+    expect((await responseTo({ statusCode: 204 })).headers.get("content-type")).toBe("application/json");
   });
 
   test("decodes base64 only for clients that accept a binary media type first", async () => {
-    const answer = { statusCode: 200, body: Buffer.from("bytes").toString("base64"), isBase64Encoded: true };
-    expect(await (await answering(answer, { accept: "multipart/form-data" })).text()).toBe("bytes");
-    expect(await (await answering(answer, { accept: "text/html" })).text()).toBe("Ynl0ZXM=");
+    const result = { statusCode: 200, body: Buffer.from("bytes").toString("base64"), isBase64Encoded: true };
+    expect(await (await responseTo(result, { accept: "multipart/form-data" })).text()).toBe("bytes");
+    expect(await (await responseTo(result, { accept: "text/html" })).text()).toBe("Ynl0ZXM=");
   });
 
   test.each([
@@ -246,8 +246,8 @@ describe("the answer", () => {
     ["an unknown key", { statusCode: 200, cookies: [] }],
     ["a body that is no text", { statusCode: 200, body: { a: 1 } }],
     ["a header that HTTP does not allow", { statusCode: 200, headers: { "x-a": "1\r\nx-b: 2" } }],
-  ])("is the template's 500 where the function answers with %s", async (_, answer) => {
-    const response = await answering(answer);
+  ])("is the template's 500 if the function returns %s", async (_, result) => {
+    const response = await responseTo(result);
     expect(response.status).toBe(500);
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(await response.text()).toBe('{"error":"Internal error"}');
@@ -255,7 +255,7 @@ describe("the answer", () => {
 });
 
 describe("limits", () => {
-  test("answers 413 to a body above 10 MiB after reading all of it, and goes on", async () => {
+  test("responds with 413 to a body above 10 MiB after reading all of it, and continues", async () => {
     const response = await fetch(`${base}/items`, { method: "POST", body: Buffer.alloc(11 * 1024 * 1024) });
     expect(response.status).toBe(413);
     expect(response.headers.get("retry-after")).toBe("1");
@@ -263,7 +263,7 @@ describe("limits", () => {
     expect((await send("/items/1")).status).toBe(200);
   });
 
-  test("answers 413 to an event that is longer than a function takes", async () => {
+  test("responds with 413 to an event that is larger than a function accepts", async () => {
     const form = new FormData();
     form.append("file", new Blob([Buffer.alloc(5 * 1024 * 1024)]));
     const size = (event: APIGatewayProxyEvent) => {
@@ -278,15 +278,15 @@ describe("limits", () => {
     expect(await response.text()).toBe('{"error":"Request body too large"}');
   });
 
-  test("answers in JSON to what is no HTTP", async () => {
+  test("responds with JSON to a request that is not HTTP", async () => {
     const socket = connect(Number(new URL(base).port), "127.0.0.1");
     socket.end("nonsense\r\n\r\n");
-    const answer = await text(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('{"error":"Malformed request"}');
+    const response = await text(socket);
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('{"error":"Malformed request"}');
   });
 
-  test("answers 431 in JSON to headers that are too large", async () => {
+  test("responds with 431 in JSON to headers that are too large", async () => {
     const { status, body } = await send("/items/1", { headers: ["Host", "h", "X-Large", "x".repeat(20_000)] });
     expect([status, body.toString()]).toEqual([431, '{"error":"Request header fields too large"}']);
   });

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(stack.dataDirectory, { recursive: true });
 });
 
-/** What `npm run invoke -- <words>` prints, and with what status it ends. */
+/** Runs `npm run invoke -- <words>`. @returns its exit status and output */
 const invoke = (words: string, variables: Readonly<Record<string, string>> = {}) =>
   new Promise<{ readonly status: number | null; readonly out: string; readonly error: string }>((resolve) => {
     const env = { PATH: process.env["PATH"], DATA_DIR: stack.dataDirectory, ...variables };
@@ -28,7 +28,7 @@ const invoke = (words: string, variables: Readonly<Record<string, string>> = {})
   });
 
 describe("npm run invoke", () => {
-  it("runs a function on the local stack's data, with its key, and prints the answer", async () => {
+  it("runs a function on the local stack's data, with its key, and prints the result", async () => {
     const created = await invoke("create-work-item events/create-work-item.json");
     expect(JSON.parse(created.out)).toMatchObject({ statusCode: 201 });
     const got = await invoke("get-work-item events/get-work-item.json");

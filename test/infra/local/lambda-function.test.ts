@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PAYLOAD_MAX_BYTES, PayloadTooLargeError } from "../../../infra/local/lambda-function.ts";
 import { writtenFunction } from "./written-functions.ts";
 
-const answerOf = async (invoked: ReturnType<ReturnType<typeof writtenFunction>["invoke"]>): Promise<unknown> => {
+const resultOf = async (invoked: ReturnType<ReturnType<typeof writtenFunction>["invoke"]>): Promise<unknown> => {
   const invocation = await invoked;
   return invocation.ok ? JSON.parse(invocation.payload) : invocation.error;
 };
@@ -13,17 +13,17 @@ test("hands over the event and the context that Lambda gives", async () => {
     `exports.handler = async (event, context) => ({ event, id: context.awsRequestId, name: context.functionName,
       memory: context.memoryLimitInMB, remaining: context.getRemainingTimeInMillis() })`,
   );
-  const answer = await answerOf(echo.invoke('{"a":1}', "request-1"));
-  expect(answer).toMatchObject({ event: { a: 1 }, id: "request-1", name: "echo", memory: "128" });
-  expect((answer as { remaining: number }).remaining).toBeGreaterThan(4000);
-  expect((answer as { remaining: number }).remaining).toBeLessThanOrEqual(5000);
+  const result = await resultOf(echo.invoke('{"a":1}', "request-1"));
+  expect(result).toMatchObject({ event: { a: 1 }, id: "request-1", name: "echo", memory: "128" });
+  expect((result as { remaining: number }).remaining).toBeGreaterThan(4000);
+  expect((result as { remaining: number }).remaining).toBeLessThanOrEqual(5000);
 });
 
 test("gives a function its own environment and none of this process's", async () => {
   const environment = writtenFunction("environment", "exports.handler = async () => ({ ...process.env })", {
     environment: { TABLE: "work-items" },
   });
-  const variables = await answerOf(environment.invoke("{}"));
+  const variables = await resultOf(environment.invoke("{}"));
   expect(variables).toMatchObject({ TABLE: "work-items", AWS_LAMBDA_FUNCTION_NAME: "environment" });
   expect(variables).not.toHaveProperty("PATH");
 });
@@ -37,8 +37,8 @@ test("keeps an instance for the next event and never gives it two at once", asyn
       return { events: ++events, most };
     }`;
   const counting = writtenFunction("counting", source, { concurrency: 1 });
-  const answers = await Promise.all([1, 2, 3].map(() => answerOf(counting.invoke("{}"))));
-  expect(answers).toEqual([
+  const results = await Promise.all([1, 2, 3].map(() => resultOf(counting.invoke("{}"))));
+  expect(results).toEqual([
     { events: 1, most: 1 },
     { events: 2, most: 1 },
     { events: 3, most: 1 },
@@ -52,7 +52,7 @@ test("runs as many events at once as it may", async () => {
       return [from, Date.now()];
     }`;
   const slow = writtenFunction("slow", source, { concurrency: 2 });
-  const spans = (await Promise.all([1, 2, 3].map(() => answerOf(slow.invoke("{}"))))) as [number, number][];
+  const spans = (await Promise.all([1, 2, 3].map(() => resultOf(slow.invoke("{}"))))) as [number, number][];
   const atOnce = spans.map(([from]) => spans.filter(([start, end]) => start <= from && from < end).length);
   expect(Math.max(...atOnce)).toBe(2);
 });
@@ -60,49 +60,49 @@ test("runs as many events at once as it may", async () => {
 test("ends an instance at its timeout and starts another for the next event", async () => {
   const source = "exports.handler = async (event) => (event.hang ? new Promise(() => {}) : 'answered')";
   const hanging = writtenFunction("hanging", source, { timeoutSeconds: 0.2, concurrency: 1 });
-  expect(await answerOf(hanging.invoke('{"hang":true}'))).toMatchObject({ errorType: "Sandbox.Timedout" });
-  expect(await answerOf(hanging.invoke("{}"))).toBe("answered");
+  expect(await resultOf(hanging.invoke('{"hang":true}'))).toMatchObject({ errorType: "Sandbox.Timedout" });
+  expect(await resultOf(hanging.invoke("{}"))).toBe("answered");
 });
 
 test("reports a thrown error, and goes on with the same instance", async () => {
   const source = `let events = 0;
     exports.handler = async (event) => { events++; if (event.bad) throw new TypeError("no good"); return events; }`;
   const throwing = writtenFunction("throwing", source, { concurrency: 1 });
-  expect(await answerOf(throwing.invoke('{"bad":true}'))).toMatchObject({
+  expect(await resultOf(throwing.invoke('{"bad":true}'))).toMatchObject({
     errorType: "TypeError",
     errorMessage: "no good",
   });
-  expect(await answerOf(throwing.invoke("{}"))).toBe(2);
+  expect(await resultOf(throwing.invoke("{}"))).toBe(2);
   expect(throwing.printed()).toContain("no good");
 });
 
 test("survives a function that ends its process", async () => {
   const source = "exports.handler = async (event) => { if (event.exit) process.exit(3); return 'alive'; }";
   const exiting = writtenFunction("exiting", source, { concurrency: 1 });
-  expect(await answerOf(exiting.invoke('{"exit":true}'))).toMatchObject({ errorType: "Runtime.ExitError" });
-  expect(await answerOf(exiting.invoke("{}"))).toBe("alive");
+  expect(await resultOf(exiting.invoke('{"exit":true}'))).toMatchObject({ errorType: "Runtime.ExitError" });
+  expect(await resultOf(exiting.invoke("{}"))).toBe("alive");
 });
 
 test("ends an instance that needs more memory than it has", async () => {
   const source =
     "exports.handler = async (event) => { const all = []; for (;;) all.push(new Array(1e5).fill(event)); }";
   const greedy = writtenFunction("greedy", source, { memoryMb: 32 });
-  expect(await answerOf(greedy.invoke("{}"))).toMatchObject({ errorMessage: expect.stringContaining("memory") });
+  expect(await resultOf(greedy.invoke("{}"))).toMatchObject({ errorMessage: expect.stringContaining("memory") });
 });
 
 test("says why code does not load", async () => {
   const broken = writtenFunction("broken", "throw new Error('ACCESS_TABLE is missing')");
-  expect(await answerOf(broken.invoke("{}"))).toMatchObject({ errorMessage: "ACCESS_TABLE is missing" });
+  expect(await resultOf(broken.invoke("{}"))).toMatchObject({ errorMessage: "ACCESS_TABLE is missing" });
 });
 
 test("takes events and results of 6 MB and not more", async () => {
   const sizes = writtenFunction("sizes", "exports.handler = async (event) => 'x'.repeat(event.size ?? 0)");
   const full = JSON.stringify({ pad: "x".repeat(PAYLOAD_MAX_BYTES - '{"pad":""}'.length) });
-  expect(await answerOf(sizes.invoke(full))).toBe("");
+  expect(await resultOf(sizes.invoke(full))).toBe("");
   await expect(sizes.invoke(`${full} `)).rejects.toThrow(PayloadTooLargeError);
   const withQuotes = (size: number): string => JSON.stringify({ size: size - 2 });
-  expect(await answerOf(sizes.invoke(withQuotes(PAYLOAD_MAX_BYTES)))).toHaveLength(PAYLOAD_MAX_BYTES - 2);
-  expect(await answerOf(sizes.invoke(withQuotes(PAYLOAD_MAX_BYTES + 1)))).toMatchObject({
+  expect(await resultOf(sizes.invoke(withQuotes(PAYLOAD_MAX_BYTES)))).toHaveLength(PAYLOAD_MAX_BYTES - 2);
+  expect(await resultOf(sizes.invoke(withQuotes(PAYLOAD_MAX_BYTES + 1)))).toMatchObject({
     errorType: "Function.ResponseSizeTooLarge",
   });
 });

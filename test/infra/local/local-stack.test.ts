@@ -29,7 +29,7 @@ const printedBy = async (child: Child) => {
   return { status, out, error };
 };
 
-/** What `npm start` does, until it says that it is ready. */
+/** Runs `npm start` until it prints that it is ready. */
 const start = async (directory: string): Promise<{ child: Child; printed: string }> => {
   const child = run("start.ts", [], { DATA_DIR: directory, PORT: "0" });
   let printed = "";
@@ -113,7 +113,7 @@ test("serves the contract from the synthesized template and keeps work items and
 test.each([
   ["a port that is none", { PORT: "http" }, "Cannot start: PORT is http: it must be a number from 0 to 65535\n"],
   [
-    "a DynamoDB that does not answer",
+    "a DynamoDB that does not respond",
     { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" },
     "Cannot start: DynamoDB at http://127.0.0.1:1 cannot be used: ",
   ],

@@ -124,7 +124,7 @@ const refusalOf = async (response: Response): Promise<[number, string | undefine
 ];
 
 describe("a presigned form", () => {
-  test("stores the file and answers as S3 does", async () => {
+  test("stores the file and responds as S3 does", async () => {
     const Key = keyOf();
     const response = await post(Key);
     expect([response.status, await response.text()]).toEqual([204, ""]);
@@ -142,7 +142,7 @@ describe("a presigned form", () => {
     expect((await bytesOf(Key)).equals(file)).toBe(true);
   });
 
-  test("answers 201 with the object's place where the form asks for it", async () => {
+  test("responds with 201 and the object's location if the form requests it", async () => {
     const Key = keyOf();
     const response = await post(Key, { options: { Fields: { success_action_status: "201" } } });
     expect(response.status).toBe(201);
@@ -204,9 +204,9 @@ describe("a presigned form", () => {
   test("is refused where it breaks off", async () => {
     const Key = keyOf();
     const signed = await createPresignedPost(s3, { Bucket, Key });
-    const part = (name: string, value: string) =>
+    const fieldOf = (name: string, value: string) =>
       `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-    const fields = Object.entries(signed.fields).map(([name, value]) => part(name, value));
+    const fields = Object.entries(signed.fields).map(([name, value]) => fieldOf(name, value));
     const body = `${fields.join("")}--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nhalf a f`;
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     const response = await fetch(signed.url, { method: "POST", headers, body });
@@ -216,7 +216,7 @@ describe("a presigned form", () => {
 });
 
 describe("event notifications", () => {
-  test("come for each way in which an object is made, before the upload is answered", async () => {
+  test("are sent for each way to create an object, before the response to the upload", async () => {
     const put = async (Key: string) => void (await s3.send(new PutObjectCommand({ Bucket, Key, Body: "a,b\n1,2\n" })));
     const multipart = async (Key: string) =>
       void (await new Upload({ client: s3, params: { Bucket, Key, Body: Buffer.alloc(6 * 1024 * 1024) } }).done());
@@ -260,8 +260,8 @@ describe("everything else", () => {
   test("passes through as it is, ranges and conditions included", async () => {
     const Key = "plain/räksmörgås ½.txt";
     await s3.send(new PutObjectCommand({ Bucket, Key, Body: "0123456789", ContentType: "text/plain" }));
-    const part = await s3.send(new GetObjectCommand({ Bucket, Key, Range: "bytes=2-4" }));
-    expect([await part.Body?.transformToString(), part.ContentRange]).toEqual(["234", "bytes 2-4/10"]);
+    const range = await s3.send(new GetObjectCommand({ Bucket, Key, Range: "bytes=2-4" }));
+    expect([await range.Body?.transformToString(), range.ContentRange]).toEqual(["234", "bytes 2-4/10"]);
     await expect(s3.send(new GetObjectCommand({ Bucket, Key, IfMatch: '"other"' }))).rejects.toMatchObject({
       name: "PreconditionFailed",
     });
@@ -300,8 +300,8 @@ describe("pages of other origins", () => {
       "access-control-allow-headers": "x-a",
       "access-control-max-age": "3600",
     });
-    const answer = await post(keyOf(), { headers: { origin: "http://localhost:3000" } });
-    expect(answer.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
+    const posted = await post(keyOf(), { headers: { origin: "http://localhost:3000" } });
+    expect(posted.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
   });
 
   test.each([

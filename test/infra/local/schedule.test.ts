@@ -4,12 +4,12 @@ import { intervalOf, startSchedule } from "../../../infra/local/schedule.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const start = (answer: () => Promise<void>) => {
+const start = (handler: () => Promise<void>) => {
   const events: unknown[] = [];
   const rule = { arn: "arn:rule", region: "us-east-1", expression: "rate(1 minute)" };
   const invoke = async (payload: string) => {
     events.push(JSON.parse(payload));
-    await answer();
+    await handler();
     return { ok: true, payload: "null" } as const;
   };
   onTestFinished(startSchedule(rule, { name: "sweep", invoke, warm: () => {}, stop: async () => {} }));

@@ -36,14 +36,14 @@ test.each([
   ["a queue's ARN", { "Fn::GetAtt": ["Parts5E6F", "Arn"] }, "arn:aws:sqs:us-east-1:000000000000:Stack-us-Parts5E6F"],
   ["a queue's name", { "Fn::GetAtt": ["Parts5E6F", "QueueName"] }, "Stack-us-Parts5E6F"],
   ["a bucket's ARN", { "Fn::GetAtt": ["Uploads3C4D", "Arn"] }, "arn:aws:s3:::stack-us-uploads3c4d"],
-  ["joined parts", { "Fn::Join": ["-", ["a", { Ref: "AWS::Region" }, { Ref: "Named" }]] }, "a-us-east-1-given"],
+  ["joined values", { "Fn::Join": ["-", ["a", { Ref: "AWS::Region" }, { Ref: "Named" }]] }, "a-us-east-1-given"],
   [
     "substitutions",
     { "Fn::Sub": "${AWS::Partition}/${Named}/${Uploads3C4D.Arn}/${!Named}" },
     "aws/given/arn:aws:s3:::stack-us-uploads3c4d/${Named}",
   ],
   ["substitutions of its own", { "Fn::Sub": ["${x}-${Named}", { x: { Ref: "Stage" } }] }, "dev-given"],
-  ["a part of a split text", { "Fn::Select": [1, { "Fn::Split": ["/", "a/b/c"] }] }, "b"],
+  ["an element of a split text", { "Fn::Select": [1, { "Fn::Split": ["/", "a/b/c"] }] }, "b"],
 ])("resolves %s", (_, value, expected) => {
   expect(valueOf(value)).toBe(expected);
 });

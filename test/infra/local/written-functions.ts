@@ -9,14 +9,14 @@ import {
   type LambdaFunction,
 } from "../../../infra/local/lambda-function.ts";
 
-/** A directory of this test's own, gone when it has finished. */
+/** Makes a directory for the current test, which is removed when the test has finished. */
 export const temporaryDirectory = (): string => {
   const directory = mkdtempSync(join(tmpdir(), "local-stack-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 };
 
-/** A Lambda whose code is written here; it ends with the test. */
+/** Makes a Lambda function with the given source code, which is stopped when the test has finished. */
 export const writtenFunction = (
   name: string,
   source: string,

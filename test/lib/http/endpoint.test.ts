@@ -64,10 +64,10 @@ const echo = () =>
   }));
 
 describe("endpoint", () => {
-  it("hands over who calls and what the schemas made of it, and answers with the route's status", async () => {
+  it("passes the organization and the validated input to the handler, and responds with the route's status", async () => {
     const id = "0B0CF3C8-5D0E-8B1A-9D5C-2F6F6A1C9B1E";
-    const answer = await call(echo(), request({ params: { id }, query: { limit: 7 }, headers: { "X-TEST": "yes" } }));
-    expect(answer).toMatchObject({
+    const response = await call(echo(), request({ params: { id }, query: { limit: 7 }, headers: { "X-TEST": "yes" } }));
+    expect(response).toMatchObject({
       status: 201,
       headers: { "content-type": "application/json" },
       body: {
@@ -82,7 +82,7 @@ describe("endpoint", () => {
     });
   });
 
-  it("gives a status and headers of the handler's own", async () => {
+  it("responds with the handler's own status and headers", async () => {
     const handler = endpoint(async () => ({
       status: 200,
       headers: { etag: '"3"' },
@@ -91,17 +91,17 @@ describe("endpoint", () => {
     expect(await call(handler, request())).toMatchObject({ status: 200, headers: { etag: '"3"' }, body: { data: 1 } });
   });
 
-  it("lets nothing out that the answer's schema does not know", async () => {
+  it("sends no field that the response's schema does not know", async () => {
     const stray = { data: 1, secret: "inside" };
-    const answer = await call(
+    const response = await call(
       endpoint(async () => ({ body: stray })),
       request(),
     );
-    expect(answer).toMatchObject({ status: 500, text: '{"error":"internal error"}' });
+    expect(response).toMatchObject({ status: 500, text: '{"error":"internal error"}' });
   });
 
-  it("names every offending path of query and body in one answer", async () => {
-    const { status, body: answer } = await call(
+  it("names every path of query and body that is not valid in one response", async () => {
+    const { status, body: errorBody } = await call(
       echo(),
       request({
         query: { limit: "1000", sort: "up" },
@@ -114,7 +114,7 @@ describe("endpoint", () => {
       }),
     );
     expect(status).toBe(422);
-    expect(answer.error?.split("; ").toSorted()).toEqual([
+    expect(errorBody.error?.split("; ").toSorted()).toEqual([
       "__proto__x: is not known",
       'extra["a.b"]: Invalid input: expected string, received number',
       "items[1].name: must not be empty",
@@ -129,16 +129,19 @@ describe("endpoint", () => {
 
   it("names a key called __proto__, escaped too", async () => {
     for (const text of ['{"items":[],"__proto__":1}', '{"items":[],"\\u005f_proto__":1}']) {
-      const { status, body: answer } = await call(echo(), request({ body: text }));
-      expect({ status, error: answer.error }).toEqual({ status: 422, error: "__proto__: is not known" });
+      const { status, body: errorBody } = await call(echo(), request({ body: text }));
+      expect({ status, error: errorBody.error }).toEqual({ status: 422, error: "__proto__: is not known" });
     }
   });
 
-  it.each(["[]", "null", "1.0", '"text"', "true"])("answers 422 to the JSON %s in place of an object", async (text) => {
-    expect((await call(echo(), request({ body: text }))).status).toBe(422);
-  });
+  it.each(["[]", "null", "1.0", '"text"', "true"])(
+    "responds with 422 to the JSON %s instead of an object",
+    async (text) => {
+      expect((await call(echo(), request({ body: text }))).status).toBe(422);
+    },
+  );
 
-  it("answers in bounded size and time however much is wrong", async () => {
+  it("limits the response's size and time however many problems there are", async () => {
     const items = Array.from({ length: 100_000 }, () => ({ x: 1 }));
     const started = performance.now();
     const { status, text } = await call(echo(), request({ body: { items } }));
@@ -148,7 +151,7 @@ describe("endpoint", () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  // A store that takes longer than 100 ms, as on a busy machine, lets requests pass by design.
+  // If the table takes longer than 100 ms, as on a busy machine, requests pass by design.
   it("checks key, limit, size, type, syntax and validity in this order", { retry: 5 }, async () => {
     const poor = await createTestOrganization(runtime, { rate: 1, burst: 1 });
     const handler = echo();
@@ -177,7 +180,7 @@ describe("endpoint", () => {
     [new PreconditionFailedError("changed"), 412],
     [new InvalidInputError("wrong"), 422],
     [new StoreBusyError("busy"), 503],
-  ])("answers %o with %i and its message", async (error, status) => {
+  ])("responds to %o with %i and its message", async (error, status) => {
     expect(await call(failWith(error), request())).toMatchObject({ status, body: { error: error.message } });
   });
 
@@ -188,13 +191,13 @@ describe("endpoint", () => {
     Object.assign(new Error("the inside"), { statusCode: 418, expose: true }),
     "the inside",
     undefined,
-  ])("answers 500 with nothing of the inside to %o", async (error) => {
+  ])("responds with 500 without details to %o", async (error) => {
     const { status, text, headers } = await call(failWith(error), request());
     expect({ status, text }).toEqual({ status: 500, text: '{"error":"internal error"}' });
     expect(headers["x-request-id"]).toMatch(/./);
   });
 
-  it("answers 503 with Retry-After where the store throttles beyond retries", async () => {
+  it("responds with 503 and Retry-After if the table still throttles after all retries", async () => {
     const handler = endpoint(async () => {
       await runtime.dynamodb.send(
         new DescribeTableCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE }) as never,
@@ -202,15 +205,17 @@ describe("endpoint", () => {
       return { body: { data: 1 } };
     });
     expect((await call(handler, request())).status).toBe(201);
-    const heal = injectFaults(runtime.dynamodb, (command) => (command.startsWith("Describe") ? "throttled" : "none"));
+    const removeFaults = injectFaults(runtime.dynamodb, (command) =>
+      command.startsWith("Describe") ? "throttled" : "none",
+    );
     const { status, headers, text } = await call(handler, request());
-    heal();
+    removeFaults();
     expect({ status, text }).toEqual({ status: 503, text: '{"error":"the service is busy; retry later"}' });
     expect(headers["retry-after"]).toBe("1");
   });
 
   it.each([{ name: "TimeoutError" }, { code: "ECONNREFUSED" }, { $metadata: { httpStatusCode: 500 } }])(
-    "answers 503 to a store that fails with %o",
+    "responds with 503 if the table fails with %o",
     async (properties) => {
       const { status, text } = await call(failWith(Object.assign(new Error("the inside"), properties)), request());
       expect(status).toBe(503);
@@ -218,7 +223,7 @@ describe("endpoint", () => {
     },
   );
 
-  it("answers 503 just before the function's time runs out, and tells the handler when that is", async () => {
+  it("responds with 503 just before the function's time ends, and passes that deadline to the handler", async () => {
     let left = 0;
     const handler = endpoint(async ({ deadline }) => {
       left = deadline - Date.now();
@@ -240,13 +245,13 @@ describe("endpoint", () => {
       return { body: { data: items[0]?.name } };
     });
     const names = Array.from({ length: 50 }, (_, index) => `item ${index}`);
-    const answers = await Promise.all(names.map((name) => call(handler, request({ body: { items: [{ name }] } }))));
-    expect(answers.map((answer) => answer.body["data"])).toEqual(names);
-    expect(new Set(answers.map((answer) => answer.headers["x-request-id"])).size).toBe(50);
+    const responses = await Promise.all(names.map((name) => call(handler, request({ body: { items: [{ name }] } }))));
+    expect(responses.map((response) => response.body["data"])).toEqual(names);
+    expect(new Set(responses.map((response) => response.headers["x-request-id"])).size).toBe(50);
   });
 });
 
-/** The lines that a logger writes meanwhile. */
+/** The lines that a logger writes while `handle` runs. */
 const logged = async (handle: (log: Logger) => Promise<void>): Promise<Record<string, unknown>[]> => {
   const lines: string[] = [];
   const output = new PassThrough().on("data", (chunk: Buffer) => lines.push(chunk.toString()));
@@ -285,7 +290,7 @@ describe("the log", () => {
     expect(JSON.stringify(lines)).not.toContain(key);
   });
 
-  it("tells the error of a 500, but nothing that hangs on it", async () => {
+  it("has the error of a 500, but not the error's other properties", async () => {
     const error = Object.assign(new Error("broken"), { input: "body-secret" });
     error.cause = { data: "body-secret" };
     const lines = await logged(async (log) => {
@@ -311,9 +316,11 @@ describe("the limiter's failure", () => {
     vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
     const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
     const handler = echo();
-    const heal = injectFaults(runtime.dynamodb, (command) => (command === "UpdateItemCommand" ? "throttled" : "none"));
+    const removeFaults = injectFaults(runtime.dynamodb, (command) =>
+      command === "UpdateItemCommand" ? "throttled" : "none",
+    );
     const { status } = await call(handler, request());
-    heal();
+    removeFaults();
     expect(status).toBe(201);
     expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toMatchObject([
       {

@@ -9,14 +9,14 @@ const CONTENT = "external_id,type\r\na,b\r\n\r\n--not-a-boundary\r\n";
 interface Client {
   readonly client: string;
   readonly contentType: string;
-  /** The request as the client writes it; `<content>` stands for the file. */
+  /** The body that the client sends; `<content>` stands for the file. */
   readonly body: string;
   readonly filename?: string;
 }
 
 const lines = (...text: string[]): string => text.join("\r\n");
 
-/** Requests as these clients write them. */
+/** Requests of common clients. */
 const clients: readonly Client[] = [
   {
     client: "curl",
@@ -197,23 +197,23 @@ describe("scanMultipart", () => {
     form.set("upload[file]", new File([CONTENT], 'a;b="c".csv'));
     const request = new Response(form);
     const body = Buffer.from(await request.clone().arrayBuffer());
-    const [part] = parse(request.headers.get("content-type") ?? "", body);
-    expect(part).toMatchObject({ name: "upload[file]", content: Buffer.from(CONTENT) });
+    const [field] = parse(request.headers.get("content-type") ?? "", body);
+    expect(field).toMatchObject({ name: "upload[file]", content: Buffer.from(CONTENT) });
   });
 
-  it("gives every part back byte for byte, whatever is in it", () => {
+  it("returns every field byte for byte, whatever its content", () => {
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
       fc
         .constantFrom("\r\n", "--", "\r\n--x", "\r\n--xyz x", "a--xyz--", "\r\n\r\n", "\r\n--xyzz\r\n")
         .map((text) => Buffer.from(text)),
     );
-    const parts = fc.array(fc.record({ name: fc.constantFrom("a", "b[c]", "größe"), content }), { maxLength: 6 });
+    const fields = fc.array(fc.record({ name: fc.constantFrom("a", "b[c]", "größe"), content }), { maxLength: 6 });
     fc.assert(
-      fc.property(parts, (sent) => {
-        const written = sent.flatMap((part) => [
-          Buffer.from(`--xyz\r\nContent-Disposition: form-data; name="${part.name}"; filename="f"\r\n\r\n`),
-          part.content,
+      fc.property(fields, (sent) => {
+        const written = sent.flatMap((field) => [
+          Buffer.from(`--xyz\r\nContent-Disposition: form-data; name="${field.name}"; filename="f"\r\n\r\n`),
+          field.content,
           Buffer.from("\r\n"),
         ]);
         const read = scanMultipart(Buffer.concat([...written, Buffer.from("--xyz--\r\n")]), "xyz");
@@ -238,12 +238,12 @@ describe("scanMultipart", () => {
     ["an empty boundary", "", "----"],
     ["a boundary of 201 characters", "x".repeat(201), `--${"x".repeat(201)}--`],
     ["another boundary", "abc", "--xyz--"],
-    ["a part without headers", "xyz", lines("--xyz", "", "content", "--xyz--")],
-    ["a part whose headers do not end", "xyz", lines("--xyz", 'Content-Disposition: form-data; name="a"', "--xyz--")],
-    ["a part without a name", "xyz", lines("--xyz", "Content-Disposition: form-data", "", "content", "--xyz--")],
-    ["a part that is no form-data", "xyz", lines("--xyz", 'Content-Disposition: file; name="a"', "", "", "--xyz--")],
+    ["a field without headers", "xyz", lines("--xyz", "", "content", "--xyz--")],
+    ["a field whose headers do not end", "xyz", lines("--xyz", 'Content-Disposition: form-data; name="a"', "--xyz--")],
+    ["a field without a name", "xyz", lines("--xyz", "Content-Disposition: form-data", "", "content", "--xyz--")],
+    ["a field that is no form-data", "xyz", lines("--xyz", 'Content-Disposition: file; name="a"', "", "", "--xyz--")],
     [
-      "a part in base64",
+      "a field in base64",
       "xyz",
       lines(
         "--xyz",
@@ -258,15 +258,15 @@ describe("scanMultipart", () => {
     expect(() => scanMultipart(Buffer.from(body), boundary)).toThrow(MalformedMultipartError);
   });
 
-  it("refuses 70,000 parts at once", () => {
-    const part = '--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
+  it("refuses 70,000 fields at once", () => {
+    const field = '--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
     const started = performance.now();
-    expect(() => scanMultipart(Buffer.from(`${part.repeat(70_000)}--xyz--`), "xyz")).toThrow(`${FIELDS_MAX} parts`);
+    expect(() => scanMultipart(Buffer.from(`${field.repeat(70_000)}--xyz--`), "xyz")).toThrow(`${FIELDS_MAX} parts`);
     expect(performance.now() - started).toBeLessThan(3000);
-    expect(scanMultipart(Buffer.from(`${part.repeat(FIELDS_MAX)}--xyz--`), "xyz")).toHaveLength(FIELDS_MAX);
+    expect(scanMultipart(Buffer.from(`${field.repeat(FIELDS_MAX)}--xyz--`), "xyz")).toHaveLength(FIELDS_MAX);
   });
 
-  it("reads 4 MiB that is nothing but almost delimiters in moderate time", () => {
+  it("reads 4 MiB of lines that are almost delimiters in moderate time", () => {
     const started = performance.now();
     expect(() => scanMultipart(Buffer.from("\r\n--xyz-".repeat(520_000)), "xyz")).toThrow(MalformedMultipartError);
     expect(performance.now() - started).toBeLessThan(3000);

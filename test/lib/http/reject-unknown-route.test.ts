@@ -13,7 +13,7 @@ beforeAll(async () => {
 const resources = [...new Set(allRoutes.map(({ path }) => path))];
 
 describe("reject-unknown-route", () => {
-  it.each(resources)("answers 405 to other methods of %s and names those that it has", async (resource) => {
+  it.each(resources)("responds with 405 to other methods of %s and names the allowed ones", async (resource) => {
     const methods = allRoutes.filter(({ path }) => path === resource).map(({ method }) => method);
     for (const method of ["PUT", "HEAD", "OPTIONS"]) {
       const { status, headers, body } = await call(handler, { method, resource });
@@ -25,11 +25,14 @@ describe("reject-unknown-route", () => {
     }
   });
 
-  it.each(["/{proxy+}", "/", "/v1"])("answers 404 to whatever reaches %s, with no key asked", async (resource) => {
-    for (const method of ["GET", "POST"]) {
-      const { status, headers, text } = await call(handler, { method, resource, path: "/v1/nothing" });
-      expect({ status, text }).toEqual({ status: 404, text: '{"error":"no such path"}' });
-      expect(headers["x-request-id"]).toMatch(/./);
-    }
-  });
+  it.each(["/{proxy+}", "/", "/v1"])(
+    "responds with 404 to requests to %s, without requiring a key",
+    async (resource) => {
+      for (const method of ["GET", "POST"]) {
+        const { status, headers, text } = await call(handler, { method, resource, path: "/v1/nothing" });
+        expect({ status, text }).toEqual({ status: 404, text: '{"error":"no such path"}' });
+        expect(headers["x-request-id"]).toMatch(/./);
+      }
+    },
+  );
 });

@@ -17,9 +17,9 @@ const read = (body: string | Buffer | null, contentType?: string, headers = {}) 
   );
 const fileOf = (body: RequestBody) => (body.kind === "file" ? body.file : undefined);
 
-const form = (...parts: readonly { name: string; filename?: string; content?: string }[]): string =>
+const form = (...fields: readonly { name: string; filename?: string; content?: string }[]): string =>
   [
-    ...parts.map(
+    ...fields.map(
       ({ name, filename, content = "external_id\r\na\r\n" }) =>
         `--x_y\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? "" : `; filename="${filename}"`}\r\n\r\n${content}\r\n`,
     ),
@@ -41,7 +41,7 @@ describe("a multipart body", () => {
   });
 
   it.each([
-    ["no part", form(), "upload[file]: is required"],
+    ["no field", form(), "upload[file]: is required"],
     ["another name", form({ name: "file", filename: "a.csv" }), "file: unknown part"],
     ["a field beside it", form({ name: "upload[file]", filename: "a" }, { name: "x" }), "x: unknown part"],
     ["two files", form({ name: "upload[file]", filename: "a" }, { name: "upload[file]", filename: "b" }), "one file"],
@@ -56,7 +56,7 @@ describe("a multipart body", () => {
     ["cut off", form({ name: "upload[file]", filename: "a" }).slice(0, -8), FORM],
     ["empty", "", FORM],
     ["absent", null, FORM],
-    ["of 70,000 parts", form(...Array.from({ length: 70_000 }, () => ({ name: "a", content: "" }))), FORM],
+    ["of 70,000 fields", form(...Array.from({ length: 70_000 }, () => ({ name: "a", content: "" }))), FORM],
   ])("is malformed %s", async (_, body, contentType) => {
     await expect(read(body, contentType)).rejects.toThrow(MalformedBodyError);
   });

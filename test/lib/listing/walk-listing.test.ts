@@ -13,7 +13,7 @@ describe("walking a sharded listing", () => {
     runtime = await createTestRuntime();
   });
 
-  /** Puts entries of the given places, each with its shard, under an organization of its own; every 37th is of type `rare`. */
+  /** Puts an entry into the shard of each number in `shards`; every 37th has the type `rare`. @returns their places */
   const put = async (organization: string, shards: readonly number[]): Promise<string[]> => {
     const records = shards.map((shard, index) => ({
       pk: `${organization}#${index}`,
@@ -68,7 +68,7 @@ describe("walking a sharded listing", () => {
   });
 
   it("stops early, even with an empty page, when its work is spent, and loses nothing by it", async () => {
-    // One shard holds three quarters of the entries, so that the shards stop at places far apart.
+    // One shard holds three quarters of the entries, so that the shards stop at very different places.
     const shards = Array.from({ length: 600 }, (_, index) => (Math.imul(index, 2_654_435_761) >>> 16) % 4 && 1);
     const expected = await put("BOUNDED", shards);
     const rare = expected.filter((place) => Number(place) % 37 === 0);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 describe("the sweep", () => {
-  it("sends the splitter after a file whose event was lost", async () => {
+  it("sends a message for a file whose event was lost", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-1\n");
     uploads.clock.advance(3 * MINUTE_MS);
     await uploads.sweep();
@@ -36,7 +36,7 @@ describe("the sweep", () => {
     });
   });
 
-  it("sends parts whose message was lost, no more than four, and leaves alone what is under way", async () => {
+  it("sends messages for at most four parts whose message was lost, but not for running parts", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(45_000));
     await uploads.split(id);
     const messages = await uploads.harness.take("parts");
@@ -53,7 +53,7 @@ describe("the sweep", () => {
     expect(await uploads.harness.take("parts")).toEqual([]);
   });
 
-  it("sends a part on as soon as the lease of its dead worker has lapsed", async () => {
+  it("sends a message for a part as soon as the lease of its dead worker has expired", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(15_000));
     await uploads.split(id);
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
@@ -100,11 +100,11 @@ describe("a job ends", () => {
     });
   });
 
-  it("when its file is empty, although nobody could look into it before", async () => {
+  it("when its file is empty", async () => {
     expect(await uploads.run("")).toMatchObject({ status: "failed", error: "the file is empty", total_rows: 0 });
   });
 
-  it("with true counters when what it reads is deleted under way", async () => {
+  it("with correct counters when a segment is deleted before it is applied", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
     await uploads.split(id);
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
@@ -121,12 +121,12 @@ describe("a job ends", () => {
     });
   });
 
-  it("with true counters when failed rows are deleted before they are listed", async () => {
+  it("with correct counters when failed rows are deleted before they are listed", async () => {
     const rows = Array.from({ length: 500 }, (_, row) => `F-${row},unheard-of\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
     await uploads.split(id);
     const [message] = await uploads.harness.take("parts");
-    // 30 s are kept for the last window: this worker hands over after the first 200 rows.
+    // Workers reserve 30 s for the last window: this one hands over after the first 200 rows.
     await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
     await uploads.harness.remove(objectKeys.failedRows(uploads.jobKey(id), 0, 1, 0));
     await uploads.harness.drain();
@@ -197,7 +197,7 @@ describe("a worker close to its time limit", () => {
       [message] = await uploads.harness.take("parts")
     ) {
       deliveries++;
-      // 30 s are kept for the last window: this worker is to hand over at once.
+      // Workers reserve 30 s for the last window: this one hands over after its first window.
       const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
       expect(batchItemFailures).toEqual([]);
       expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(500, 200 * deliveries) });
@@ -209,13 +209,13 @@ describe("a worker close to its time limit", () => {
   describe("that has applied the last row, with more failed rows than it can list", () => {
     const FAILED = 1500;
     const failing = `external_id,status\n${Array.from({ length: FAILED }, (_, row) => `F-${row},unheard-of\n`).join("")}`;
-    /** Applies all rows, and leaves the message that asks for the report. */
+    /** Applies all rows. @returns the message that requests the report */
     const applyAll = async (): Promise<{ id: string; message: Record<string, unknown> }> => {
       const { id } = await uploads.harness.upload(uploads.organization, failing);
       await uploads.split(id);
       for (;;) {
         const [message] = await uploads.harness.take("parts");
-        if (message === undefined) throw new Error("nobody was asked for the report");
+        if (message === undefined) throw new Error("no message requests the report");
         const { failed_rows: failed } = await uploads.get(id);
         if (failed === FAILED) return { id, message };
         await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));

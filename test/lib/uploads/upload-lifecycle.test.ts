@@ -47,7 +47,7 @@ describe("the report of failed rows", () => {
     );
   });
 
-  it("can be mended and uploaded as it is", async () => {
+  it("can be corrected and uploaded", async () => {
     const { id } = await uploads.run(
       "external_id,completed_at,type\nM-1,yesterday,a\nM-2,2026-01-31T09:30:00Z,b\nM-3,tomorrow,c\n",
     );
@@ -121,7 +121,7 @@ describe("the list of uploads", () => {
 });
 
 describe("cancelling", () => {
-  it("ends a pending job, again answers 200, and applies nothing that comes later", async () => {
+  it("ends a pending job, responds with 200 when repeated, and applies nothing afterwards", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nC-1\n");
     for (const attempt of [1, 2]) {
       const { status, text } = await uploads.cancel(id);
@@ -154,18 +154,18 @@ describe("cancelling", () => {
         external_id: `L-${row + index}`,
         custom_attributes: { text: "x".repeat(100) },
       }));
-      const answer = await call(applyBatch, {
+      const response = await call(applyBatch, {
         method: "POST",
         resource: "/v1/work_items/batch",
         body: { work_items, dry_run: true },
         key: uploads.key,
       });
-      made += (dataOf(answer) as unknown as { summary: { unchanged: number } }).summary.unchanged;
+      made += (dataOf(response) as unknown as { summary: { unchanged: number } }).summary.unchanged;
     }
     expect(made).toBe(job["succeeded_rows"]);
   });
 
-  it("answers 409 where the job has completed or failed", async () => {
+  it("responds with 409 if the job has completed or failed", async () => {
     const completed = await uploads.run("external_id\nC-2\n");
     expect((await uploads.cancel(completed.id)).status).toBe(409);
     const failed = await uploads.run("nothing\n");
@@ -176,7 +176,7 @@ describe("cancelling", () => {
 
 describe("a form", () => {
   it("names the job's own key, the exact size and when it expires", async () => {
-    const { status, text } = await uploads.askForForm(123);
+    const { status, text } = await uploads.requestForm(123);
     const { data, meta } = JSON.parse(text) as {
       data: Job;
       meta: { upload: { url: string; fields: Record<string, string>; expires_at: string } };
@@ -192,12 +192,12 @@ describe("a form", () => {
   });
 
   it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is refused for a size of %s", async (size) => {
-    expect((await uploads.askForForm(size)).status).toBe(422);
+    expect((await uploads.requestForm(size)).status).toBe(422);
   });
 
   it("takes the same way as any upload once the file is there", async () => {
     const file = "external_id\nF-1\nF-2\n";
-    const { id } = dataOf(await uploads.askForForm(file.length));
+    const { id } = dataOf(await uploads.requestForm(file.length));
     await uploads.harness.objects.write(objectKeys.source(uploads.jobKey(id)), Buffer.from(file));
     await uploads.split(id);
     await uploads.harness.drain();
@@ -205,7 +205,7 @@ describe("a form", () => {
   });
 
   it("whose file never comes fails its job after it has expired and the slowest line has had its time", async () => {
-    const { id } = dataOf(await uploads.askForForm(256_000 * 600));
+    const { id } = dataOf(await uploads.requestForm(256_000 * 600));
     uploads.clock.advance(20 * MINUTE_MS);
     await uploads.sweep();
     expect(await uploads.get(id)).toMatchObject({ status: "pending" });
@@ -217,10 +217,10 @@ describe("a form", () => {
 
 describe("an Idempotency-Key", () => {
   it("gives the same job for the same request and refuses another", async () => {
-    const first = await uploads.askForForm(10, { "Idempotency-Key": "k" });
-    const second = await uploads.askForForm(10, { "Idempotency-Key": "k" });
+    const first = await uploads.requestForm(10, { "Idempotency-Key": "k" });
+    const second = await uploads.requestForm(10, { "Idempotency-Key": "k" });
     expect(dataOf(second).id).toBe(dataOf(first).id);
-    expect((await uploads.askForForm(11, { "Idempotency-Key": "k" })).status).toBe(422);
+    expect((await uploads.requestForm(11, { "Idempotency-Key": "k" })).status).toBe(422);
     expect((await uploads.list()).data).toHaveLength(1);
   });
 });

@@ -46,7 +46,7 @@ const getItem = async (externalId: string) =>
     })
   ).body.data as unknown as Record<string, unknown>;
 
-/** Uploads through the endpoint and lets the workers do the rest. */
+/** Uploads a file through the endpoint and runs the workers. @returns the job */
 const run = async (file: string | Buffer) => {
   const { id } = (await upload(file)).body.data as unknown as { id: string };
   await harness.split(sqsEvent(s3Event({ organization: organization.id, id })), lambdaContext(120_000));
@@ -55,7 +55,7 @@ const run = async (file: string | Buffer) => {
 };
 
 describe("an upload", () => {
-  it("answers a pending job, then applies every row and completes with exact counters", async () => {
+  it("returns a pending job, then applies every row and completes with exact counters", async () => {
     const { status, body } = await upload(
       "external_id,agent_email,type,completed_at,custom_attributes,custom_attributes.team\n" +
         'A-1,ada@example.com,ticket,2026-01-31T10:30:00+01:00,"{""n"": 9007199254740993}",blue\n' +

@@ -113,14 +113,14 @@ describe("applying work items", () => {
     );
   });
 
-  it("applies everything once although answers are lost and requests throttled", async () => {
+  it("applies everything once although responses are lost and requests throttled", async () => {
     const { apply, runtime, scan } = await setUp();
     let seed = 7;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
     const remove = injectFaults(runtime.dynamodb, (command): Fault => {
       if (command.startsWith("BatchGet")) return "none";
       const roll = random();
-      return roll < 0.3 ? "lost answer" : roll < 0.4 ? "throttled" : "none";
+      return roll < 0.3 ? "lost response" : roll < 0.4 ? "throttled" : "none";
     });
     const results = await apply(organization, inputs(60, { events: [{ external_id: "E" }] }), soon());
     remove();

@@ -23,10 +23,10 @@ const walk = async (
   let next: string | undefined;
   let pages = 0;
   do {
-    const answer = await service.call(name, { query: { ...query, ...(next !== undefined && { cursor: next }) } });
-    expect(answer.status, answer.text).toBe(200);
-    items.push(...(answer.body["data"] as unknown as Item[]));
-    const page = answer.body["meta"]!["page"] as unknown as { next?: string; limit: number };
+    const response = await service.call(name, { query: { ...query, ...(next !== undefined && { cursor: next }) } });
+    expect(response.status, response.text).toBe(200);
+    items.push(...(response.body["data"] as unknown as Item[]));
+    const page = response.body["meta"]!["page"] as unknown as { next?: string; limit: number };
     expect(page.limit).toBe(query["limit"] ?? 50);
     next = page.next;
     pages++;
@@ -76,7 +76,7 @@ describe("listing work items", () => {
     [{ type: "call", agent_external_id: "even", agent_email: "0@example.com" }, 8],
     [{ status: "completed" }, 172],
     [{ status: "cancelled" }, 0],
-  ])("answers what all filters admit: %j", async (filters, count) => {
+  ])("returns the items that match all filters: %j", async (filters, count) => {
     expect(await walk(service, "listWorkItems", { ...filters, limit: 7 })).toHaveLength(count);
   });
 
@@ -88,7 +88,7 @@ describe("listing work items", () => {
     expect(rest.every(({ completed_at: at }) => at !== null && at < time(10))).toBe(true);
   });
 
-  it("answers one item by external_id where the other filters hold too", async () => {
+  it("returns one item by external_id if it matches the other filters too", async () => {
     expect(await walk(service, "listWorkItems", { external_id: "I3" })).toHaveLength(1);
     expect(await walk(service, "listWorkItems", { external_id: "I3", type: "chat" })).toHaveLength(0);
   });
@@ -106,9 +106,9 @@ describe("listing work items", () => {
       service.call("listConversationUploads", { query: { cursor } }),
       stranger.call("listWorkItems", { query: { cursor } }),
     ];
-    for (const answer of await Promise.all(attempts)) {
-      expect(answer.status).toBe(422);
-      expect(answer.text).toContain("cursor");
+    for (const response of await Promise.all(attempts)) {
+      expect(response.status).toBe(422);
+      expect(response.text).toContain("cursor");
     }
   });
 
@@ -123,7 +123,7 @@ describe("listing work items", () => {
     expect(await walk(stranger, "listWorkItems", {})).toEqual([]);
   });
 
-  it("ends a page early where its items would not fit an answer", async () => {
+  it("ends a page early if its items do not fit into a response", async () => {
     const large = await createTestService();
     const quotes = JSON.stringify(Object.fromEntries(Array.from({ length: 8000 }, (_, key) => [`k${key}`, `v${key}`])));
     const items = Array.from({ length: 30 }, (_, index) => ({
@@ -181,13 +181,13 @@ describe("a filter", () => {
     status: "cancelled",
   } as const satisfies Record<(typeof equalityFilterNames)[number], string>;
 
-  it.each(equalityFilterNames)("by %s that the index does not project is applied to what was read", async (name) => {
+  it.each(equalityFilterNames)("by %s is applied to the items if the index does not project it", async (name) => {
     const service = await createTestService();
     const one = { external_id: "one", [name]: values[name] };
     await service.call("applyWorkItemBatch", { body: { work_items: [one, { external_id: "other" }] } });
     const query = { [name]: values[name] };
     const projected = await service.call("listWorkItems", { query });
-    // The index is asked as if it knew nothing of the attribute.
+    // Removes the filter from the query, as if the index did not project the attribute.
     service.runtime.dynamodb.middlewareStack.add(
       (next, context) => (request) => {
         if (context.commandName !== "QueryCommand") return next(request);
@@ -196,10 +196,10 @@ describe("a filter", () => {
           ExpressionAttributeNames: __,
           ...input
         } = request.input as Record<string, unknown>;
-        const asked = Object.entries(input["ExpressionAttributeValues"] as object).filter(
+        const placeholders = Object.entries(input["ExpressionAttributeValues"] as object).filter(
           ([key]) => !key.startsWith(":filter"),
         );
-        return next({ ...request, input: { ...input, ExpressionAttributeValues: Object.fromEntries(asked) } as never });
+        return next({ ...request, input: { ...input, ExpressionAttributeValues: Object.fromEntries(placeholders) } });
       },
       { step: "initialize", name: "withoutFilter" },
     );

@@ -144,7 +144,7 @@ describe("planApply", () => {
       }),
     );
   });
-  it("never touches external_id, created_at or qa_score of what is stored", () => {
+  it("never changes external_id, created_at or qa_score of the stored item", () => {
     fc.assert(
       fc.property(changes, fc.option(fc.double({ min: 0, max: 1, noNaN: true })), (input, qa_score) => {
         const { next } = apply(stored({ qa_score }), input);

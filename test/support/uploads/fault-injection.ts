@@ -3,7 +3,7 @@ import type { BatchStatementRequest, BatchStatementResponse } from "@aws-sdk/cli
 import type { Clock } from "../../../lib/clock.ts";
 import type { TestRuntime } from "../runtime.ts";
 
-/** A random number generator that the seed determines (mulberry32). @returns numbers from 0 to below 1 */
+/** A random number generator with a seed (mulberry32). Its numbers are from 0 to below 1. */
 export const randomFrom = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -15,32 +15,32 @@ export const randomFrom = (seed: number): (() => number) => {
 };
 
 /**
- * What befalls one request of a worker. `kill` and `stall` stop the worker before the request is sent or after it was
- * carried out: for ever, or until it is woken. `deep` faults stand under the SDK's retries, the others above them.
+ * A fault of one request of a worker. `kill` and `stall` stop the worker before the request is sent or after it was
+ * carried out: for ever, or until it is resumed. `deep` faults occur below the SDK's retries, the others above them.
  */
 export type RequestFault =
   | "none"
   | "throttle"
-  | "lose"
+  | "lose response"
   | "deep throttle"
-  | "deep lose"
+  | "deep lose response"
   | "kill before"
   | "kill after"
   | "stall before"
   | "stall after";
 
-/** What befalls one statement of a batch, where the request itself is spared. */
-export type StatementFault = "none" | "throttle" | "lose";
+/** A fault of one statement in a batch that is sent. */
+export type StatementFault = "none" | "throttle" | "lose response";
 
-/** One run of a worker, and how its requests fare. */
+/** One run of a worker, and the faults of its requests. */
 export interface FaultyRun {
   readonly clock: Clock;
-  /** Asked once a request. @param command name of the SDK's command, `PutObjectCommand` for example */
+  /** Called once for each request. @param command name of the SDK's command, for example `PutObjectCommand` */
   readonly faultOf: (command: string) => RequestFault;
   readonly statementFault: () => StatementFault;
-  /** Waits for ever, or until the worker is woken. */
+  /** Waits for ever, or until the worker is resumed. */
   readonly stop: (kind: "kill" | "stall") => Promise<void>;
-  /** Bodies of the messages that reached a queue. */
+  /** Called with the bodies of messages that were sent to a queue. */
   readonly onMessages: (bodies: readonly string[]) => void;
 }
 
@@ -55,13 +55,14 @@ const WRITES = new Set([
   "SendMessageCommand",
   "SendMessageBatchCommand",
 ]);
+/** Whether a command writes data or sends messages. */
 export const isWrite = (command: string): boolean => WRITES.has(command);
 
 const busy = (): BatchStatementResponse => ({ Error: { Code: "ThrottlingError", Message: "injected" } });
 
 const errorOf = (name: string): Error => Object.assign(new Error(`injected: ${name}`), { name });
 
-/** Statements that fail for themselves: some are not carried out, of some only the answer is lost. */
+/** Sends a batch in which single statements fail: some are not carried out, of others only the response is lost. */
 const withStatementFaults = async (
   run: FaultyRun,
   input: { Statements?: BatchStatementRequest[] },
@@ -72,17 +73,17 @@ const withStatementFaults = async (
   const sent = statements.filter((_, index) => faults[index] !== "throttle");
   if (sent.length === 0) return { output: { Responses: statements.map(busy) } };
   input.Statements = sent;
-  const answer = await send();
+  const response = await send();
   input.Statements = statements;
   let next = 0;
   const responses = faults.map((fault) => {
-    const response = fault === "throttle" ? busy() : (answer.output.Responses?.[next++] ?? {});
-    return fault === "lose" ? busy() : response;
+    const received = fault === "throttle" ? busy() : (response.output.Responses?.[next++] ?? {});
+    return fault === "lose response" ? busy() : received;
   });
-  return { ...answer, output: { ...answer.output, Responses: responses } };
+  return { ...response, output: { ...response.output, Responses: responses } };
 };
 
-/** Makes the clients of a runtime faulty in runs started with `during`; elsewhere they are as they were. */
+/** Injects faults into the clients of a runtime. They occur only in runs that `during` starts. */
 export const injectFaults = (base: TestRuntime) => {
   const runs = new AsyncLocalStorage<FaultyRun>();
   const clock: Clock = () => (runs.getStore()?.clock ?? base.clock)();
@@ -101,7 +102,7 @@ export const injectFaults = (base: TestRuntime) => {
         if (fault === "throttle") throw errorOf("ThrottlingException");
         if (fault.startsWith("deep")) deep.set(context, fault);
         const send = () => next(parameters);
-        const answer =
+        const response =
           command === "BatchExecuteStatementCommand"
             ? await withStatementFaults(run, parameters.input as never, send as never)
             : await send();
@@ -114,8 +115,8 @@ export const injectFaults = (base: TestRuntime) => {
         }
         if (fault === "kill after") await run.stop("kill");
         if (fault === "stall after") await run.stop("stall");
-        if (fault === "lose") throw errorOf("TimeoutError");
-        return answer as never;
+        if (fault === "lose response") throw errorOf("TimeoutError");
+        return response as never;
       },
       { step: "initialize", name: "faults" },
     );
@@ -124,11 +125,11 @@ export const injectFaults = (base: TestRuntime) => {
         const fault = deep.get(context);
         deep.delete(context);
         if (fault === "deep throttle") throw errorOf("ThrottlingException");
-        const answer = await next(parameters);
-        if (fault === "deep lose") throw errorOf("TimeoutError");
-        return answer;
+        const response = await next(parameters);
+        if (fault === "deep lose response") throw errorOf("TimeoutError");
+        return response;
       },
-      // A whole answer has been read there: a lower place would leave its body open.
+      // After the whole response was read: in a later step its body would stay open.
       { step: "deserialize", priority: "high", name: "deepFaults" },
     );
   }

@@ -14,6 +14,7 @@ import type { TestRuntime } from "../runtime.ts";
 
 const WORKER_MS = 120_000;
 
+/** The event of SQS messages. A body that is not a string is sent as JSON. */
 export const sqsEvent = (...bodies: readonly unknown[]): SQSEvent => ({
   Records: bodies.map((body) => ({
     messageId: randomUUID(),
@@ -33,7 +34,7 @@ export const sqsEvent = (...bodies: readonly unknown[]): SQSEvent => ({
   })),
 });
 
-/** What S3 sends when a file has landed. */
+/** The event that S3 sends for a job's uploaded file. */
 export const s3Event = (job: JobKey) => ({
   Records: [
     {
@@ -47,7 +48,7 @@ export const s3Event = (job: JobKey) => ({
   ],
 });
 
-/** The workers of uploads and the queues between them, driven by the test. */
+/** The workers of upload jobs and the queues between them. The test decides when messages are delivered. */
 export const createUploadHarness = (runtime: TestRuntime) => {
   const { environment, sqs, clock } = runtime;
   const split = createSplitUpload(runtime);
@@ -80,7 +81,7 @@ export const createUploadHarness = (runtime: TestRuntime) => {
     objects,
     deliverSplits: () => deliver(environment.SPLIT_QUEUE_URL, split),
     deliverParts: () => deliver(environment.PARTS_QUEUE_URL, apply),
-    /** Takes all messages out of a queue. */
+    /** Receives and deletes all messages of a queue. @returns their parsed bodies */
     take: async (queue: "split" | "parts"): Promise<Record<string, unknown>[]> => {
       const queueUrl = queue === "split" ? environment.SPLIT_QUEUE_URL : environment.PARTS_QUEUE_URL;
       const taken: Record<string, unknown>[] = [];
@@ -92,15 +93,15 @@ export const createUploadHarness = (runtime: TestRuntime) => {
       }
       return taken;
     },
-    /** Deletes an object of a job, as only an operator can. */
+    /** Deletes an object of a job; no function may do that. */
     remove: async (key: string): Promise<void> => {
       await runtime.s3.send(new DeleteObjectCommand({ Bucket: environment.UPLOADS_BUCKET, Key: key }));
     },
-    /** Delivers what the queues hold until they are empty. */
+    /** Delivers messages until the queues are empty. */
     drain: async (): Promise<void> => {
       while ((await deliver(environment.SPLIT_QUEUE_URL, split)) + (await deliver(environment.PARTS_QUEUE_URL, apply)));
     },
-    /** A job whose file is in the bucket, as the endpoint makes it. */
+    /** Creates a job and writes its file to the bucket, as the endpoint does. */
     upload: async (organization: Organization, file: string | Buffer, id: string = randomUUID()): Promise<JobKey> => {
       const { job } = await store.create(organization, { id, origin: "request" }, clock() + 120_000);
       await objects.write(objectKeys.source(job), Buffer.from(file as string), "text/csv");

@@ -10,17 +10,20 @@ import { type ApiRequest, call, createTestOrganization, lambdaContext } from "..
 import { createTestRuntime } from "../runtime.ts";
 import { createUploadHarness, s3Event, sqsEvent } from "./upload-harness.ts";
 
+/** Milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
 const UPLOAD = "/v1/work_items/upload";
 
+/** A job in responses. */
 export type Job = { id: string; status: string; error?: string; [name: string]: unknown };
+/** The job in a response. */
 export const dataOf = ({ text }: { text: string }) => (JSON.parse(text) as { data: Job }).data;
 
 /** A file of valid rows of about 110 bytes. */
 export const manyRows = (rows: number) =>
   `external_id,custom_attributes.text\n${Array.from({ length: rows }, (_, row) => `L-${row},${"x".repeat(100)}`).join("\n")}\n`;
 
-/** One organization's uploads: its calls, the workers, the sweep and a clock that the test moves. */
+/** One organization's uploads: its requests, the workers, the sweep and a clock that the test controls. */
 export const createUploadService = async () => {
   const clock = createTestClock();
   const runtime = await createTestRuntime({ clock });
@@ -51,13 +54,13 @@ export const createUploadService = async () => {
         rows: number;
       },
     list: async (query: ApiRequest["query"] = {}) => {
-      const answer = await call(createListUploads(runtime), { resource: UPLOAD, query, key });
+      const response = await call(createListUploads(runtime), { resource: UPLOAD, query, key });
       return {
-        status: answer.status,
-        ...(JSON.parse(answer.text) as { data: Job[]; meta: { page: { next?: string } } }),
+        status: response.status,
+        ...(JSON.parse(response.text) as { data: Job[]; meta: { page: { next?: string } } }),
       };
     },
-    askForForm: (size: number, headers: Record<string, string> = {}) =>
+    requestForm: (size: number, headers: Record<string, string> = {}) =>
       call(createUploadWorkItems(runtime), {
         method: "POST",
         resource: UPLOAD,
@@ -66,7 +69,7 @@ export const createUploadService = async () => {
         key,
       }),
     sweep: () => createSweepUploads(runtime)({}, lambdaContext(120_000)),
-    /** Uploads a file and runs it to its end. */
+    /** Uploads a file and runs its job until it has ended. */
     run: async (file: string) => {
       const { id } = await harness.upload(organization, file);
       await split(id);
@@ -76,4 +79,5 @@ export const createUploadService = async () => {
   };
 };
 
+/** One organization's uploads. */
 export type UploadService = Awaited<ReturnType<typeof createUploadService>>;

@@ -10,7 +10,7 @@ import {
   tableEntry,
 } from "../../../../lib/uploads/files/segment.ts";
 
-/** Cuts bytes into chunks of the given sizes, again and again. */
+/** Cuts bytes into chunks of the given sizes, which are repeated. */
 async function* chunked(bytes: Buffer, sizes: readonly number[] = [65_536]): AsyncGenerator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
     const size = sizes[turn % sizes.length]!;

@@ -19,13 +19,13 @@ import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.t
 import { itemKeyOf, workItemFrom } from "../../../lib/work-items/work-item-record.ts";
 import type { TestRuntime } from "../runtime.ts";
 
-/** So small that a file of a few hundred rows has several parts, segments and windows. */
+/** Small limits, so that a file of a few hundred rows has several parts, segments and windows. */
 const SMALL = {
   split: { segmentBytes: 12_000, partBytes: 8000, largePartBytes: 8000 },
   window: { rows: 60, bytes: 4096 },
 } as const;
 
-/** The workers of uploads on one set of clients, made as their functions make them but with small limits. */
+/** Makes the workers of upload jobs as their functions do, but with small limits. */
 export const createWorkers = (runtime: TestRuntime) => {
   const { clock } = runtime;
   const access = createAccessStore(runtime);
@@ -49,14 +49,14 @@ export const createWorkers = (runtime: TestRuntime) => {
     store,
     objects,
     finish: uploads.finish,
-    /** Does what a message of either queue asks for. */
+    /** Handles a message of either queue. */
     handle: async (body: string, handOverAt: number): Promise<void> => {
       const message = parseUploadMessage(body);
       if ("part" in message) return apply(message.part, handOverAt);
       for (const job of message.splits) await split(job, handOverAt);
     },
     sweep: createSweepUploads(shared),
-    /** Makes a job and puts its file into the bucket. */
+    /** Creates a job and writes its file to the bucket. */
     upload: async (organization: Organization, file: string): Promise<JobKey> => {
       const { job } = await store.create(organization, { id: randomUUID(), origin: "request" }, clock() + 120_000);
       await objects.write(objectKeys.source(job), Buffer.from(file), "text/csv");
@@ -65,7 +65,7 @@ export const createWorkers = (runtime: TestRuntime) => {
   };
 };
 
-/** What the table holds of these external_ids, without what differs from one run to the next. */
+/** The stored items with these external_ids, without attributes that differ between runs. */
 export const contentOf = async (
   runtime: TestRuntime,
   organization: Organization,

@@ -2,11 +2,11 @@ import { type ResourceName, resources } from "../../lib/resources.ts";
 import type { Permissions, TablePermissions } from "../../lib/runtime/permissions.ts";
 import { createTestClients, type TestRuntime } from "./runtime.ts";
 
-/** What IAM is asked for one part of a request. */
-export interface Asked {
-  readonly resource: ResourceName | "nothing of ours";
+/** A permission that a request requires. */
+export interface RequestedPermission {
+  readonly resource: ResourceName | "unknown";
   readonly action: string;
-  /** Partition key, or key of an object. */
+  /** Partition key of a record, or key of an object. */
   readonly key?: string | undefined;
   readonly index?: string | undefined;
 }
@@ -22,9 +22,13 @@ interface Item {
 const textOf = (value: Attribute): string | undefined => (typeof value === "string" ? value : value?.S);
 const keyOf = ({ Key, Item }: Item): string | undefined => textOf((Key ?? Item)?.["pk"]);
 
-/** Which permissions a request takes, as the service authorization reference of DynamoDB, S3 and SQS says. */
-const askedBy = (command: string, input: Input, resourceOf: (name: unknown) => Asked["resource"]): readonly Asked[] => {
-  const one = (action: string, item: Item = input): Asked => ({
+/** The permissions that a request requires by the service authorization reference of DynamoDB, S3 and SQS. */
+const permissionsFor = (
+  command: string,
+  input: Input,
+  resourceOf: (name: unknown) => RequestedPermission["resource"],
+): readonly RequestedPermission[] => {
+  const one = (action: string, item: Item = input): RequestedPermission => ({
     resource: resourceOf(item.TableName),
     action,
     key: keyOf(item),
@@ -49,7 +53,7 @@ const askedBy = (command: string, input: Input, resourceOf: (name: unknown) => A
       return (input["Statements"] as { Statement: string; Parameters: Attribute[] }[]).map(
         ({ Statement, Parameters }) => {
           const [, verb, table] = /^(INSERT INTO|UPDATE) "([^"]+)"/.exec(Statement) ?? [];
-          // An insert begins with the key; an update ends with key and version.
+          // The parameters of an insert begin with the key; those of an update end with key and version.
           const key = textOf(verb === "UPDATE" ? Parameters.at(-3) : Parameters[0]);
           return { resource: resourceOf(table), action: verb === "UPDATE" ? "PartiQLUpdate" : "PartiQLInsert", key };
         },
@@ -66,8 +70,11 @@ const askedBy = (command: string, input: Input, resourceOf: (name: unknown) => A
   }
 };
 
-const isAllowed = (permissions: Permissions, { resource: name, action, key = "", index }: Asked): boolean => {
-  if (name === "nothing of ours") return false;
+const isAllowed = (
+  permissions: Permissions,
+  { resource: name, action, key = "", index }: RequestedPermission,
+): boolean => {
+  if (name === "unknown") return false;
   const granted = permissions[name];
   if (granted === undefined || !(granted.actions as readonly string[]).includes(action)) return false;
   const resource = resources[name];
@@ -81,50 +88,40 @@ const isAllowed = (permissions: Permissions, { resource: name, action, key = "",
 };
 
 /**
- * The runtime as a function has it in the cloud, where its policy holds: what its row does not permit is refused.
- * @param hear hears every permission that is asked for, and whether the policy has it
+ * A runtime with the restrictions of a deployed function's policy: requests without permission are refused.
+ * @param onCheck called for every permission that a request requires, and whether the policy allows it
  */
-export const policedRuntime = (
+export const restrictedRuntime = (
   runtime: TestRuntime,
   permissions: Permissions,
-  hear: (asked: Asked, allowed: boolean) => void,
+  onCheck: (requested: RequestedPermission, allowed: boolean) => void,
 ): TestRuntime => {
   const { environment } = runtime;
   const names = new Map<unknown, ResourceName>(
     Object.entries(resources).map(([name, { variable }]) => [environment[variable], name as ResourceName]),
   );
-  const resourceOf = (name: unknown) => names.get(name) ?? "nothing of ours";
+  const resourceOf = (name: unknown) => names.get(name) ?? "unknown";
   const clients = createTestClients();
   const check = (command: unknown, input: unknown): void => {
-    for (const asked of askedBy(String(command).replace(/Command$/, ""), input as Input, resourceOf)) {
-      const allowed = isAllowed(permissions, asked);
-      hear(asked, allowed);
-      if (!allowed)
-        throw Object.assign(new Error(`not authorized: ${JSON.stringify(asked)}`), { name: "AccessDeniedException" });
+    for (const requested of permissionsFor(String(command).replace(/Command$/, ""), input as Input, resourceOf)) {
+      const allowed = isAllowed(permissions, requested);
+      onCheck(requested, allowed);
+      if (!allowed) {
+        const error = new Error(`not authorized: ${JSON.stringify(requested)}`);
+        throw Object.assign(error, { name: "AccessDeniedException" });
+      }
     }
   };
-  // Where the input has its final form, attribute values included, and no byte is sent yet.
-  const options = { step: "serialize", name: "police" } as const;
-  clients.dynamodb.middlewareStack.add(
-    (next, context) => (request) => {
-      check(context.commandName, request.input);
-      return next(request);
-    },
-    options,
-  );
-  clients.s3.middlewareStack.add(
-    (next, context) => (request) => {
-      check(context.commandName, request.input);
-      return next(request);
-    },
-    options,
-  );
-  clients.sqs.middlewareStack.add(
-    (next, context) => (request) => {
-      check(context.commandName, request.input);
-      return next(request);
-    },
-    options,
-  );
+  for (const client of Object.values(clients)) {
+    const stack = client.middlewareStack as typeof clients.s3.middlewareStack;
+    stack.add(
+      (next, context) => (request) => {
+        check(context.commandName, request.input);
+        return next(request);
+      },
+      // In this step the input has its final form, and nothing has been sent yet.
+      { step: "serialize", name: "checkPermissions" },
+    );
+  }
   return { ...runtime, ...clients };
 };
