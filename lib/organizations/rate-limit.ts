@@ -7,7 +7,7 @@ import type { RuntimeWith } from "../runtime/runtime.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
 
-/** The organization has used up its requests for now. */
+/** The organization has reached its rate limit. */
 export class RateLimitExceededError extends WorkItemsError {
   readonly retryAfterSeconds: number;
 
@@ -17,43 +17,44 @@ export class RateLimitExceededError extends WorkItemsError {
   }
 }
 
-/** What is left of a lease is lost to the organization after this time. */
+/** Unused requests of a lease expire after this time. */
 export const LEASE_MILLISECONDS = 5000;
-/** An instance leases what it is offered in this time: less than a lease lives, so that little of one is lost. */
+/** An instance leases the requests that it expects in this time: shorter than a lease, so that few of them expire. */
 const LEASED_SECONDS = 2;
-/** A lease takes at most this part of what is free at the moment, so that no instance starves the others. */
+/** A lease is at most an eighth of the free requests, so that no instance takes all of them. */
 const LEASE_SHARE = 8;
-/** Where nothing is free, a lease is a fiftieth of a second's requests: all instances together write 50 times a second. */
+/** If no request is free, a lease is a fiftieth of a second's requests: 50 writes a second over all instances. */
 const CONTENDED_LEASES_PER_SECOND = 50;
-/** A lease may be booked so far ahead; instances that find more booked than that ask again later. */
+/** A lease may begin at most this long in the future; if the next free one begins later, the instance tries again. */
 const BOOKED_AHEAD_MILLISECONDS = 5000;
-/** An instance that could not book asks again after this time and up to so much more. */
+/** An instance without a lease tries again after this time, plus a random time. */
 const ASK_AGAIN_MILLISECONDS = { least: 500, spread: 2000 };
-/** Each failed condition tells the record's true state; more than a few in a row mean that others keep changing it. */
+/** Each failed attempt returns the current record; several in a row mean that other instances keep changing it. */
 const DEBIT_ATTEMPTS_MAX = 4;
-/** Weight of the last second in the average of what an instance is offered. */
+/** Weight of the last second in the average number of an instance's requests. */
 const AVERAGE_WEIGHT = 0.25;
 
+/** The longest wait for the table. */
 export const STORE_TIMEOUT_MILLISECONDS = 100;
-/** After an outage of the store, requests pass for this long without asking it again. */
+/** After an outage of the table, requests pass for this long without another attempt. */
 const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
 const RECORD_LIFETIME_SECONDS = 3600;
 const MICROSECONDS = 1000;
 
-/** What this instance knows of one organization. Times are milliseconds since the epoch. */
+/** This instance's state for one organization. Times are milliseconds since the epoch. */
 interface Account {
-  /** Requests left of the current lease, and from when until when they may be made. */
+  /** Remaining requests of the current lease, and its begin and end. */
   leased: number;
   leaseFrom: number;
   leaseUntil: number;
   refusedUntil: number;
   openUntil: number;
-  /** The record's theoretical arrival time as last seen, microseconds since the epoch. */
+  /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
   arrival: number;
-  /** The arrival time was ahead of the clock when this instance last debited: most likely it is again. */
+  /** Whether the arrival time was in the future at the last debit: then it probably is again. */
   wasAhead: boolean;
-  /** Requests offered in the current second, and the average of the seconds before. */
+  /** The current second, the number of requests in it, and the average number in the seconds before. */
   second: number;
   demand: number;
   average: number;
@@ -86,35 +87,36 @@ const countDemand = (account: Account, now: number): void => {
   account.demand += 1;
 };
 
-/** How the limit is counted: microseconds between two requests, and how far ahead of now the arrival time may run. */
+/** GCRA's parameters in microseconds: the interval between two requests, and how far ahead the arrival time may be. */
 const paceOf = ({ rate, burst }: Organization) => {
   const interval = Math.ceil(1_000_000 / rate);
   return { interval, tolerance: interval * burst };
 };
 
-/** Requests to lease: what the instance is offered, where so many are free; else the contended share. @param free requests */
+/** Number of requests to lease: as many as the instance expects, if they are free. @param free number of free ones */
 const leaseOf = ({ rate }: Organization, { average, demand }: Account, free: number): number => {
   const perSecond = Math.max(average, demand / 2);
   const contended = Math.min(perSecond, rate / CONTENDED_LEASES_PER_SECOND);
   const wanted = Math.min(perSecond * LEASED_SECONDS, free / LEASE_SHARE);
-  // What is free is not waited for, where a larger lease would be.
+  // At most the free requests: a larger lease would begin in the future.
   const lease = free < 1 ? contended : Math.min(Math.max(contended, wanted), free);
   return Math.max(1, Math.floor(lease));
 };
 
+/** What the rate limiter requires of a runtime. */
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
-/** @throws RateLimitExceededError */
+/** Counts one request of an organization. @throws RateLimitExceededError */
 export type Admit = (organization: Organization) => Promise<void>;
 
 /**
- * Limits the requests of an organization over all instances: GCRA, one record an organization, debited in leases. Where
- * the limit is reached, instances book the next free lease instead of asking again and again: however many there are and
- * however much they are offered, the record is written about 50 times a second.
- * Admits at most burst + rate × (window + 5 s). A throttled record refuses; a store that does not answer within 100 ms,
- * or cannot be used, lets requests pass.
- * @param failedOpen is told of each outage
- * @param storeTimeout milliseconds; longer only where many instances share one machine
+ * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
+ * debit in leases. When the limit is reached, an instance leases requests that become free in the future instead of
+ * trying repeatedly, so that the record is written about 50 times a second with any number of instances and requests.
+ * Admits at most burst + rate × (window + 5 s). Requests are refused if the record is throttled, and pass if the table
+ * does not respond within 100 ms or cannot be used.
+ * @param failedOpen called with the error of each outage
+ * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  */
 export const createRateLimiter = (
   { dynamodb, environment, clock }: LimitsRuntime,
@@ -123,7 +125,7 @@ export const createRateLimiter = (
 ): Admit => {
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
 
-  /** @throws TimeoutError after 100 ms, whether the client is waiting for a response or between two attempts. */
+  /** @throws TimeoutError after 100 ms, whether the client waits for a response or for its next attempt */
   const send = async (command: UpdateCommand) => {
     if (storeTimeout === Infinity) return dynamodb.send(command);
     const abortSignal = AbortSignal.timeout(storeTimeout);
@@ -133,7 +135,10 @@ export const createRateLimiter = (
     return Promise.race([dynamodb.send(command, { abortSignal }), timeout]);
   };
 
-  /** Adds `cost` to the arrival time, or starts it anew from now. Times are microseconds since the epoch. */
+  /**
+   * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
+   * @returns the new arrival time
+   */
   const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
     const anew = from === "now";
     const { Attributes: attributes } = await send(
@@ -199,7 +204,7 @@ export const createRateLimiter = (
   const debitOnce = (organization: Organization, account: Account): Promise<void> =>
     (account.debiting ??= debit(organization, account)
       .catch((error: unknown) => {
-        // So many debits are the overload that the limit is for.
+        // The record is throttled because of too many debits: the organization sends too many requests.
         if (isThrottled(error)) {
           refuseFor(account, laterAtRandom());
           return;
