@@ -1,10 +1,12 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { type QueueWorker, queueWorker } from "../lib/queue/queue-worker.ts";
+import { createSendAgain } from "../lib/queue/send-again.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { createFindEndedJobs } from "../lib/uploads/job/ended-jobs.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { createApplyRows } from "../lib/uploads/workers/apply-rows.ts";
 import { createApplyPart } from "../lib/uploads/workers/apply-upload-part.ts";
@@ -23,6 +25,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
     ...runtime,
     ...createUploads(runtime),
     findOrganization: (id) => access.findOrganization(id),
+    findEndedJobs: createFindEndedJobs(runtime),
     applyRows: createApplyRows(createApplyWorkItems(runtime), clock),
     sendParts: createPartSender(runtime),
     onEnd: (rows, job) => {
@@ -31,7 +34,8 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
       metrics.publishStoredMetrics();
     },
   });
-  return queueWorker(runtime, (body, handOverAt) => apply(parsePartMessage(body), handOverAt));
+  const handle = (body: string, handOverAt: number) => apply(parsePartMessage(body), handOverAt);
+  return queueWorker(runtime, handle, createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL));
 };
 
 export const handler = lambda(

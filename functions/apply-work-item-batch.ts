@@ -26,7 +26,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const results = applied.map(({ outcome, error }, index) => ({
       index,
       external_id: items[index]?.external_id ?? "",
-      status: outcome as BatchOutcome,
+      status: outcome,
       data: index < fitting ? (data[index] ?? null) : null,
       error: error?.message ?? null,
     }));

@@ -5,7 +5,7 @@ import {
 } from "../lib/conversation-uploads/conversation-upload.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
-import { externalId, uuid } from "../lib/scalars.ts";
+import { boundedArray, externalId, uuid } from "../lib/scalars.ts";
 import {
   failedRowsSchema,
   uploadFormRequestSchema,
@@ -41,10 +41,10 @@ const itemWithEvents = z.strictObject({
 
 const batchBody = z
   .strictObject({
-    work_items: z
-      .array(workItemInputSchema)
-      .min(1, "must hold at least 1 item")
-      .max(ITEMS_PER_BATCH_MAX, `must hold at most ${ITEMS_PER_BATCH_MAX} items`),
+    work_items: boundedArray(workItemInputSchema, ITEMS_PER_BATCH_MAX, "items").refine(
+      (items) => items.length > 0,
+      "must hold at least 1 item",
+    ),
     dry_run: z.boolean().default(false),
   })
   .refine(
@@ -209,7 +209,10 @@ export const routes = {
     status: 202,
     permissions: {
       ...EDGE_PERMISSIONS,
-      workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["UPLOAD", "OPEN_UPLOADS"] },
+      workItems: {
+        actions: ["GetItem", "Query", "PutItem"],
+        partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
+      },
       uploads: { actions: ["PutObject"] },
     },
   }),
@@ -260,7 +263,7 @@ export const routes = {
       ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"],
-        partitions: ["UPLOAD", "OPEN_UPLOADS"],
+        partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
       },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
     },

@@ -1,4 +1,5 @@
 import { type QueueWorker, queueWorker } from "../lib/queue/queue-worker.ts";
+import { createSendAgain } from "../lib/queue/send-again.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
@@ -12,15 +13,14 @@ const worker = workers.splitUpload;
 
 /** Splits the uploaded file that each message of the split queue names. */
 export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
-  const split = createSplitUpload({
-    ...runtime,
-    ...createUploads(runtime),
-    sendSplit: createSplitSender(runtime),
-    sendParts: createPartSender(runtime),
-  });
-  return queueWorker(runtime, async (body, handOverAt) => {
-    for (const job of parseSplitMessage(body)) await split(job, handOverAt);
-  });
+  const sendSplit = createSplitSender(runtime);
+  const sendParts = createPartSender(runtime);
+  const split = createSplitUpload({ ...runtime, ...createUploads(runtime), sendSplit, sendParts });
+  const handle = async (body: string, handOverAt: number): Promise<void> => {
+    const { splits, isFromS3 } = parseSplitMessage(body);
+    for (const job of splits) await (isFromS3 ? sendSplit(job, job.offset) : split(job, handOverAt));
+  };
+  return queueWorker(runtime, handle, createSendAgain(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL));
 };
 
 export const handler = lambda(

@@ -9,16 +9,13 @@ import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { assertReadable } from "../lib/uploads/csv/csv-header.ts";
-import { createUploadForm } from "../lib/uploads/files/upload-form.ts";
+import { createUploadForm, firstCheckOf } from "../lib/uploads/files/upload-form.ts";
 import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-objects.ts";
 import { toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.uploadWorkItems;
-
-/** When the sweep first checks a new job. A file that came with the request is in the bucket by then. */
-const FIRST_CHECK_MS = 60_000;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
@@ -38,7 +35,9 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       ...(key !== undefined && { content_hash: hash(file?.content ?? JSON.stringify(body.upload)) }),
       ...(!file && { expected_size: body.upload.size }),
     } as const;
-    const { job, created } = await store.create(organization, newJob, clock() + FIRST_CHECK_MS);
+    const known = key === undefined ? undefined : await store.readJob({ organization: organization.id, id: newJob.id });
+    if (known === undefined) await store.assertRoom(organization);
+    const { job, created } = await store.create(organization, newJob, firstCheckOf(newJob, clock()));
     if (!created && job.content_hash !== newJob.content_hash) {
       throw new InvalidInputError("Idempotency-Key: was used for another upload");
     }

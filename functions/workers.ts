@@ -18,7 +18,7 @@ export interface Worker {
   readonly permissions: Permissions;
 }
 
-const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
+const jobPartitions = ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"] as const;
 
 /** All functions that are not behind the gateway, by the name that the code uses for each. */
 export const workers = {

@@ -106,6 +106,7 @@ export type PartitionKind =
   | "ITEM"
   | "UPLOAD"
   | "OPEN_UPLOADS"
+  | "OPEN_UPLOADS_OF"
   | "CONVERSATION"
   | "LIST_ITEM"
   | "LIST_UPLOAD"

@@ -66,6 +66,24 @@ export const storedTimestamp = z.string().meta({ format: "date-time", example: "
 /** A UUID in responses. */
 export const uuid = z.string().meta({ format: "uuid", example: "0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e" });
 
+/**
+ * A number in a request. A request's numbers keep their digits as they are written, which only custom attributes need:
+ * here `1e6` and `1000000.0` are the number 1000000.
+ */
+export const number = <S extends z.ZodType<number>>(schema: S) =>
+  z.preprocess((value) => (isRawJson(value) ? Number(value.rawJSON) : value), schema);
+
+/**
+ * An array of at most `max` values. Of a longer one no more than that are checked: a body of 4 MiB can hold a million,
+ * each with its problems.
+ * @param what the values are called in the message
+ */
+export const boundedArray = <S extends z.ZodType>(schema: S, max: number, what: string) =>
+  z.preprocess(
+    (value) => (Array.isArray(value) && value.length > max ? value.slice(0, max + 1) : value),
+    z.array(schema).max(max, `must hold at most ${max} ${what}`),
+  );
+
 /** A JSON object in a response. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 

@@ -63,7 +63,8 @@ export class ServiceApi extends Construct {
       restApiName: Stack.of(this).stackName,
       description: "Work item ingestion and retrieval",
       endpointTypes: [EndpointType.REGIONAL],
-      binaryMediaTypes: ["multipart/form-data"],
+      // All bodies come in base64: bytes that are no UTF-8 arrive as they are, and what a body grows by does not depend on it.
+      binaryMediaTypes: ["*/*"],
       // All APIs of an account write logs by one role, which a new account does not have yet.
       cloudWatchRole: true,
       deployOptions: {

@@ -74,6 +74,9 @@ export const conditionFailureOf = (error: unknown): Readonly<Record<string, unkn
   return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
 };
 
+/** Whether a write was refused because a transaction was changing its record. */
+export const isTransactionConflict = (error: unknown): boolean => codeOf(error) === "TransactionConflictException";
+
 /** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
 export const isTransactionCancelled = (error: unknown): boolean =>
   ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));

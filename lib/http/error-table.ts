@@ -10,6 +10,7 @@ import {
 import { UnauthenticatedError } from "../organizations/authenticate.ts";
 import { RateLimitExceededError } from "../organizations/rate-limit.ts";
 import { isUnavailable } from "../runtime/aws-errors.ts";
+import { TooManyOpenUploadsError } from "../uploads/job/open-uploads.ts";
 import { jsonResponse, type Step } from "./chain.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
@@ -56,6 +57,7 @@ const table = [
   row(UnsupportedMediaTypeError, 415),
   row(InvalidInputError, 422),
   row(RateLimitExceededError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
+  row(TooManyOpenUploadsError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
   row(StoreBusyError, 503, () => busyHeaders),
 ];
 

@@ -48,7 +48,9 @@ export const createAuthenticate = (options: {
     if (key === undefined || key.revoked_at !== undefined) return undefined;
     const organization = await store.findOrganization(key.organization);
     if (organization === undefined) return undefined;
-    return { organization, validUntil: key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) };
+    // A time that cannot be read is no reason to admit: it is over.
+    const validUntil = key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) || 0;
+    return { organization, validUntil };
   };
 
   const readOnce = async (hash: string): Promise<Access | undefined> => {

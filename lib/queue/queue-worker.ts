@@ -1,4 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { codeOf, isUnavailable } from "../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 
 /** Another worker holds the lease: the message must be delivered again. */
@@ -13,19 +14,32 @@ export type QueueWorker = (event: SQSEvent, context: Context) => Promise<SQSBatc
 /**
  * Makes the handler of a function that a queue triggers. It handles each message separately and reports failed ones.
  * @param handle gets a message's body, and when to hand over to another worker, in milliseconds since the epoch
+ * @param sendAgain sends a message again later. A message that failed because AWS is busy or cannot be used is replaced
+ * by a new one: its receives are no failures, and must not make it a dead letter. @default it is delivered again
  */
 export const queueWorker =
   (
     { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,
     handle: (body: string, handOverAt: number) => Promise<void>,
+    sendAgain?: (body: string) => Promise<void>,
   ): QueueWorker =>
   async ({ Records }, context) => {
     const handOverAt = clock() + context.getRemainingTimeInMillis() - HAND_OVER_MARGIN_MS;
+    /** @returns whether the message can be deleted */
+    const replace = async (messageId: string, body: string, reason: unknown): Promise<boolean> => {
+      if (sendAgain === undefined || !isUnavailable(reason)) return false;
+      log.warn("message waits for AWS", { messageId, reason: codeOf(reason) });
+      return sendAgain(body).then(
+        () => true,
+        () => false,
+      );
+    };
     const batchItemFailures: SQSBatchResponse["batchItemFailures"] = [];
     for (const { messageId, body } of Records) {
       try {
         await handle(body, handOverAt);
       } catch (error) {
+        if (await replace(messageId, body, error)) continue;
         if (error instanceof HeldError) log.info("message returned", { messageId, reason: error.message });
         else log.error("message failed", { messageId, error: error instanceof Error ? error : String(error) });
         batchItemFailures.push({ itemIdentifier: messageId });

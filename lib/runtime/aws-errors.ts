@@ -1,3 +1,5 @@
+import { StoreBusyError } from "../errors.ts";
+
 /** Names of AWS errors for a caller that sends too many requests. */
 const THROTTLED_NAMES = new Set([
   "LimitExceededException",
@@ -60,5 +62,6 @@ export const isBusy = (error: unknown): boolean => {
  * as missing permissions, tables or credentials. A ValidationException is our own mistake.
  */
 export const isUnavailable = (error: unknown): boolean =>
+  error instanceof StoreBusyError ||
   isBusy(error) ||
   ((error as SdkError | undefined)?.$metadata !== undefined && codeOf(error) !== "ValidationException");

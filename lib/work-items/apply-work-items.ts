@@ -10,7 +10,13 @@ import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
-import { formatUploadMark, type UploadMark, uploadMarkOf } from "./upload-mark.ts";
+import {
+  type AppliedRow,
+  type RowOutcome,
+  uploadMarkAttributes,
+  type UploadMarks,
+  uploadMarksOf,
+} from "./upload-mark.ts";
 import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
 import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
@@ -21,24 +27,31 @@ export interface ApplyInput {
   readonly row?: number;
 }
 
-/** `skipped`: an earlier run of the job has applied the row; it counts as succeeded. */
-type ApplyOutcome = "created" | "updated" | "unchanged" | "restored" | "skipped" | "error";
-
 interface ApplyResult {
   readonly id: string;
-  readonly outcome: ApplyOutcome;
+  readonly outcome: RowOutcome;
   /** The item after this input; null if the input could not be applied. */
   readonly item: WorkItem | null;
   /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
   readonly error: { readonly message: string; readonly permanent: boolean } | null;
 }
 
+/** The upload job that rows belong to. */
+export interface RowSource {
+  /** Id of the job. */
+  readonly job: string;
+  /** First row of the window that is applied: no earlier row is ever applied again. */
+  readonly firstRow: number;
+  /** Those of some jobs that have ended, whose marks are not needed any more. */
+  readonly findEnded: (jobs: readonly string[]) => Promise<ReadonlySet<string>>;
+}
+
 interface ApplyOptions {
   readonly dryRun?: boolean;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
-  /** Id of the upload job that the rows belong to. */
-  readonly uploadJob?: string;
+  /** Set if the inputs are rows of an upload. */
+  readonly source?: RowSource;
   /** Skips the first read of the items. Items that exist nevertheless fail their condition, and are then read. */
   readonly assumeNew?: boolean;
   /** Called between every read and the writes based on it; throws to prevent the writes. */
@@ -52,17 +65,12 @@ export type ApplyWorkItems = (
   options: ApplyOptions,
 ) => Promise<ApplyResult[]>;
 
-/** Failed rows of a job that an item's upload mark holds: more than a window, the most that is ever applied again. */
-const REMEMBERED_FAILURES = 1000;
-
 /** Inputs with the same external_id, in their order. */
 interface Group {
   readonly id: string;
   readonly key: RecordKey;
   readonly members: { readonly index: number; readonly input: WorkItemInput; readonly row: number | undefined }[];
 }
-
-type MemberPlan = ApplyPlan | { readonly outcome: "skipped"; readonly next: WorkItem };
 
 const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]): Group[] => {
   const groups = new Map<string, Group>();
@@ -75,51 +83,71 @@ const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]):
   return [...groups.values()];
 };
 
-/** Plans the inputs of a group, each based on the result of the one before. */
-const planGroup = (group: Group, stored: StoredRecord | undefined, uploadJob: string | undefined, now: string) => {
-  const before = workItemFrom(stored);
-  const mark = uploadMarkOf(stored);
-  const done = mark !== undefined && mark.job === uploadJob ? mark : undefined;
-  const failed = [...(done?.failed ?? [])];
-  const plans: MemberPlan[] = [];
-  let current = before;
-  let lastRow: number | undefined;
-  for (const { input, row } of group.members) {
-    if (done && row !== undefined && row <= done.row && before !== null) {
-      const again = done.failed.includes(row);
-      plans.push(again ? { outcome: "error", error: TOO_LARGE_AFTER_MERGE } : { outcome: "skipped", next: before });
-      continue;
-    }
-    const plan = planApply(current, input.external_id, input, now);
-    plans.push(plan);
-    if (plan.outcome === "error") {
-      if (row !== undefined) failed.push(row);
-    } else if (plan.outcome !== "unchanged") {
-      current = plan.next;
-      lastRow = row;
-    }
-  }
-  const nextMark: UploadMark | undefined =
-    uploadJob === undefined || lastRow === undefined
-      ? undefined
-      : { job: uploadJob, row: lastRow, failed: failed.filter((row) => row < lastRow).slice(-REMEMBERED_FAILURES) };
-  return { plans, next: current === before ? null : current, mark: nextMark };
+/** What the marks of an item say of the rows of one job. */
+interface Applied {
+  readonly source: RowSource;
+  /** Jobs whose marks can go. */
+  readonly ended: ReadonlySet<string>;
+}
+
+/** The plan of a row that the job has applied before; undefined if it has not. */
+const planAgain = (rows: readonly AppliedRow[], row: number | undefined, item: WorkItem): ApplyPlan | undefined => {
+  if (row === undefined || row > (rows.at(-1)?.row ?? 0)) return undefined;
+  const outcome = rows.find((applied) => applied.row === row)?.outcome ?? "unchanged";
+  return outcome === "error" ? { outcome, error: TOO_LARGE_AFTER_MERGE } : { outcome, next: item };
 };
+
+/** Plans the inputs of a group, each based on the result of the one before. */
+const planGroup = (group: Group, stored: StoredRecord | undefined, applied: Applied | undefined, now: string) => {
+  const before = workItemFrom(stored);
+  const marks = applied && uploadMarksOf(stored);
+  const rows = [...(marks?.get(applied?.source.job ?? "") ?? [])];
+  const known = [...rows];
+  const plans: ApplyPlan[] = [];
+  let current = before;
+  for (const { input, row } of group.members) {
+    const again = before && planAgain(known, row, before);
+    const plan = again ?? planApply(current, input.external_id, input, now);
+    plans.push(plan);
+    if (again) continue;
+    if (plan.outcome !== "error") current = plan.next;
+    if (row !== undefined) rows.push({ row, outcome: plan.outcome });
+  }
+  return {
+    plans,
+    next: current === before ? null : current,
+    marks: applied && marks && marksAfter(applied, marks, rows),
+  };
+};
+
+/** Of the own job only the rows of the window, which may be applied again; of the others those that have not ended. */
+const marksAfter = ({ source, ended }: Applied, marks: UploadMarks, rows: readonly AppliedRow[]): UploadMarks =>
+  new Map([
+    ...[...marks].filter(([job]) => job !== source.job && !ended.has(job)),
+    [source.job, rows.filter(({ row }) => row >= source.firstRow)],
+  ]);
 
 const targetOfGroup = (
   organization: Organization,
   group: Group,
-  uploadJob: string | undefined,
+  applied: Applied | undefined,
   now: () => string,
-): WriteTarget<MemberPlan[]> => ({
+): WriteTarget<ApplyPlan[]> => ({
   key: group.key,
   plan: (stored) => {
-    const { plans, next, mark } = planGroup(group, stored, uploadJob, now());
+    const { plans, next, marks } = planGroup(group, stored, applied, now());
     if (next === null) return { set: null, result: plans };
     const attributes = attributesOf(organization, group.id, next);
-    return { set: mark ? { ...attributes, upload_mark: formatUploadMark(mark) } : attributes, result: plans };
+    return { set: marks ? { ...attributes, ...uploadMarkAttributes(marks) } : attributes, result: plans };
   },
 });
+
+/** Jobs with marks on the items that have ended. */
+const findEndedJobs = async (source: RowSource, records: Iterable<StoredRecord>): Promise<ReadonlySet<string>> => {
+  const jobs = new Set([...records].flatMap((record) => [...uploadMarksOf(record).keys()]));
+  jobs.delete(source.job);
+  return jobs.size === 0 ? jobs : source.findEnded([...jobs]);
+};
 
 /** An event, and the inputs for it in order, by the index of their work item input. */
 interface EventGroup {
@@ -166,10 +194,10 @@ const failure = (id: string, message: string, permanent: boolean): ApplyResult =
   error: { message, permanent },
 });
 
-const resultsOf = (group: Group, written: WriteResult<MemberPlan[]>): [number, ApplyResult][] =>
+const resultsOf = (group: Group, written: WriteResult<ApplyPlan[]>): [number, ApplyResult][] =>
   group.members.map(({ index }, position) => {
     if ("error" in written) return [index, failure(group.id, written.error, written.permanent)];
-    const plan = written.result[position] as MemberPlan;
+    const plan = written.result[position]!;
     if (plan.outcome === "error") return [index, failure(group.id, plan.error, true)];
     return [index, { id: group.id, outcome: plan.outcome, item: plan.next, error: null }];
   });
@@ -185,17 +213,18 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
   const store = createRecordStore(runtime);
   const now = () => isoTime(clock());
 
-  return async (organization, inputs, { uploadJob, assumeNew = false, ...options }) => {
+  return async (organization, inputs, { source, assumeNew = false, ...options }) => {
     const groups = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, groups, () => true);
     const keys = assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key);
     const known = await store.read(keys);
+    const applied = source && { source, ended: await findEndedJobs(source, known.values()) };
     options.guard?.();
     const writeOptions: OptimisticWriteOptions = { ...options, clock, known };
 
     const items = await optimisticWrite(
       store,
-      groups.map((group) => targetOfGroup(organization, group, uploadJob, now)),
+      groups.map((group) => targetOfGroup(organization, group, applied, now)),
       writeOptions,
     );
     const results: ApplyResult[] = [];

@@ -1,22 +1,65 @@
 import type { Attributes } from "../dynamodb/versioned-record.ts";
 
-/** The upload job and row that wrote an item last, so that the job skips rows that it has applied before. */
-export interface UploadMark {
-  readonly job: string;
-  /** Number of the last row of that job that was applied to the item. */
+/** The outcome of a row of an upload, as the item that it was applied to remembers it. */
+export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
+
+/** A row that a job has applied to an item. */
+export interface AppliedRow {
+  /** Number of the row in the file. */
   readonly row: number;
-  /** Numbers of earlier rows that could not be applied. */
-  readonly failed: readonly number[];
+  readonly outcome: RowOutcome;
 }
 
-/** The stored form: job, row and failed rows, separated by spaces. */
-export const formatUploadMark = ({ job, row, failed }: UploadMark): string => [job, row, ...failed].join(" ");
+/**
+ * The rows that each upload job has applied to an item, in file order, by the job's id: those of the window that is
+ * applied now, or was applied last. A job that applies a window again, because its worker died before the checkpoint,
+ * recognizes them, whatever other jobs and callers have changed since.
+ */
+export type UploadMarks = ReadonlyMap<string, readonly AppliedRow[]>;
 
-/** The upload mark in an item's record. */
-export const uploadMarkOf = (record: Attributes | undefined): UploadMark | undefined => {
-  const stored = record?.["upload_mark"];
-  if (typeof stored !== "string") return undefined;
-  const [job = "", ...rows] = stored.split(" ");
-  const [row = 0, ...failed] = rows.map(Number);
-  return { job, row, failed };
+/** Attribute that holds the marks. */
+const MARKS = "upload_marks";
+/** Attribute of records from before an item could hold the marks of several jobs: `<job> <last row> <failed row> …`. */
+const SINGLE_MARK = "upload_mark";
+
+const CODES = { created: "c", updated: "u", unchanged: "n", restored: "r", error: "e" } as const satisfies Record<
+  RowOutcome,
+  string
+>;
+const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code as string, outcome as RowOutcome]));
+
+/** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed: distances keep the text of a whole window short. */
+const formatRows = (rows: readonly AppliedRow[]): string =>
+  rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
+
+const parseRows = (text: string): AppliedRow[] => {
+  let row = 0;
+  return [...text.matchAll(/(\d+)([a-z])/g)].map(([, distance, code = ""]) => {
+    row += Number(distance);
+    return { row, outcome: OUTCOMES.get(code) ?? "unchanged" };
+  });
 };
+
+const singleMarkOf = (text: string): UploadMarks => {
+  const [job = "", ...numbers] = text.split(" ");
+  const [last = 0, ...failed] = numbers.map(Number);
+  const rows = failed.map((row): AppliedRow => ({ row, outcome: "error" }));
+  return new Map([[job, [...rows, { row: last, outcome: "updated" }]]]);
+};
+
+/** The marks in the record of an item or event. */
+export const uploadMarksOf = (record: Attributes | undefined): UploadMarks => {
+  const text = record?.[MARKS];
+  if (typeof text !== "string") {
+    const single = record?.[SINGLE_MARK];
+    return typeof single === "string" ? singleMarkOf(single) : new Map();
+  }
+  const marks = text.split(" ").map((mark) => mark.split(":", 2));
+  return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
+};
+
+/** The attributes that store marks. */
+export const uploadMarkAttributes = (marks: UploadMarks): Attributes => ({
+  [MARKS]: [...marks].map(([job, rows]) => `${job}:${formatRows(rows)}`).join(" "),
+  [SINGLE_MARK]: undefined,
+});

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { externalId, storedTimestamp, uuid } from "../scalars.ts";
+import { boundedArray, externalId, storedTimestamp, uuid } from "../scalars.ts";
 import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
@@ -23,10 +23,7 @@ export const workItemInputSchema = z
   .strictObject({
     external_id: externalId,
     ...inputShape(WORK_ITEM_FIELDS),
-    events: z
-      .array(eventInputSchema)
-      .max(EVENTS_PER_ITEM_MAX, `must hold at most ${EVENTS_PER_ITEM_MAX} events`)
-      .optional(),
+    events: boundedArray(eventInputSchema, EVENTS_PER_ITEM_MAX, "events").optional(),
   })
   .meta({ id: "WorkItemInput" });
 /** A value of `workItemInputSchema`. */

@@ -9,7 +9,7 @@ import type { ApiHandler } from "../../lib/http/chain.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
-import { createUploadHarness, s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, factOf } from "./row.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
@@ -108,7 +108,7 @@ const measureOperations = async (): Promise<BenchRow[]> => {
   const list = createListWorkItems(runtime);
   const csv = async (prefix: string): Promise<void> => {
     const job = await uploads.upload(organization, [...csvOf(CSV_ROWS, prefix)].join(""));
-    await uploads.split(sqsEvent(s3Event(job)), lambdaContext(120_000));
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     await uploads.drain();
   };
   const rows = randomUUID();

@@ -11,7 +11,7 @@ import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { apiEvent, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
-import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
@@ -78,7 +78,7 @@ const deliver = async ({ url, worker }: Queue): Promise<Promise<void>[]> => {
 
 /** Runs a job whose file is in the bucket, delivering messages as soon as they are sent. @returns the succeeded rows */
 const runJob = async (job: JobKey): Promise<number> => {
-  const first = split(sqsEvent(s3Event(job)), lambdaContext(WORKER_MS)).then(() => undefined);
+  const first = split(sqsEvent(splitMessage(job)), lambdaContext(WORKER_MS)).then(() => undefined);
   const running = new Set<Promise<void>>([first]);
   while (running.size > 0) {
     await Promise.race([...running].map((work) => work.then(() => running.delete(work))));

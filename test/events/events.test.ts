@@ -29,7 +29,7 @@ const ORDER = Object.entries({
   "get-conversation-upload": ["404"],
   "list-conversation-uploads": ["422"],
   "upload-work-items": ["form", "400", "415", "422"],
-  "split-upload": ["failure"],
+  "split-upload": ["s3", "failure"],
   "apply-upload-part": ["failure"],
   "fail-dead-upload": ["dropped"],
   "sweep-uploads": [],
@@ -137,7 +137,8 @@ describe("events/", () => {
     expect(Object.fromEntries(named)).toEqual(expected);
     expect(externalIdOf(eventOf("record-qa-score"))).toBe(batched);
     const key = `uploads/demo/${job}/source.csv`;
-    expect(messagesOf("split-upload")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
+    expect(messagesOf("split-upload.s3")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
+    expect(messagesOf("split-upload")).toEqual([{ organization: "demo", id: job, offset: 0 }]);
     for (const sample of ["apply-upload-part", "fail-dead-upload"]) {
       expect(messagesOf(sample)).toMatchObject([{ organization: "demo", id: job, part: 0 }]);
     }

@@ -12,7 +12,7 @@ import { createTestClock } from "../support/clock.ts";
 import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { type RequestedPermission, restrictedRuntime } from "../support/restricted-runtime.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
-import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
@@ -165,7 +165,7 @@ const statusOf = async (id: string): Promise<string> => {
 /** Every tenth row fails. */
 const rows = (count: number, status = "pending"): Buffer =>
   csv(Array.from({ length: count }, (_, index) => `row-${index},${index % 10 === 0 ? "lost" : status}`));
-const split = (id: string) => invoke("split-upload", sqsEvent(s3Event(job(id))));
+const split = (id: string) => invoke("split-upload", sqsEvent(splitMessage(job(id))));
 
 const formOf = async (): Promise<string> => {
   const form = { upload: { filename: "items.csv", size: 100 } };

@@ -54,7 +54,7 @@ export const createVirtualTime = (start: number): VirtualTime => {
         const entry = pop();
         now = entry.time;
         entry.run();
-        for (let turn = 0; turn < TURNS; turn++) await null;
+        for (let turn = 0; turn < TURNS; turn++) await Promise.resolve();
       }
       now = time;
     },

@@ -7,6 +7,8 @@ import { type Frame, readFrames } from "./segment.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 import { countOf, epochOf, type UploadJob, type UploadPart } from "../job/upload-record.ts";
 
+/** Before a first header in quotes it would hide the opening quote. */
+const BYTE_ORDER_MARK = "\uFEFF";
 /** Size of the pieces of the report's multipart upload: the smallest that S3 accepts. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
@@ -29,13 +31,15 @@ export interface ReportTime {
  * @param header row 1 of the file
  */
 export const createReportWriter = (header: string) => {
-  const names = rawCells(header);
+  const mark = header.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  const names = rawCells(header.slice(mark.length));
   const kept = names.flatMap((name, index) => {
     const value = cellValue(name);
     return value === ROW_COLUMN || value === ERROR_COLUMN ? [] : [index];
   });
   return {
-    header: (): string => [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
+    header: (): string =>
+      mark + [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
     /** Missing cells are added as empty ones; surplus cells follow the error. */
     line: (row: number, raw: string, error: string): string => {
       const cells = rawCells(raw);

@@ -8,7 +8,21 @@ import type { UploadJob } from "../job/upload-record.ts";
 const FORM_MINUTES = 15;
 
 /** When a job's form expires, in milliseconds since the epoch. */
-export const formExpiry = (job: UploadJob): number => Date.parse(job.created_at) + FORM_MINUTES * 60_000;
+/** A file that came with its request is in the bucket by then. */
+const REQUEST_CHECK_MS = 60_000;
+/** The slowest line on which a posted file is waited for. */
+const BYTES_PER_MS = 256;
+
+const formExpiry = (job: Pick<UploadJob, "created_at">): number =>
+  Date.parse(job.created_at) + FORM_MINUTES * 60_000;
+
+/** When the file of a form must have arrived, in milliseconds since the epoch. */
+export const fileDue = (job: Pick<UploadJob, "created_at" | "expected_size">): number =>
+  formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
+
+/** When the sweep first checks a new job, in milliseconds since the epoch: when its file must have arrived. */
+export const firstCheckOf = ({ origin, ...job }: Pick<UploadJob, "origin" | "expected_size">, now: number): number =>
+  origin === "request" ? now + REQUEST_CHECK_MS : fileDue({ ...job, created_at: isoTime(now) });
 
 /** A presigned form for this job's file only, with exactly the announced size; null if it has expired. */
 export const createUploadForm = async (

@@ -1,14 +1,28 @@
 import { backOff } from "../../backoff.ts";
 import { type Clock, isoTime } from "../../clock.ts";
 import { toUpdate } from "../../dynamodb/conditional-update.ts";
-import { StoreBusyError } from "../../errors.ts";
+import { StoreBusyError, WorkItemsError } from "../../errors.ts";
 import { listingEntry } from "../../listing/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import type { Counters, JobKey, UploadJob } from "./upload-record.ts";
+import { type Counters, type JobKey, toRowCounters, type UploadJob } from "./upload-record.ts";
 import { jobFrom, type OpenUpload, recordKeys, type UploadTable } from "./upload-table.ts";
 
 /** Attempts of a transaction that may conflict with other writers of the job. */
 const ATTEMPTS_MAX = 8;
+
+/** Unfinished jobs of one organization: far more than run at once, and few enough for the sweep to look after. */
+const OPEN_MAX = 100;
+/** Some of them end in this time, in seconds. */
+const RETRY_AFTER_SECONDS = 30;
+
+/** The organization has as many unfinished jobs as it may have. */
+export class TooManyOpenUploadsError extends WorkItemsError {
+  readonly retryAfterSeconds = RETRY_AFTER_SECONDS;
+
+  constructor() {
+    super(`at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`);
+  }
+}
 
 const openItem = ({ organization, id }: JobKey, at: number) => ({
   ...recordKeys.open({ organization, id }, isoTime(at)),
@@ -20,7 +34,18 @@ const openItem = ({ organization, id }: JobKey, at: number) => ({
  * Creates and ends jobs. An open job has a `next_check` and a second record with that time in the partitions of open
  * jobs, by which the sweep finds it without a scan. One transaction always changes both.
  */
-export const createOpenUploads = ({ name: table, transact, readJob, remove }: UploadTable, clock: Clock) => ({
+export const createOpenUploads = (
+  { name: table, transact, readJob, remove, countOpen }: UploadTable,
+  clock: Clock,
+) => ({
+  /**
+   * Requests at the same time may pass together; below the limit none is refused.
+   * @throws TooManyOpenUploadsError
+   */
+  assertRoom: async ({ id }: Organization): Promise<void> => {
+    if ((await countOpen(id, OPEN_MAX)) >= OPEN_MAX) throw new TooManyOpenUploadsError();
+  },
+
   /** Creates a job, unless one with its id exists. @returns the existing or created job */
   create: async (
     organization: Organization,
@@ -50,6 +75,7 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
           },
         },
         { Put: { TableName: table, Item: openItem(job, nextCheck) } },
+        { Put: { TableName: table, Item: recordKeys.openOf(job) } },
       ]);
       if (created) return { job: jobFrom(job), created };
       const existing = await readJob(job);
@@ -62,7 +88,8 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
   /** Ends an open job; it does not change afterwards. Of several simultaneous calls, only the first has an effect. */
   end: async (
     job: JobKey,
-    outcome: { readonly status: "completed" | "failed" | "cancelled"; readonly error?: string } & Counters,
+    counters: Counters,
+    outcome: { readonly status: "completed" | "failed" | "cancelled"; readonly error?: string },
   ): Promise<void> => {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const stored = await readJob(job);
@@ -75,8 +102,7 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
             set: {
               status: outcome.status,
               error: outcome.error,
-              succeeded_rows: outcome.succeeded,
-              failed_rows: outcome.failed,
+              ...toRowCounters(counters),
               updated_at: isoTime(clock()),
             },
             remove: ["next_check", "lease_until"],
@@ -88,6 +114,7 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
           }),
         },
         { Delete: { TableName: table, Key: recordKeys.open(job, stored.next_check) } },
+        { Delete: { TableName: table, Key: recordKeys.openOf(job) } },
       ]);
       if (ended) return;
       await backOff(attempt);
@@ -115,5 +142,6 @@ export const createOpenUploads = ({ name: table, transact, readJob, remove }: Up
   /** Removes the open record of a job that has ended or does not exist. */
   forgetOpen: async (open: OpenUpload): Promise<void> => {
     await remove(recordKeys.open(open, open.due));
+    await remove(recordKeys.openOf(open));
   },
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { storedTimestamp, text, uuid } from "../../scalars.ts";
+import { number, storedTimestamp, text, uuid } from "../../scalars.ts";
 
 /** States of an upload job. */
 export const uploadStatusSchema = z
@@ -16,6 +16,11 @@ export const uploadJobSchema = z
     total_rows: z.int(),
     succeeded_rows: z.int(),
     failed_rows: z.int(),
+    /** Of the succeeded rows, by what they did to their items (extension). */
+    created_rows: z.int(),
+    updated_rows: z.int(),
+    unchanged_rows: z.int(),
+    restored_rows: z.int(),
     error: z.string().optional(),
     created_at: storedTimestamp,
     updated_at: storedTimestamp,
@@ -37,10 +42,12 @@ export const uploadFormRequestSchema = z
   .strictObject({
     upload: z.strictObject({
       filename: text(),
-      size: z
-        .int("must be a whole number of bytes")
-        .min(1, "must be at least 1 byte")
-        .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
+      size: number(
+        z
+          .int("must be a whole number of bytes")
+          .min(1, "must be at least 1 byte")
+          .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
+      ),
     }),
   })
   .meta({ id: "WorkItemUploadForm" });

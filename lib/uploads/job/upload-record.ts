@@ -21,7 +21,13 @@ export const LEASE_MS = 30_000;
 /** A worker stops this long before its lease ends: longer than the clocks of two workers differ. */
 export const LEASE_MARGIN_MS = 5_000;
 /** Consecutive claims without progress after which the job fails. */
-export const STALLED_CLAIMS_MAX = 6;
+const STALLED_CLAIMS_MAX = 6;
+/** A store that is throttled or cannot be used is no stall, but a job does not wait for it for ever. */
+const BUSY_MAX_MS = 24 * 60 * 60 * 1000;
+
+/** Whether a checkpoint does not move, so that its job must fail. @param now milliseconds since the epoch */
+export const isStuck = ({ stalls, busy_since: since }: Pick<Lease, "stalls" | "busy_since">, now: number): boolean =>
+  stalls > STALLED_CLAIMS_MAX || (since > 0 && now - since > BUSY_MAX_MS);
 
 /** Which worker has claimed a record. */
 const leaseShape = {
@@ -33,6 +39,8 @@ const leaseShape = {
   lease_until: z.number().default(0),
   /** Claims since the last progress. */
   stalls: z.int().default(0),
+  /** Milliseconds since the epoch when a busy store first kept the checkpoint from moving; 0 if it moved since. */
+  busy_since: z.number().default(0),
   /** Milliseconds since the epoch of the last claim, checkpoint or release. */
   changed_at: z.number().default(0),
 };
@@ -119,11 +127,25 @@ export const uploadJobRecordSchema = z.object({
   /** Counters of an ended job; those of an open job are in its parts. */
   succeeded_rows: z.int(),
   failed_rows: z.int(),
+  created_rows: z.int().default(0),
+  updated_rows: z.int().default(0),
+  unchanged_rows: z.int().default(0),
+  restored_rows: z.int().default(0),
   ...leaseShape,
   ...splitProgressShape,
 });
 /** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
+
+/** How many rows a part has counted, by outcome. The succeeded are the sum of the four that are not failed. */
+const countersShape = {
+  succeeded: z.int().default(0),
+  failed: z.int().default(0),
+  created: z.int().default(0),
+  updated: z.int().default(0),
+  unchanged: z.int().default(0),
+  restored: z.int().default(0),
+};
 
 /** The record of a part: its checkpoint and counters. It does not exist before the first claim. */
 export const uploadPartRecordSchema = z.object({
@@ -135,16 +157,16 @@ export const uploadPartRecordSchema = z.object({
   /** Number of the segment, and offset in its block, up to which rows are counted. */
   segment: z.int().default(0),
   offset: z.int().default(0),
-  succeeded: z.int().default(0),
-  failed: z.int().default(0),
+  ...countersShape,
   /** Objects of failed rows. */
   failures: objectRuns,
   ...leaseShape,
 });
 /** A decoded record of a part. */
 export type UploadPart = Readonly<z.output<typeof uploadPartRecordSchema>>;
-/** Numbers of succeeded and failed rows. */
-export type Counters = Pick<UploadPart, "succeeded" | "failed">;
+/** Numbers of rows by outcome. */
+export type Counters = Pick<UploadPart, keyof typeof countersShape>;
+const counterNames = Object.keys(countersShape) as (keyof Counters)[];
 type Lease = Pick<UploadPart, keyof typeof leaseShape>;
 
 /** A job and its parts, read together. */
@@ -161,10 +183,21 @@ export const isEnded = ({ status }: Pick<UploadJob, "status">): boolean =>
 /** Whether a worker holds the lease of a record. @param now milliseconds since the epoch */
 export const isHeld = ({ lease_until: until }: Pick<Lease, "lease_until">, now: number): boolean => until >= now;
 
-/** The sums of the parts' counters. */
-export const sumOf = (parts: readonly UploadPart[]): Counters => ({
-  succeeded: parts.reduce((sum, part) => sum + part.succeeded, 0),
-  failed: parts.reduce((sum, part) => sum + part.failed, 0),
+/** The sums of counters. */
+export const sumOf = (counters: readonly Counters[]): Counters =>
+  Object.fromEntries(counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)])) as Record<
+    keyof Counters,
+    number
+  >;
+
+/** Counters as jobs store and show them: `succeeded_rows` and so on. */
+export const toRowCounters = (counters: Counters) => ({
+  succeeded_rows: counters.succeeded,
+  failed_rows: counters.failed,
+  created_rows: counters.created,
+  updated_rows: counters.updated,
+  unchanged_rows: counters.unchanged,
+  restored_rows: counters.restored,
 });
 
 /** A part before its first claim. */
@@ -173,19 +206,25 @@ export const unclaimedPart = (number: number): UploadPart => uploadPartRecordSch
 /** Number of an external_id's part. Rows with the same external_id are in the same part, so that they stay in order. */
 export const partOf = (externalId: string, parts: number): number => crc32(externalId) % parts;
 
+/** The counters that an ended job keeps. */
+const frozenCounters = ({
+  succeeded_rows,
+  failed_rows,
+  created_rows,
+  updated_rows,
+  unchanged_rows,
+  restored_rows,
+}: UploadJob) => ({ succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows });
+
 /** A job in responses. */
 export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobResponse => {
-  const { succeeded, failed } = isEnded(job)
-    ? { succeeded: job.succeeded_rows, failed: job.failed_rows }
-    : sumOf(parts);
   const changed = isEnded(job) ? [] : [job.changed_at, ...parts.map((part) => part.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
   return {
     id: job.id,
     status: job.status,
     total_rows: job.total_rows,
-    succeeded_rows: succeeded,
-    failed_rows: failed,
+    ...(isEnded(job) ? frozenCounters(job) : toRowCounters(sumOf(parts))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),
     created_at: job.created_at,
     updated_at: updated,

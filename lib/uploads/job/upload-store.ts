@@ -21,6 +21,8 @@ export class LeaseLostError extends Error {}
 /** Lifetime of a part's record: as long as that of segments and reports. */
 const PART_DAYS = 30;
 const DAY_SECONDS = 86_400;
+/** An error names what is wrong with a file; the record must stay far below DynamoDB's 400 KB. */
+const ERROR_MAX_CHARACTERS = 4000;
 /** A job or part that this worker has claimed. */
 export type Claimed<T> = T & { readonly owner: string };
 
@@ -61,7 +63,13 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     const now = clock();
     return { lease_until: now + LEASE_MS, changed_at: now };
   };
-  const released = () => ({ lease_until: 0, changed_at: clock() });
+  /** @param isBusy whether the store, and not the work, kept the checkpoint from moving */
+  const released = ({ busy_since: since }: Pick<UploadPart, "busy_since">, isBusy = false) => ({
+    lease_until: 0,
+    changed_at: clock(),
+    ...(isBusy && { stalls: 0, busy_since: since === 0 ? clock() : since }),
+  });
+  const moved = () => ({ stalls: 0, busy_since: 0 });
 
   const saveSplit = async (job: Claimed<UploadJob>, set: Attributes, isSaved: (now: UploadJob) => boolean) => {
     const { owner, epoch, offset } = job;
@@ -115,12 +123,17 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
 
     /** Saves the splitter's checkpoint and renews its lease. @throws LeaseLostError */
     saveSplit: (job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> =>
-      saveSplit(job, { ...progress, ...renewed(), stalls: 0 }, (now) => now.offset === progress.offset),
+      saveSplit(job, { ...progress, ...renewed(), ...moved() }, (now) => now.offset === progress.offset),
 
     /** Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost. */
-    releaseSplit: async (job: Claimed<UploadJob>): Promise<void> => {
+    releaseSplit: async (job: Claimed<UploadJob>, isBusy = false): Promise<void> => {
       const { owner, epoch } = job;
-      await update({ key: recordKeys.job(job), set: released(), condition: splitterIsOwner, given: { owner, epoch } });
+      await update({
+        key: recordKeys.job(job),
+        set: released(job, isBusy),
+        condition: splitterIsOwner,
+        given: { owner, epoch },
+      });
     },
 
     /** Records in one write that all rows are in segments, and ends the lease. @throws LeaseLostError */
@@ -129,7 +142,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
         job,
         {
           ...progress,
-          ...released(),
+          ...released(job),
           published: true,
           total_rows: progress.rows,
           ...(progress.rows === 0 && { part_count: 0 }),
@@ -172,12 +185,12 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     ): Promise<Claimed<UploadPart>> => {
       const { owner, epoch, segment, offset } = part;
       const next = { ...part, ...progress };
-      const moved = next.segment !== segment || next.offset !== offset;
-      const lease = next.state === "open" ? renewed() : released();
+      const isMoved = next.segment !== segment || next.offset !== offset;
+      const lease = next.state === "open" ? renewed() : released(part);
       const key = recordKeys.part(job, part.number);
       const saved = await update({
         key,
-        set: { ...progress, ...lease, ...(moved && { stalls: 0 }) },
+        set: { ...progress, ...lease, ...(isMoved && moved()) },
         condition: partIsOwned,
         given: { owner, epoch, segment, offset },
       });
@@ -190,10 +203,11 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     },
 
     /** Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost. */
-    releasePart: async (job: JobKey, { number, owner, epoch }: Claimed<UploadPart>): Promise<void> => {
+    releasePart: async (job: JobKey, part: Claimed<UploadPart>, isBusy = false): Promise<void> => {
+      const { number, owner, epoch } = part;
       await update({
         key: recordKeys.part(job, number),
-        set: released(),
+        set: released(part, isBusy),
         condition: "#owner = :owner AND #epoch = :epoch",
         given: { owner, epoch },
       });
@@ -210,7 +224,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     ): Promise<boolean> => {
       const stopped = await update({
         key: recordKeys.job(job),
-        set: { stopping, error: options.error, changed_at: clock() },
+        set: { stopping, error: options.error?.slice(0, ERROR_MAX_CHARACTERS), changed_at: clock() },
         condition: [
           "attribute_exists(#next_check)",
           "attribute_not_exists(#stopping)",
@@ -226,6 +240,17 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
         key: recordKeys.part(job, number),
         set: { stop: true, number },
         condition: "attribute_not_exists(#stop)",
+      });
+    },
+
+    /** Takes an open part that nobody holds away from its last owner, who can save nothing of it any more. */
+    closePart: async (job: JobKey, number: number): Promise<void> => {
+      await update({
+        key: recordKeys.part(job, number),
+        set: { state: "stopped", changed_at: clock() },
+        add: { epoch: 1 },
+        condition: "#state = :open AND #lease_until < :now",
+        given: { open: "open", now: clock() },
       });
     },
   };

@@ -8,10 +8,11 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { backOff, CONFLICT_CAP_MS } from "../../backoff.ts";
 import { isoTime } from "../../clock.ts";
 import { type ConditionalUpdate, toUpdate } from "../../dynamodb/conditional-update.ts";
 import { decoderOf } from "../../dynamodb/decode-record.ts";
-import { isConditionFailure, isTransactionCancelled } from "../../dynamodb/errors.ts";
+import { isConditionFailure, isTransactionCancelled, isTransactionConflict } from "../../dynamodb/errors.ts";
 import type { Attributes, RecordKey } from "../../dynamodb/versioned-record.ts";
 import { partitionKeyOf } from "../../resources.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
@@ -25,6 +26,8 @@ import {
 
 /** Number of partitions for open jobs, so that their writes are not limited to one partition's throughput. */
 const OPEN_SHARDS = 8;
+/** Single writes that conflict with a transaction are tried so often. */
+const CONFLICTS_MAX = 8;
 const JOB_SORT_KEY = "#JOB";
 const PART_PREFIX = "PART#";
 
@@ -42,6 +45,11 @@ export const recordKeys = {
   open: ({ organization, id }: JobKey, due: string): RecordKey => ({
     pk: openPartition(crc32(id) % OPEN_SHARDS),
     sk: `${due}#${organization}#${id}`,
+  }),
+  /** Of an open job among those of its organization. */
+  openOf: ({ organization, id }: JobKey): RecordKey => ({
+    pk: partitionKeyOf("OPEN_UPLOADS_OF", organization),
+    sk: id,
   }),
 };
 
@@ -63,14 +71,18 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
 
   /** Changes a record. @returns the record after the change; null if the condition did not hold */
   const update = async (change: ConditionalUpdate): Promise<Attributes | null> => {
-    try {
-      const { Attributes } = await dynamodb.send(
-        new UpdateCommand({ ...toUpdate(table, change), ReturnValues: "ALL_NEW" }),
-      );
-      return Attributes ?? {};
-    } catch (error) {
-      if (isConditionFailure(error)) return null;
-      throw error;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { Attributes } = await dynamodb.send(
+          new UpdateCommand({ ...toUpdate(table, change), ReturnValues: "ALL_NEW" }),
+        );
+        return Attributes ?? {};
+      } catch (error) {
+        if (isConditionFailure(error)) return null;
+        // The sweep and the worker of a job change its record by transactions and by single writes.
+        if (!isTransactionConflict(error) || attempt >= CONFLICTS_MAX) throw error;
+        await backOff(attempt, CONFLICT_CAP_MS);
+      }
     }
   };
   const get = async (key: RecordKey): Promise<Attributes | undefined> =>
@@ -97,14 +109,33 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
     } while (from);
   };
 
-  /** The open records whose check is due. @param now milliseconds since the epoch */
-  const openUploads = async function* (now: number): AsyncGenerator<OpenUpload> {
-    for (let shard = 0; shard < OPEN_SHARDS; shard++) {
-      for await (const item of query(openPartition(shard), { before: isoTime(now), consistent: false })) {
-        const { sk, organization, id } = decodeOpen(item);
-        yield { organization, id, due: sk.slice(0, sk.indexOf("#")) };
-      }
-    }
+  /**
+   * The open records whose check is due, of all shards at once.
+   * @param now milliseconds since the epoch
+   */
+  const openUploads = async (now: number): Promise<OpenUpload[]> => {
+    const shards = Array.from({ length: OPEN_SHARDS }, (_, shard) =>
+      Array.fromAsync(query(openPartition(shard), { before: isoTime(now), consistent: false })),
+    );
+    return (await Promise.all(shards)).flat().map((item) => {
+      const { sk, organization, id } = decodeOpen(item);
+      return { organization, id, due: sk.slice(0, sk.indexOf("#")) };
+    });
+  };
+
+  /** How many jobs of an organization are open, counted up to `most`. */
+  const countOpen = async (organization: string, most: number): Promise<number> => {
+    const { Count = 0 } = await dynamodb.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": partitionKeyOf("OPEN_UPLOADS_OF", organization) },
+        ConsistentRead: true,
+        Select: "COUNT",
+        Limit: most,
+      }),
+    );
+    return Count;
   };
 
   return {
@@ -140,6 +171,7 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
     },
 
     openUploads,
+    countOpen,
   };
 };
 

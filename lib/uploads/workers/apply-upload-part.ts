@@ -1,3 +1,4 @@
+import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { type ApplyRows, RowsPendingError, type ValidRow } from "./apply-rows.ts";
@@ -18,20 +19,26 @@ import {
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { delayAfter, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import {
+  type Counters,
   countOf,
   epochOf,
   isEnded,
+  isStuck,
   type JobKey,
   LEASE_MARGIN_MS,
+  LEASE_MS,
   PARTS_IN_FLIGHT,
-  STALLED_CLAIMS_MAX,
+  sumOf,
   type UploadJob,
   type UploadPart,
   withNext,
 } from "../job/upload-record.ts";
-import { type Claimed, LeaseLostError, type UploadStore } from "../job/upload-store.ts";
+import type { Claimed, UploadStore } from "../job/upload-store.ts";
 
+/** The lease of a part whose window takes long is renewed so long before its end. */
+const RENEW_BEFORE_MS = LEASE_MS / 2;
 /** Limits of a window, whose rows are read, written and counted together. */
 const WINDOW_LIMITS = { rows: 200, bytes: 256 * 1024 };
 
@@ -40,6 +47,7 @@ export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" 
   readonly store: UploadStore;
   readonly objects: UploadObjects;
   readonly findOrganization: (id: string) => Promise<Organization | undefined>;
+  readonly findEndedJobs: FindEndedJobs;
   readonly applyRows: ApplyRows;
   readonly sendParts: SendParts;
   readonly finish: FinishUpload;
@@ -62,8 +70,7 @@ interface PartContext {
 }
 
 interface AppliedWindow {
-  readonly succeeded: number;
-  readonly failed: number;
+  readonly counters: Counters;
   /** Frames with the report's lines of the failed rows. */
   readonly lines: Buffer;
   /** Whether every valid row created an item. */
@@ -84,6 +91,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     store,
     objects,
     findOrganization,
+    findEndedJobs,
     applyRows,
     sendParts,
     finish,
@@ -107,26 +115,32 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if ("error" in reading) errors.set(row, reading.error);
       else rows.push({ row, input: reading.input });
     }
-    const leaseEnd = part.lease_until - LEASE_MARGIN_MS;
-    const { failed, created } = await applyRows(context.organization, rows, {
-      job: context.job.id,
+    const results = await applyRows(context.organization, rows, {
+      source: {
+        job: context.job.id,
+        firstRow: window[0]?.row ?? 0,
+        findEnded: (jobs) => findEndedJobs(context.organization.id, jobs),
+      },
       assumeNew,
-      deadline: Math.min(context.handOverAt, leaseEnd),
+      deadline: Math.min(context.handOverAt, part.lease_until - RENEW_BEFORE_MS),
       guard: () => {
-        if (clock() >= leaseEnd) throw new LeaseLostError("the lease ends before the window is applied");
+        if (clock() >= part.lease_until - LEASE_MARGIN_MS) throw new RowsPendingError();
       },
     });
-    for (const [row, error] of failed) errors.set(row, error);
+    const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
+    for (const [row, { outcome, reason }] of results) {
+      if (outcome === "error") errors.set(row, reason ?? "");
+      else counters[outcome] += 1;
+    }
     const lines = createFrameWriter();
     for (const [row, text] of texts) {
       const error = errors.get(row);
       if (error !== undefined) lines.add({ row, raw: Buffer.from(context.toLine(row, text, error)) });
     }
     return {
-      succeeded: window.length - errors.size,
-      failed: errors.size,
+      counters: { ...counters, succeeded: window.length - errors.size, failed: errors.size },
       lines: lines.bytes(),
-      allNew: created === rows.length,
+      allNew: counters.created === rows.length,
     };
   };
 
@@ -142,7 +156,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     let { assumeNew } = next;
     for (;;) {
       try {
-        const { succeeded, failed, lines, allNew } = await applyWindow(context, part, window, assumeNew);
+        const { counters, lines, allNew } = await applyWindow(context, part, window, assumeNew);
         let { failures } = part;
         if (lines.length > 0) {
           await objects.write(objectKeys.failedRows(job, part.number, part.epoch, countOf(failures)), lines);
@@ -151,8 +165,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
         part = await store.savePart(job, part, {
           segment: next.segment,
           offset: next.offset,
-          succeeded: part.succeeded + succeeded,
-          failed: part.failed + failed,
+          ...sumOf([part, counters]),
           failures,
           state: next.isLast ? "done" : "open",
         });
@@ -239,7 +252,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       counted += rows;
     };
     try {
-      if (part.stalls > STALLED_CLAIMS_MAX) return await failJob("applying the rows makes no progress");
+      if (isStuck(part, clock())) return await failJob("applying the rows makes no progress");
       const organization = await findOrganization(job.organization);
       if (!organization) return await failJob("the organization does not exist any more");
       const toLine = createReportWriter(job.header).line;
@@ -256,9 +269,11 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if (outcome !== "handed over") await finishOrSend(job, part, handOverAt);
     } catch (error) {
       if (error instanceof ObjectGoneError) return failJob("the file was deleted before all rows were applied");
-      await store.releasePart(job, part).catch(() => log.warn("could not release a part", { job: job.id }));
-      if (!(error instanceof RowsPendingError)) throw error;
-      await sendParts(job, [part], delayAfter(part.stalls));
+      const isBusy = error instanceof RowsPendingError || isUnavailable(error);
+      await store.releasePart(job, part, isBusy).catch(() => log.warn("could not release a part", { job: job.id }));
+      if (!isBusy) throw error;
+      log.warn("a part waits for the store", { job: job.id, part: part.number, reason: codeOf(error) });
+      await sendParts(job, [part], delayAfter(1));
     } finally {
       if (counted > 0) onEnd(counted, job);
     }

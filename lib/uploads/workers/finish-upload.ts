@@ -43,6 +43,10 @@ export const createFinishUpload =
       await stopParts(store, snapshot);
       snapshot = (await store.read(key)) ?? snapshot;
       if (snapshot.parts.some((part) => isHeld(part, clock()))) return false;
+      // A worker that was stopped for longer than its lease may wake up: what it saves must not pass the counters.
+      const open = snapshot.parts.filter(({ state }) => state === "open");
+      await Promise.all(open.map(({ number }) => store.closePart(key, number)));
+      snapshot = (await store.read(key)) ?? snapshot;
     }
     const { job, parts } = snapshot;
     const isDone = job.published && parts.filter(({ state }) => state === "done").length === job.part_count;
@@ -52,10 +56,9 @@ export const createFinishUpload =
     const isOver = (): boolean => clock() >= time.until;
     const report = counters.failed > 0 && (await writeReport(job, parts, { isOver, abridge: time.abridge }));
     const shortfall = report && shortfallOf(report, counters.failed);
-    await store.end(job, {
+    await store.end(job, counters, {
       status: job.stopping ?? "completed",
       ...(shortfall && { error: [job.error, shortfall].filter(Boolean).join("; ") }),
-      ...counters,
     });
     return true;
   };

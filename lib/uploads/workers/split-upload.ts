@@ -1,3 +1,4 @@
+import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { HeldError } from "../../queue/queue-worker.ts";
 import { externalIdIndex } from "../csv/csv-columns.ts";
@@ -5,18 +6,18 @@ import { columnsOfHeader, readHeader } from "../csv/csv-header.ts";
 import { InvalidFileError, readCsv } from "../csv/csv-reader.ts";
 import { createSegmentWriter } from "../files/segment.ts";
 import type { FinishUpload } from "./finish-upload.ts";
-import { type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
+import { delayAfter, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
 import {
   countOf,
   isEnded,
+  isStuck,
   type JobKey,
   LEASE_MS,
   partOf,
   PARTS_IN_FLIGHT,
   PARTS_MAX,
   type SplitProgress,
-  STALLED_CLAIMS_MAX,
   type UploadJob,
   withNext,
 } from "../job/upload-record.ts";
@@ -147,7 +148,7 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       throw new HeldError("the file is being split");
     }
     const { record } = claim;
-    if (record.stalls > STALLED_CLAIMS_MAX) return fail(record, "reading the file makes no progress");
+    if (isStuck(record, clock())) return fail(record, "reading the file makes no progress");
     try {
       const published = await split(record, handOverAt);
       if (!published) return;
@@ -157,10 +158,12 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     } catch (error) {
       const failure = permanentFailure(error);
       if (failure !== undefined) return fail(record, failure);
-      if (!(error instanceof LeaseLostError)) {
-        await store.releaseSplit(record).catch(() => log.warn("could not release a split", { job: record.id }));
-      }
-      throw error;
+      if (error instanceof LeaseLostError) throw error;
+      const isBusy = isUnavailable(error);
+      await store.releaseSplit(record, isBusy).catch(() => log.warn("could not release a split", { job: record.id }));
+      if (!isBusy) throw error;
+      log.warn("a split waits for the store", { job: record.id, reason: codeOf(error) });
+      await sendSplit(record, record.offset, delayAfter(1));
     }
   };
 };

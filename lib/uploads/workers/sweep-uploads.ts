@@ -1,6 +1,7 @@
+import { mapConcurrently } from "../../concurrency.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
-import { formExpiry } from "../files/upload-form.ts";
+import { fileDue } from "../files/upload-form.ts";
 import { delayAfter, type PartPosition, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import {
@@ -13,20 +14,18 @@ import {
   type UploadSnapshot,
 } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
+import type { OpenUpload } from "../job/upload-table.ts";
 
 const MINUTE_MS = 60_000;
 /** A message is received within this time, unless the queue is long. */
 const GRACE_MS = MINUTE_MS;
 /** Time until a job's next check: by the next sweep, a minute later, or later than that if a message was just sent. */
 const CHECK_EVERY_MS = MINUTE_MS - 5000;
-const CHECK_AFTER_SENDING_MS = 5 * MINUTE_MS;
+const CHECK_AFTER_SENDING_MS = 2 * MINUTE_MS - 5000;
 /** Time for ending one job in the sweep. If it takes longer, a worker ends the job. */
 const FINISH_WITHIN_MS = 5000;
-/** The slowest upload rate of a posted file that the sweep waits for. */
-const BYTES_PER_MS = 256;
-
-/** When the file of a form must have arrived, in milliseconds since the epoch. */
-const fileDue = (job: UploadJob): number => formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
+/** Jobs that are checked at the same time: each waits for DynamoDB and S3 most of its time. */
+const CONCURRENT_CHECKS = 16;
 
 /** Whether a job or part needs a new message: its worker has died, or its last message was lost. */
 const isStale = (
@@ -53,6 +52,24 @@ export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): Par
   return open
     .filter((part) => !isHeld(part, now) && wasSent(part) && (part.state === undefined || isStale(part, now)))
     .slice(0, Math.max(0, PARTS_IN_FLIGHT - held));
+};
+
+/**
+ * One job of each organization, then the next one of each: an organization with a hundred thousand open jobs delays no
+ * other. Those of one are in random order, so that none is left out again and again.
+ */
+const takingTurns = (due: readonly OpenUpload[]): OpenUpload[] => {
+  const turns = new Map<string, number>();
+  return due
+    .map((open) => ({ open, order: Math.random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ open }) => {
+      const turn = turns.get(open.organization) ?? 0;
+      turns.set(open.organization, turn + 1);
+      return { open, turn };
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .map(({ open }) => open);
 };
 
 /** Dependencies of `createSweepUploads`. */
@@ -83,11 +100,9 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     if (job.status === "processing") {
       if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
     } else if (!(await objects.head(objectKeys.source(job)))) {
-      if (job.origin === "request") {
-        await fail(job, "the file did not arrive; upload it again");
-      } else if (now >= fileDue(job)) {
-        await fail(job, "the file never came; ask for a new form");
-      }
+      if (job.origin === "form" && now < fileDue(job)) return fileDue(job) - now;
+      const isForm = job.origin === "form";
+      await fail(job, isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again");
       return CHECK_EVERY_MS;
     }
     await sendSplit(job, job.offset);
@@ -114,24 +129,27 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     await store.checkAgain(job, now + wait);
   };
 
-  return async (until: number): Promise<number> => {
-    let oldest = 0;
-    for await (const open of store.openUploads(clock())) {
-      if (clock() >= until) break;
-      try {
-        const snapshot = await store.read(open);
-        if (!snapshot || isEnded(snapshot.job)) {
-          await store.forgetOpen(open);
-          continue;
-        }
-        const { status, created_at: created } = snapshot.job;
-        if (status === "processing") oldest = Math.max(oldest, (clock() - Date.parse(created)) / 1000);
-        await sweep(snapshot);
-      } catch (error) {
-        // A job that cannot be checked must not prevent the sweep from checking the others.
-        log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
+  /** @returns the age in seconds of a job that is being processed, else 0 */
+  const check = async (open: OpenUpload): Promise<number> => {
+    try {
+      const snapshot = await store.read(open);
+      if (!snapshot || isEnded(snapshot.job)) {
+        await store.forgetOpen(open);
+        return 0;
       }
+      const { status, created_at: created } = snapshot.job;
+      await sweep(snapshot);
+      return status === "processing" ? (clock() - Date.parse(created)) / 1000 : 0;
+    } catch (error) {
+      // A job that cannot be checked must not prevent the sweep from checking the others.
+      log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
+      return 0;
     }
-    return oldest;
+  };
+
+  return async (until: number): Promise<number> => {
+    const due = takingTurns(await store.openUploads(clock()));
+    const ages = await mapConcurrently(due, CONCURRENT_CHECKS, async (open) => (clock() < until ? check(open) : 0));
+    return ages.reduce((oldest, age) => Math.max(oldest, age), 0);
   };
 };

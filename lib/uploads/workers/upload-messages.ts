@@ -1,5 +1,6 @@
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { StoreBusyError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
 import type { JobKey } from "../job/upload-record.ts";
@@ -22,32 +23,35 @@ export type PartMessage = z.infer<typeof partMessageSchema>;
 /** Decodes a key in an S3 event, in which `+` is a space. */
 const decodeKey = (key: string): string => decodeURIComponent(key.replaceAll("+", " "));
 
+/** What a message of the split queue requests. */
+export interface SplitRequests {
+  readonly splits: readonly SplitMessage[];
+  /** Whether S3 sent it: such messages have no group, so that the files of one organization could delay all others'. */
+  readonly isFromS3: boolean;
+}
+
 const splitBodySchema = z.union([
-  splitMessageSchema.transform((message) => [message]),
-  s3EventSchema.transform(({ Records }) =>
-    Records.flatMap(({ s3 }) => {
-      const job = jobOfSource(decodeKey(s3.object.key));
-      return job ? [{ ...job, offset: 0 }] : [];
-    }),
-  ),
-  s3TestEventSchema.transform(() => []),
+  splitMessageSchema.transform((message): SplitRequests => ({ splits: [message], isFromS3: false })),
+  s3EventSchema.transform(({ Records }): SplitRequests => {
+    const jobs = Records.flatMap(({ s3 }) => jobOfSource(decodeKey(s3.object.key)) ?? []);
+    return { splits: jobs.map((job) => ({ ...job, offset: 0 })), isFromS3: true };
+  }),
+  s3TestEventSchema.transform((): SplitRequests => ({ splits: [], isFromS3: true })),
 ]);
 
 /**
  * Parses a message of the split queue: a `SplitMessage` or an event of S3.
  * @throws Error if it is neither
  */
-export const parseSplitMessage = (body: string): SplitMessage[] => splitBodySchema.parse(JSON.parse(body));
+export const parseSplitMessage = (body: string): SplitRequests => splitBodySchema.parse(JSON.parse(body));
 
 /** Parses a message of the parts queue. @throws Error if it is not a `PartMessage` */
 export const parsePartMessage = (body: string): PartMessage => partMessageSchema.parse(JSON.parse(body));
 
 /** Parses a message of either queue. @throws Error if it is none */
-export const parseUploadMessage = (
-  body: string,
-): { readonly part: PartMessage } | { readonly splits: readonly SplitMessage[] } => {
+export const parseUploadMessage = (body: string): { readonly part: PartMessage } | SplitRequests => {
   const part = partMessageSchema.safeParse(JSON.parse(body));
-  return part.success ? { part: part.data } : { splits: parseSplitMessage(body) };
+  return part.success ? { part: part.data } : parseSplitMessage(body);
 };
 
 /** The longest delay that SQS allows. */
@@ -102,7 +106,7 @@ export const createPartSender =
         }),
       }),
     );
-    if (Failed.length > 0) throw new Error(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
+    if (Failed.length > 0) throw new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
   };
 
 /** Sends the message that requests the splitting of a job's file. */

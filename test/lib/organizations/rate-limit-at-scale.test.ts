@@ -55,7 +55,7 @@ const createRecord = (time: VirtualTime, random: () => number) => {
           const result = update(command);
           outcome = () => resolve(result);
         } catch (error) {
-          outcome = () => reject(error as Error);
+          outcome = () => reject(error);
         }
         time.at(time.now() + latency(random), outcome);
       });

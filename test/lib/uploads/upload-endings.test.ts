@@ -5,7 +5,7 @@ import { findStaleParts } from "../../../lib/uploads/workers/sweep-uploads.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
 import { lambdaContext } from "../../support/organization.ts";
-import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
+import { splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 
 let uploads: UploadService;
@@ -82,7 +82,7 @@ describe("the sweep", () => {
     await uploads.run("broken\n");
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-4\n");
     await uploads.cancel(id);
-    expect(await Array.fromAsync(uploads.harness.store.openUploads(uploads.clock() + 60 * MINUTE_MS))).toEqual([]);
+    expect(await uploads.harness.store.openUploads(uploads.clock() + 60 * MINUTE_MS)).toEqual([]);
   });
 });
 
@@ -161,7 +161,7 @@ describe("a job ends", () => {
   it.each(["split", "part"] as const)("when the message of a %s exhausts its receives", async (kind) => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-1\n");
     if (kind === "part") await uploads.split(id);
-    const dead = kind === "part" ? (await uploads.harness.take("parts"))[0] : s3Event(uploads.jobKey(id));
+    const dead = kind === "part" ? (await uploads.harness.take("parts"))[0] : splitMessage(uploads.jobKey(id));
     await createFailDeadUpload(uploads.runtime)(sqsEvent(dead), lambdaContext());
     expect(await uploads.get(id)).toMatchObject({
       status: "failed",
@@ -173,7 +173,7 @@ describe("a job ends", () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-2\n");
     const failDead = createFailDeadUpload(uploads.runtime);
     await uploads.split(id);
-    await failDead(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext());
+    await failDead(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext());
     const [message] = await uploads.harness.take("parts");
     await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
     await failDead(sqsEvent(message), lambdaContext());
@@ -246,7 +246,7 @@ describe("a worker close to its time limit", () => {
 
   it("leaves the rest of the file to another splitter, and the rows are the same", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(3000));
-    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(30_000));
+    await uploads.harness.split(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext(30_000));
     let runs = 1;
     for (
       let [message] = await uploads.harness.take("split");

@@ -146,19 +146,71 @@ describe("applying work items", () => {
     ]);
   });
 
-  it("skips the rows of a job that an item has already seen, also after others changed it", async () => {
+  const rowsOf = (job: string, firstRow: number, ended: readonly string[] = []) => ({
+    ...soon(),
+    source: {
+      job,
+      firstRow,
+      findEnded: async (jobs: readonly string[]) => new Set(jobs.filter((id) => ended.includes(id))),
+    },
+  });
+
+  it("gives rows that it has applied before the same outcomes again, and leaves what others changed since", async () => {
     const { apply, update } = await setUp();
-    const job = { ...soon(), uploadJob: "job-1" };
-    await apply(organization, [row(2, "one"), row(3, "two")], job);
+    const job = rowsOf("job-1", 2);
+    await apply(organization, [row(2, "one"), row(3, "two"), row(4, "two")], job);
     const [seen] = await apply(organization, [row(3, "two")], job);
     await update(organization, seen!.id, { type: "patched" }, soon());
-    const replay = await apply(organization, [row(2, "one"), row(3, "two")], job);
+    const replay = await apply(organization, [row(2, "one"), row(3, "two"), row(4, "two")], job);
     expect(replay.map(({ outcome, item }) => [outcome, item?.type])).toEqual([
-      ["skipped", "patched"],
-      ["skipped", "patched"],
+      ["created", "patched"],
+      ["updated", "patched"],
+      ["unchanged", "patched"],
     ]);
-    expect((await apply(organization, [row(4, "three")], job))[0]?.outcome).toBe("updated");
-    expect((await apply(organization, [row(2, "one")], { ...soon(), uploadJob: "job-2" }))[0]?.outcome).toBe("updated");
+    expect((await apply(organization, [row(5, "three")], job))[0]?.outcome).toBe("updated");
+    expect((await apply(organization, [row(2, "one")], rowsOf("job-2", 2)))[0]?.outcome).toBe("updated");
+  });
+
+  it("undoes neither PATCH nor DELETE when a job goes on whose item another job has changed since", async () => {
+    const { apply, update, remove } = await setUp();
+    const first = rowsOf("job-a", 5);
+    const [item] = await apply(organization, [row(5, "from a")], first);
+    await apply(organization, [row(3, "from b")], rowsOf("job-b", 3));
+    await update(organization, item!.id, { type: "patched" }, soon());
+    expect(await apply(organization, [row(5, "from a")], first)).toMatchObject([
+      { outcome: "created", item: { type: "patched" } },
+    ]);
+    await remove(organization, item!.id, soon());
+    expect(await apply(organization, [row(5, "from a")], first)).toMatchObject([
+      { outcome: "created", item: { deleted_at: expect.any(String) as string } },
+    ]);
+  });
+
+  it("forgets the rows of a job once it has ended, and those of earlier windows", async () => {
+    const { apply, scan } = await setUp();
+    const marks = async () => (await scan())[0]?.["upload_marks"] as unknown;
+    await apply(organization, [row(2, "one"), row(3, "two")], rowsOf("job-a", 2));
+    expect(await marks()).toBe("job-a:2c1u");
+    await apply(organization, [row(9, "three")], rowsOf("job-b", 9));
+    expect(await marks()).toBe("job-a:2c1u job-b:9u");
+    await apply(organization, [row(12, "four")], rowsOf("job-b", 12, ["job-a"]));
+    expect(await marks()).toBe("job-b:12u");
+  });
+
+  it("keeps a hundred open jobs' windows of one item below the size that DynamoDB takes", async () => {
+    const { apply, scan } = await setUp();
+    const window = Array.from({ length: 200 }, (_, index) => row(1_000_000 + 7 * index, `type ${index}`));
+    const large = { input: { external_id: "A", custom_attributes: { a: "x".repeat(260_000) } } };
+    await apply(organization, [large], soon());
+    for (let job = 0; job < 100; job++) {
+      const results = await apply(
+        organization,
+        window,
+        rowsOf(`00000000-0000-4000-8000-0000000000${job + 10}`, 1_000_000),
+      );
+      expect(results.every(({ outcome }) => outcome !== "error")).toBe(true);
+    }
+    expect(JSON.stringify((await scan())[0]).length).toBeLessThan(390_000);
   });
 
   it("writes nothing once the guard has thrown", async () => {

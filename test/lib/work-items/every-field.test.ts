@@ -5,7 +5,7 @@ import { toCell } from "../../../lib/uploads/csv/csv-row.ts";
 import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import type { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import { createTestService } from "../../support/service.ts";
-import { createUploadHarness, s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { lambdaContext } from "../../support/organization.ts";
 
 type Values<F> = { [N in keyof F]: fc.Arbitrary<unknown> };
@@ -114,7 +114,7 @@ describe("every field", () => {
       const header = ["external_id", ...Object.keys(fields)].join(",");
       const row = [external_id, ...Object.values(fields)].map(cellOf).join(",");
       const job = await uploads.upload(service.organization, `${header}\n${row}\n`);
-      await uploads.split(sqsEvent(s3Event(job)), lambdaContext(120_000));
+      await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
       await uploads.drain();
       expect(await uploads.store.readJob(job)).toMatchObject({ status: "completed", succeeded_rows: 1 });
     },

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import { type JobKey, LEASE_MS, sumOf } from "../../../lib/uploads/job/upload-record.ts";
+import { type Counters, type JobKey, LEASE_MS, sumOf, toRowCounters } from "../../../lib/uploads/job/upload-record.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
 import { type FaultyRun, injectFaults, type RequestFault, type StatementFault } from "./fault-injection.ts";
-import { s3Event } from "./upload-harness.ts";
+import { splitMessage } from "./upload-harness.ts";
 import { contentOf, createWorkers } from "./upload-workers.ts";
 
 /** Time of a delivery until its worker must hand over. */
@@ -63,9 +63,12 @@ export const makeFile = (random: () => number, rows: number): TestFile => {
 };
 
 const outcomeOf = async ({ workers }: Deployment, job: JobKey) => {
-  const { status, total_rows, succeeded_rows, failed_rows } = (await workers.store.readJob(job))!;
+  const { status, total_rows, succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows } =
+    (await workers.store.readJob(job))!;
+  expect(created_rows + updated_rows + unchanged_rows + restored_rows).toBe(succeeded_rows);
   const report = failed_rows > 0 ? (await workers.objects.readWhole(objectKeys.report(job))).toString() : "";
-  return { status, total_rows, succeeded_rows, failed_rows, report };
+  const outcomes = { created_rows, updated_rows, unchanged_rows, restored_rows };
+  return { status, total_rows, succeeded_rows, failed_rows, ...outcomes, report };
 };
 
 const withoutFaults = (clock: () => number, onMessages: FaultyRun["onMessages"]): FaultyRun => ({
@@ -81,7 +84,7 @@ export const runWithoutFaults = async (deployment: Deployment, file: TestFile) =
   const { base, during, workers } = deployment;
   const { organization } = await createTestOrganization(base);
   const job = await workers.upload(organization, file.text);
-  const queue: string[] = [JSON.stringify(s3Event(job))];
+  const queue: string[] = [JSON.stringify(splitMessage(job))];
   const run = withoutFaults(Date.now, (bodies) => queue.push(...bodies));
   for (let body = queue.shift(); body !== undefined; body = queue.shift()) {
     const message = body;
@@ -128,7 +131,7 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   let hasFaults = true;
 
   const job = await during(faultFree, () => workers.upload(organization, file.text));
-  faultFree.onMessages([JSON.stringify(s3Event(job)), JSON.stringify(s3Event(job))]);
+  faultFree.onMessages([JSON.stringify(splitMessage(job)), JSON.stringify(splitMessage(job))]);
 
   /** @returns whether the message was handled; false also if its worker was stopped */
   const deliver = async (body: string): Promise<boolean> => {
@@ -168,14 +171,17 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     return isDone;
   };
 
-  let seen = { succeeded: 0, failed: 0 };
+  let seen: Counters = sumOf([]);
   /** Checks that the counters never decrease and never exceed the total. @returns whether the job has ended */
   const poll = async (): Promise<boolean> => {
     const { job: now, parts } = (await during(faultFree, () => workers.store.read(job)))!;
     const hasEnded = now.next_check === undefined;
-    const counters = hasEnded ? { succeeded: now.succeeded_rows, failed: now.failed_rows } : sumOf(parts);
-    expect(counters.succeeded).toBeGreaterThanOrEqual(seen.succeeded);
-    expect(counters.failed).toBeGreaterThanOrEqual(seen.failed);
+    // The parts of an ended job keep what the job has counted.
+    const counters = sumOf(parts);
+    if (hasEnded) expect(now).toMatchObject(toRowCounters(counters));
+    for (const name of Object.keys(seen) as (keyof Counters)[]) {
+      expect(counters[name]).toBeGreaterThanOrEqual(seen[name]);
+    }
     expect(counters.succeeded + counters.failed).toBeLessThanOrEqual(now.total_rows);
     seen = counters;
     return hasEnded;

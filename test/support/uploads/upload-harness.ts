@@ -34,6 +34,9 @@ export const sqsEvent = (...bodies: readonly unknown[]): SQSEvent => ({
   })),
 });
 
+/** The message that requests the splitting of a job's file. */
+export const splitMessage = ({ organization, id }: JobKey) => ({ organization, id, offset: 0 });
+
 /** The event that S3 sends for a job's uploaded file. */
 export const s3Event = (job: JobKey) => ({
   Records: [

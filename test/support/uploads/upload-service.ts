@@ -8,7 +8,7 @@ import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../clock.ts";
 import { type ApiRequest, call, createTestOrganization, lambdaContext } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
-import { createUploadHarness, s3Event, sqsEvent } from "./upload-harness.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "./upload-harness.ts";
 
 /** Milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
@@ -33,7 +33,7 @@ export const createUploadService = async () => {
   const jobKey = (id: string): JobKey => ({ organization: organization.id, id });
   const get = async (id: string) =>
     dataOf(await call(createGetUpload(runtime), { resource: `${UPLOAD}/{id}`, params: { id }, key }));
-  const split = (id: string) => harness.split(sqsEvent(s3Event(jobKey(id))), lambdaContext(120_000));
+  const split = (id: string) => harness.split(sqsEvent(splitMessage(jobKey(id))), lambdaContext(120_000));
   return {
     clock,
     runtime,

@@ -4,6 +4,7 @@ import { createRecordStore } from "../../../lib/dynamodb/record-store.ts";
 import { createAccessStore } from "../../../lib/organizations/access-store.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import { createFindEndedJobs } from "../../../lib/uploads/job/ended-jobs.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../../../lib/uploads/uploads.ts";
 import { createApplyRows } from "../../../lib/uploads/workers/apply-rows.ts";
@@ -41,6 +42,7 @@ export const createWorkers = (runtime: TestRuntime) => {
   const apply = createApplyPart({
     ...shared,
     findOrganization: (id) => access.findOrganization(id),
+    findEndedJobs: createFindEndedJobs(runtime),
     applyRows: createApplyRows(createApplyWorkItems(runtime), clock),
     onEnd: () => undefined,
     limits: SMALL.window,
@@ -53,7 +55,7 @@ export const createWorkers = (runtime: TestRuntime) => {
     handle: async (body: string, handOverAt: number): Promise<void> => {
       const message = parseUploadMessage(body);
       if ("part" in message) return apply(message.part, handOverAt);
-      for (const job of message.splits) await split(job, handOverAt);
+      for (const job of message.splits) await (message.isFromS3 ? shared.sendSplit(job, 0) : split(job, handOverAt));
     },
     sweep: createSweepUploads(shared),
     /** Creates a job and writes its file to the bucket. */
