@@ -130,10 +130,10 @@ describe("gateway responses", () => {
 });
 
 describe("the API", () => {
-  test("is regional, takes files, and speaks TLS 1.2 with forward secrecy or better", () => {
+  test("is regional, takes any bytes, and speaks TLS 1.2 with forward secrecy or better", () => {
     expect(resourceOf(us, "AWS::ApiGateway::RestApi")).toMatchObject({
       EndpointConfiguration: { Types: ["REGIONAL"] },
-      BinaryMediaTypes: ["multipart/form-data"],
+      BinaryMediaTypes: ["*/*"],
       SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
     });
   });

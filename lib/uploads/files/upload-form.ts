@@ -7,14 +7,13 @@ import type { UploadJob } from "../job/upload-record.ts";
 
 const FORM_MINUTES = 15;
 
-/** When a job's form expires, in milliseconds since the epoch. */
 /** A file that came with its request is in the bucket by then. */
 const REQUEST_CHECK_MS = 60_000;
 /** The slowest line on which a posted file is waited for. */
 const BYTES_PER_MS = 256;
 
-const formExpiry = (job: Pick<UploadJob, "created_at">): number =>
-  Date.parse(job.created_at) + FORM_MINUTES * 60_000;
+/** When a job's form expires, in milliseconds since the epoch. */
+const formExpiry = (job: Pick<UploadJob, "created_at">): number => Date.parse(job.created_at) + FORM_MINUTES * 60_000;
 
 /** When the file of a form must have arrived, in milliseconds since the epoch. */
 export const fileDue = (job: Pick<UploadJob, "created_at" | "expected_size">): number =>
