@@ -40,6 +40,11 @@ export const STORE_TIMEOUT_MILLISECONDS = 100;
 const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
 const RECORD_LIFETIME_SECONDS = 3600;
+/**
+ * An arrival time that is no further behind is added to, not started anew: instances that meet at the record would fail
+ * each other's conditions with every new start. It admits so much more than the burst.
+ */
+const SLACK_MICROSECONDS = 200_000;
 const MICROSECONDS = 1000;
 
 /** This instance's state for one organization. Times are milliseconds since the epoch. */
@@ -73,6 +78,12 @@ const newAccount = (): Account => ({
   demand: 0,
   average: 0,
   debiting: undefined,
+});
+
+const leaseStarting = (leased: number, from: number) => ({
+  leased,
+  leaseFrom: from,
+  leaseUntil: from + LEASE_MILLISECONDS,
 });
 
 const countDemand = (account: Account, now: number): void => {
@@ -147,10 +158,10 @@ export const createRateLimiter = (
         Key: { [PARTITION_KEY]: `ORGANIZATION#${organization}`, [SORT_KEY]: "#LIMIT" },
         UpdateExpression: `SET arrival = ${anew ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
         ConditionExpression: anew
-          ? "attribute_not_exists(arrival) OR arrival < :now"
-          : "arrival BETWEEN :now AND :latest",
+          ? "attribute_not_exists(arrival) OR arrival < :idle"
+          : "arrival BETWEEN :idle AND :latest",
         ExpressionAttributeValues: {
-          ":now": now,
+          ":idle": now - SLACK_MICROSECONDS,
           ...(anew ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
           ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
         },
@@ -174,13 +185,11 @@ export const createRateLimiter = (
       const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
       const cost = lease * interval;
       const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
-      const isAhead = account.arrival >= now || (attempt === 0 && account.wasAhead);
+      const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
       try {
         account.arrival = await advance(organization.id, isAhead ? "arrival" : "now", cost, now, latest);
         account.wasAhead = account.arrival - cost >= now;
-        account.leased = lease;
-        account.leaseFrom = Math.max(now, account.arrival - tolerance) / MICROSECONDS;
-        account.leaseUntil = account.leaseFrom + LEASE_MILLISECONDS;
+        Object.assign(account, leaseStarting(lease, Math.max(now, account.arrival - tolerance) / MICROSECONDS));
         return;
       } catch (error) {
         const failure = conditionFailureOf(error);
@@ -192,7 +201,9 @@ export const createRateLimiter = (
         }
       }
     }
-    refuseFor(account, laterAtRandom());
+    // Others keep changing the record, which has room: one request passes without a lease.
+    if (account.arrival <= clock() * MICROSECONDS + tolerance) Object.assign(account, leaseStarting(1, clock()));
+    else refuseFor(account, laterAtRandom());
   };
 
   const accountOf = (organization: string): Account => {

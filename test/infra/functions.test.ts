@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
-import { type Resource as StatefulResource, resources } from "../../lib/resources.ts";
+import { type Resource as StatefulResource, type ResourceName, resources } from "../../lib/resources.ts";
 import { parseEnvironment } from "../../lib/runtime/environment.ts";
-import type { Permissions } from "../../lib/runtime/permissions.ts";
+import type { Permissions, TablePermissions } from "../../lib/runtime/permissions.ts";
 import { plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
@@ -85,31 +85,35 @@ const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
   return trigger?.kind === "dead-letters" ? deadLetterQueues : [];
 };
 
+/** The permissions that a function's declaration on one resource results in. */
+const permittedOn = (name: ResourceName, permissions: Permissions): readonly string[] => {
+  const resource: StatefulResource = resources[name];
+  const arn = `${LOGICAL_ID[name]}.Arn`;
+  const { actions = [], partitions, indexes = [] } = (permissions[name] ?? {}) as Partial<TablePermissions>;
+  if (resource.kind === "queue") return actions.map((action) => permission(`sqs:${action}`, arn));
+  if (resource.kind === "bucket") {
+    const objects = `${arn}/${resource.prefix}*`;
+    return (actions as readonly string[]).map((action) =>
+      permission(`s3:${action}`, action === "ListBucket" ? arn : objects),
+    );
+  }
+  const leading = partitions && {
+    "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
+  };
+  return actions.flatMap((action) =>
+    [arn, ...indexes.map((index) => `${arn}/index/${index}`)].map((each) =>
+      permission(`dynamodb:${action}`, each, leading),
+    ),
+  );
+};
+
 /** The permissions that a function's declaration results in. */
 const permitted = (row: Deployed): readonly string[] => {
-  const { workItems, access, limits, uploads, splitQueue, partsQueue } = row.permissions;
-  const table = `${LOGICAL_ID.workItems}.Arn`;
-  const tables = [table, ...(workItems?.indexes ?? []).map((index) => `${table}/index/${index}`)];
-  const leading = workItems?.partitions && {
-    "ForAllValues:StringLike": { "dynamodb:LeadingKeys": workItems.partitions.map((kind) => `${kind}#*`) },
-  };
   const logs = resourcesOf(us, "AWS::Logs::LogGroup").find(
     ([, { LogGroupName }]) => LogGroupName === `/aws/lambda/WorkItems-us-${row.name}`,
   );
   return [
-    ...(workItems?.actions ?? []).flatMap((action) =>
-      tables.map((resource) => permission(`dynamodb:${action}`, resource, leading)),
-    ),
-    ...(access?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID.access}.Arn`)),
-    ...(limits?.actions ?? []).map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID.limits}.Arn`)),
-    ...(uploads?.actions ?? []).map((action) =>
-      permission(
-        `s3:${action}`,
-        action === "ListBucket" ? `${LOGICAL_ID.uploads}.Arn` : `${LOGICAL_ID.uploads}.Arn/uploads/*`,
-      ),
-    ),
-    ...(splitQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${LOGICAL_ID.splitQueue}.Arn`)),
-    ...(partsQueue?.actions ?? []).map((action) => permission(`sqs:${action}`, `${LOGICAL_ID.partsQueue}.Arn`)),
+    ...(Object.keys(resources) as ResourceName[]).flatMap((name) => permittedOn(name, row.permissions)),
     ...queuesThatTrigger(row).flatMap((queue) =>
       ["DeleteMessage", "GetQueueAttributes", "ReceiveMessage"].map((action) =>
         permission(`sqs:${action}`, `${queue}.Arn`),

@@ -2,6 +2,8 @@ import type { Stack } from "aws-cdk-lib";
 import { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { describe, expect, test } from "vitest";
+import { REGIONS, regionCodes } from "../../lib/regions.ts";
+import { resourcesOfKind } from "../../lib/resources.ts";
 import { makeApp, plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
 
 const { us, eu } = synthesize();
@@ -53,18 +55,12 @@ describe("the two regions", () => {
   });
 
   test("say where the API, tables, bucket and queues are", () => {
-    expect(Object.keys(us.Outputs).toSorted()).toEqual([
-      "AccessTable",
-      "AlarmTopic",
-      "ApiUrl",
-      "LimitsTable",
-      "PartsDeadLettersUrl",
-      "PartsQueueUrl",
-      "SplitDeadLettersUrl",
-      "SplitQueueUrl",
-      "UploadsBucket",
-      "WorkItemsTable",
-    ]);
+    const named = [
+      ...resourcesOfKind("table").map(([, { id }]) => `${id}Table`),
+      ...resourcesOfKind("bucket").map(([, { id }]) => `${id}Bucket`),
+      ...resourcesOfKind("queue").flatMap(([, { id }]) => [`${id}Url`, `${id.replace(/Queue$/, "")}DeadLettersUrl`]),
+    ];
+    expect(Object.keys(us.Outputs).toSorted()).toEqual(["AlarmTopic", "ApiUrl", ...named].toSorted());
     expect(plain(us.Outputs["ApiUrl"]?.Value)).toMatch(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\./);
   });
 });
@@ -86,8 +82,7 @@ describe("a stage", () => {
 describe("a domain", () => {
   const domain = {
     domain: "api.example.com",
-    "certificate-us": certificateIn("us-east-1"),
-    "certificate-eu": certificateIn("eu-west-1"),
+    ...Object.fromEntries(regionCodes.map((code) => [`certificate-${code}`, certificateIn(REGIONS[code].awsRegion)])),
   };
 
   test("gives each region a host of its own with its own certificate, and an alias record in the zone", () => {

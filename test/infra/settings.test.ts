@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { contextOf, projectContext } from "../../infra/context.ts";
 import { parseSettings } from "../../infra/settings.ts";
+import { regionCodes, regionCodesInWords } from "../../lib/regions.ts";
 
 /** Settings from `-c name=value` on a command line. */
 const settings = (...pairs: readonly string[]) =>
@@ -11,10 +12,10 @@ const settings = (...pairs: readonly string[]) =>
 const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
 
 describe("settings", () => {
-  test("are a dev stage in both regions where nothing is said", () => {
+  test("are a dev stage in every region where nothing is said", () => {
     expect(settings()).toEqual({
       stage: "dev",
-      regions: ["us", "eu"],
+      regions: regionCodes,
       waf: false,
       alarmEmail: undefined,
       domains: {},
@@ -56,14 +57,14 @@ describe("settings", () => {
     [["stage=production"], "-c stage=production: must be dev or prod"],
     [["environment=nowhere"], /^-c environment=nowhere: must be a file with AWS_ENDPOINT_URL=<URL> lines/],
     [["wafs=true"], /^-c wafs: is no setting; settings are stage, region, waf, /],
-    [["region=ap"], "-c region=ap: must be us or eu"],
+    [["region=mars"], `-c region=mars: must be ${regionCodesInWords}`],
     [["waf=maybe"], "-c waf=maybe: must be true or false"],
     [["alarm-email=nobody"], "-c alarm-email=nobody: must be an e-mail address"],
     [["domain=https://example.com"], "-c domain=https://example.com: must be a host name, for example api.example.com"],
     [["domain=example.com"], /^us\.example\.com needs a certificate of us-east-1: .* -c certificate-us=<its ARN>/],
     [
       ["domain=example.com", `certificate-us=${certificate}`],
-      /^eu\.example\.com needs .* leave this region out with -c region=us$/,
+      /^eu\.example\.com needs .* leave this region out with -c region=us( or |$)/,
     ],
     // API Gateway accepts only certificates of its own region.
     [

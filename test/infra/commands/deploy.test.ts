@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../../infra/build.ts";
+import { regionCodes, regionCodesInWords } from "../../../lib/regions.ts";
 import { makeApp } from "../synthesized.ts";
 
 const require = createRequire(import.meta.url);
@@ -34,8 +35,12 @@ const run = (file: string, options: readonly string[], variables: Record<string,
 describe("a refusal is one line and exit 1", () => {
   test.each([
     ["app.ts", ["-c", "stage=production"], "-c stage=production: must be dev or prod"],
-    ["commands/deploy.ts", [], "name the region to deploy: npm run deploy -- us, or npm run deploy -- eu"],
-    ["commands/deploy.ts", ["mars"], "-c region=mars: must be us or eu"],
+    [
+      "commands/deploy.ts",
+      [],
+      `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`,
+    ],
+    ["commands/deploy.ts", ["mars"], `-c region=mars: must be ${regionCodesInWords}`],
     ["commands/deploy.ts", ["us", "-c", "stage=production"], "-c stage=production: must be dev or prod"],
   ])("%s %j", async (file, options, line) => {
     expect(await run(file, options)).toEqual({ code: 1, lines: [line] });

@@ -35,7 +35,7 @@ const createRecord = (time: VirtualTime, random: () => number) => {
     if (units < 1) throw Object.assign(new Error("throttled"), { name: "ProvisionedThroughputExceededException" });
     units -= 1;
     const values = input.ExpressionAttributeValues as Record<string, number>;
-    const { ":next": next, ":cost": cost = 0, ":now": from = 0, ":latest": latest = 0 } = values;
+    const { ":next": next, ":cost": cost = 0, ":idle": from = 0, ":latest": latest = 0 } = values;
     const holds =
       next === undefined
         ? arrival !== undefined && arrival >= from && arrival <= latest
