@@ -1,3 +1,4 @@
+import { StoreBusyError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
@@ -21,6 +22,10 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const inputs = items.map((input) => ({ input }));
     const deadline = runtime.clock() + APPLY_WITHIN_MS;
     const applied = await applyWorkItems(organization, inputs, { dryRun, deadline });
+    // Nothing could be applied, and through no fault of the items: whoever repeats the call by itself can know that.
+    if (applied.every(({ error }) => error?.permanent === false)) {
+      throw new StoreBusyError(applied[0]?.error?.message ?? "");
+    }
     const data = applied.map(({ id, item }) => (item === null ? null : toWorkItemResponse(id, item)));
     const fitting = countFitting(data);
     const results = applied.map(({ outcome, error }, index) => ({

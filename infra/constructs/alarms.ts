@@ -76,6 +76,13 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
     periods: [2, 3],
   },
   {
+    name: "StoreRefusals",
+    metric: metrics.storeRefusals,
+    impact:
+      "The WorkItems table cannot be written (permissions, table or credentials): calls get 503, upload jobs stand still.",
+    threshold: 1,
+  },
+  {
     name: "SweepStopped",
     metric: metrics.sweeps,
     impact: "Nothing looks after upload jobs: one that loses its message or its worker stands still.",

@@ -46,7 +46,11 @@ export const addDashboard = (
   dashboard.addWidgets(
     graph("Consumed read capacity", "units in 5 minutes", metrics.consumedReads),
     graph("Consumed write capacity", "units in 5 minutes", metrics.consumedWrites),
-    graph("Refused and unlimited", "in 5 minutes", [metrics.throttledWrites, metrics.limiterFailedOpen]),
+    graph("Refused and unlimited", "in 5 minutes", [
+      metrics.throttledWrites,
+      metrics.limiterFailedOpen,
+      metrics.storeRefusals,
+    ]),
   );
   return dashboard;
 };

@@ -14,7 +14,7 @@ const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 
 /** A metric that functions write into their logs in CloudWatch's embedded metric format. */
 const ownMetric = (
-  metricName: "RowsApplied" | "JobAgeSeconds" | "LimiterFailedOpen",
+  metricName: "RowsApplied" | "JobAgeSeconds" | "LimiterFailedOpen" | "StoreRefusals",
   statistic: string,
   label: string,
 ) =>
@@ -79,6 +79,8 @@ export interface ServiceMetrics {
   readonly deadLettersTaken: IMetric;
   readonly deadLettersWaiting: IMetric;
   readonly limiterFailedOpen: IMetric;
+  /** Writes that the WorkItems table refused for reasons that are not in the items: access, table, credentials. */
+  readonly storeRefusals: IMetric;
   readonly sweeps: IMetric;
   readonly throttledWrites: IMetric;
   readonly consumedReads: readonly IMetric[];
@@ -128,6 +130,7 @@ export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }:
       "Dead letters waiting",
     ),
     limiterFailedOpen: ownMetric("LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
+    storeRefusals: ownMetric("StoreRefusals", Stats.SUM, "Writes refused by the store"),
     sweeps: sweepUploads.metricInvocations({ ...sum, label: "Sweeps" }),
     throttledWrites: sumOf(ofEveryTable(resources, "WriteThrottleEvents"), "Throttled writes"),
     consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),

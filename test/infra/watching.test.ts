@@ -37,6 +37,7 @@ describe("alarms", () => {
     ["ThrottledWrites", tablesAndIndexes.map(() => "WriteThrottleEvents")],
     ["JobAge", ["JobAgeSeconds"]],
     ["LimiterFailingOpen", ["LimiterFailedOpen"]],
+    ["StoreRefusals", ["StoreRefusals"]],
     ["SweepStopped", ["Invocations"]],
   ])("%s watches %j", (name, metrics) => {
     expect(metricNames(alarm(name)).toSorted()).toEqual(metrics.toSorted());

@@ -101,9 +101,9 @@ describe("a JSON body", () => {
     );
   });
 
-  it("is refused as too deep, not as broken, where its nesting breaks the parser", async () => {
+  it("is refused as too deep, not as broken, where its nesting breaks the parser that keeps digits", async () => {
     const depth = 1_000_000;
-    const body = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    const body = `${"[".repeat(depth)}1.0${"]".repeat(depth)}`;
     await expect(read(body, "application/json")).rejects.toThrow(InvalidInputError);
   });
 
