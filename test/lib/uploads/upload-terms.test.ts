@@ -79,12 +79,12 @@ describe("a job goes on", () => {
       await uploads.split(id);
       const stop = failRequests(uploads.runtime.dynamodb, (command) => {
         if (!/^(BatchExecuteStatement|PutItem|Put)Command$/.test(command)) return undefined;
-        uploads.clock.advance(2000);
+        uploads.clock.advance(200);
         return { name, httpStatusCode };
       });
       for (let run = 0; run < 10; run++) {
         const [message] = await uploads.harness.take("parts");
-        if (message) await uploads.harness.apply(sqsEvent(message), lambdaContext(31_000));
+        if (message) await uploads.harness.apply(sqsEvent(message), lambdaContext(60_000));
         uploads.clock.advance(2 * MINUTE_MS);
         await uploads.sweep();
       }

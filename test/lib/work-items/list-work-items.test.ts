@@ -173,6 +173,31 @@ describe("conversation uploads", () => {
   });
 });
 
+describe("an item that moves while the shards are read", () => {
+  it("is shown once although the index gives it at both places", async () => {
+    const service = await createTestService();
+    const work_items = Array.from({ length: 20 }, (_, index) => ({ external_id: `item-${index}` }));
+    await service.call("applyWorkItemBatch", { body: { work_items } });
+    let moved: object | undefined;
+    service.runtime.dynamodb.middlewareStack.add(
+      (next, context) => async (request) => {
+        const response = await next(request);
+        const { Items = [] } = response.output as { Items?: { pk: string; listing_sk: string }[] };
+        if (context.commandName !== "QueryCommand") return response;
+        if (moved === undefined) moved = Items[0];
+        // Where it stood a moment ago, in another shard.
+        else Items.unshift({ ...(moved as { pk: string }), listing_sk: "2#2035-01-01T00:00:00.000Z#moved" });
+        return response;
+      },
+      { step: "initialize", priority: "high", name: "move" },
+    );
+    const { status, body } = await service.call("listWorkItems", { query: { limit: 100 } });
+    expect(status).toBe(200);
+    const ids = (body["data"] as unknown as { id: string }[]).map(({ id }) => id);
+    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
+  });
+});
+
 describe("a filter", () => {
   const values = {
     agent_email: "ann@example.com",
