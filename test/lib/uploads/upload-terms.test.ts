@@ -79,10 +79,10 @@ describe("a job goes on", () => {
       await uploads.split(id);
       const stop = failRequests(uploads.runtime.dynamodb, (command) => {
         if (!/^(BatchExecuteStatement|PutItem|Put)Command$/.test(command)) return undefined;
-        uploads.clock.advance(200);
+        uploads.clock.advance(1000);
         return { name, httpStatusCode };
       });
-      for (let run = 0; run < 10; run++) {
+      for (let run = 0; run < 4; run++) {
         const [message] = await uploads.harness.take("parts");
         if (message) await uploads.harness.apply(sqsEvent(message), lambdaContext(60_000));
         uploads.clock.advance(2 * MINUTE_MS);
