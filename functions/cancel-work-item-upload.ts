@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NotFoundError, StateConflictError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
@@ -41,7 +42,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       // The job stops nevertheless: the sweep sends a message to a worker, which writes the report.
       if (!(error instanceof ReportUnfinishedError)) throw error;
     }
-    return { body: { data: toUploadJobResponse(await find(job)) } };
+    const data = toUploadJobResponse(await find(job));
+    return { body: { data }, headers: openJobHeaders(data, clock()) };
   });
 };
 

@@ -1,6 +1,7 @@
 import { NotFoundError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
@@ -15,7 +16,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   return endpoint(route, runtime, async ({ organization, params }) => {
     const snapshot = await store.read({ organization: organization.id, id: params["id"] ?? "" });
     if (!snapshot) throw new NotFoundError("work item upload not found");
-    return { body: { data: toUploadJobResponse(snapshot) } };
+    const data = toUploadJobResponse(snapshot);
+    return { body: { data }, headers: openJobHeaders(data, runtime.clock()) };
   });
 };
 

@@ -5,6 +5,7 @@ import {
 } from "../lib/conversation-uploads/conversation-upload.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
+import { regionCodeSchema } from "../lib/regions.ts";
 import { boundedArray, externalId, uuid } from "../lib/scalars.ts";
 import {
   failedRowsSchema,
@@ -319,6 +320,20 @@ export const routes = {
     response: z.strictObject({ data: conversationUploadSchema }),
     status: 200,
     permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
+  }),
+  getHealth: route({
+    name: "get-health",
+    method: "GET",
+    path: "/v1/health",
+    summary: "Tell whether the service works",
+    bodyKind: "none",
+    query: noQuery,
+    body: noBody,
+    response: z.strictObject({ status: z.literal("ok"), region: regionCodeSchema, version: z.string() }),
+    status: 200,
+    extension: true,
+    public: true,
+    permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
   }),
 } as const satisfies Record<string, Route>;
 

@@ -3,6 +3,7 @@ import { InvalidInputError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
+import { openJobHeaders } from "../lib/http/open-job.ts";
 import { readUploadBody } from "../lib/http/upload-body.ts";
 import { idempotentUploadJobId } from "../lib/identity.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
@@ -46,12 +47,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
 
     const form = file ? null : await createUploadForm(runtime, job);
     const snapshot = created ? undefined : await store.read(job);
-    return {
-      body: {
-        data: toUploadJobResponse(snapshot ?? { job, parts: [] }),
-        ...(form && { meta: { upload: form } }),
-      },
-    };
+    const data = toUploadJobResponse(snapshot ?? { job, parts: [] });
+    return { body: { data, ...(form && { meta: { upload: form } }) }, headers: openJobHeaders(data, clock()) };
   });
 };
 

@@ -12,6 +12,8 @@ export interface Settings {
   readonly waf: boolean;
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   readonly alarmEmail: string | undefined;
+  /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
+  readonly allowedOrigins: readonly string[];
   /** Custom domain names by region. @default the API's own address */
   readonly domains: Partial<Record<RegionCode, Domain>>;
   /** Environment variables of all functions, where sam or LocalStack runs them instead of AWS. @default none */
@@ -37,6 +39,22 @@ const certificates = Object.fromEntries(
   regionCodes.map((code) => [certificateOf(code), z.string().optional()]),
 ) as Record<ReturnType<typeof certificateOf>, z.ZodOptional<z.ZodString>>;
 
+const ORIGINS_MAX = 20;
+
+/** An origin as browsers send it (RFC 6454 §7). */
+const origin = z
+  .string()
+  .trim()
+  .refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value,
+    "must be origins such as https://app.example.com, separated by commas, each without a path",
+  );
+const origins = z
+  .string()
+  .transform((list) => list.split(","))
+  .pipe(z.array(origin).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`))
+  .default([]);
+
 const contextSchema = z.object({
   stage: z.enum(["dev", "prod"], "must be dev or prod").default("dev"),
   region: regionCodeSchema.optional(),
@@ -48,6 +66,7 @@ const contextSchema = z.object({
     .regex(/^Z[A-Z0-9]+$/, "must be the id of a Route 53 hosted zone")
     .optional(),
   ...certificates,
+  "allowed-origins": origins,
   environment: z.string().optional(),
 });
 type Context = z.output<typeof contextSchema>;
@@ -117,6 +136,7 @@ export const parseSettings = (given: Readonly<Record<string, unknown>>): Setting
     regions,
     waf: context.waf,
     alarmEmail: context["alarm-email"],
+    allowedOrigins: context["allowed-origins"],
     domains: Object.fromEntries(domains),
     environment: environmentOf(context),
   };

@@ -54,11 +54,12 @@ export class WorkItemsStack extends Stack {
     Tags.of(this).add("stage", settings.stage);
 
     const logRetention = LOG_RETENTION[settings.stage];
-    const api = new ServiceApi(this, "Api", { stageName: settings.stage, logRetention });
+    const { allowedOrigins } = settings;
+    const api = new ServiceApi(this, "Api", { stageName: settings.stage, logRetention, allowedOrigins });
     const { tables } = new Tables(this, "Tables");
     const queues = mapResources("queue", ({ id }) => new WorkQueue(this, id));
     const domain = settings.domains[regionCode];
-    const origins = [
+    const hosts = [
       ...(domain === undefined ? [] : [domain.host]),
       `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`,
     ];
@@ -68,11 +69,15 @@ export class WorkItemsStack extends Stack {
         new UploadBucket(this, {
           resource,
           queue: queues[resource.notifies.queue].queue,
-          origins: origins.map((host) => `https://${host}`),
+          origins: [...hosts.map((host) => `https://${host}`), ...allowedOrigins],
         }).bucket,
     );
     const resources: StatefulResources = { tables, buckets, queues };
     const sharedProps = { regionCode, resources, bundles, logRetention, environment: settings.environment };
+    const apiEnvironment = {
+      ...(allowedOrigins.length > 0 && { ALLOWED_ORIGINS: allowedOrigins.join(",") }),
+      ...settings.environment,
+    };
 
     const functionOf = ({
       name,
@@ -82,6 +87,7 @@ export class WorkItemsStack extends Stack {
     }: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">) =>
       new ServiceFunction(this, toPascalCase(name), {
         ...sharedProps,
+        environment: apiEnvironment,
         name,
         summary,
         permissions,
@@ -107,7 +113,7 @@ export class WorkItemsStack extends Stack {
     });
     for (const worker of Object.values(others)) workerFunctionOf(worker);
 
-    if (settings.waf) new Firewall(this, "Firewall", api.api);
+    if (settings.waf) new Firewall(this, "Firewall", { api: api.api, allowedOrigins });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { topic, alarms } = new Alarms(this, "Alarms", { metrics, email: settings.alarmEmail });

@@ -21,5 +21,29 @@ export class PreconditionFailedError extends WorkItemsError {}
 /** The resource's state does not allow the call, for example to cancel a job that has ended. */
 export class StateConflictError extends WorkItemsError {}
 
+/** The request has no valid API key. The message is the same for every reason. */
+export class UnauthenticatedError extends WorkItemsError {
+  constructor() {
+    super("a valid API key is required: Authorization: Bearer <API_KEY>");
+  }
+}
+
+/** The organization has used up one of its limits for now. */
+export class TooManyRequestsError extends WorkItemsError {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The organization has reached its rate limit. */
+export class RateLimitExceededError extends TooManyRequestsError {
+  constructor(retryAfterSeconds: number) {
+    super(`rate limit exceeded; retry after ${retryAfterSeconds} s`, retryAfterSeconds);
+  }
+}
+
 /** The store still throttled, conflicted or timed out after all retries; the caller may repeat the call. */
 export class StoreBusyError extends WorkItemsError {}

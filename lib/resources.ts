@@ -108,6 +108,7 @@ export type PartitionKind =
   | "OPEN_UPLOADS"
   | "OPEN_UPLOADS_OF"
   | "CONVERSATION"
+  | "HEALTH"
   | "LIST_ITEM"
   | "LIST_UPLOAD"
   | "LIST_CONVERSATION";

@@ -1,6 +1,7 @@
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
+import { fixedCorsHeaders } from "./gateway-responses.ts";
 
 /** Twice as many requests as an organization's default limit of 100 a second allows in the window. */
 const REQUESTS_PER_ADDRESS = 60_000;
@@ -13,12 +14,19 @@ const visibility = (metricName: string) => ({
   sampledRequestsEnabled: true,
 });
 
+/** Properties of the firewall. */
+export interface FirewallProps {
+  readonly api: RestApi;
+  /** Origins of the pages that may read its responses. */
+  readonly allowedOrigins: readonly string[];
+}
+
 /**
  * Blocks floods of requests and addresses with a bad reputation. No rule inspects bodies or parameters: work items may
  * hold any text, and the functions validate it. Requests from bad addresses get the gateway's WAF_FILTERED response.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, api: RestApi) {
+  constructor(scope: Construct, id: string, { api, allowedOrigins }: FirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
@@ -46,7 +54,10 @@ export class Firewall extends Construct {
               customResponse: {
                 responseCode: 429,
                 customResponseBodyKey: TOO_MANY,
-                responseHeaders: [{ name: "Retry-After", value: String(WINDOW_SECONDS) }],
+                responseHeaders: Object.entries({
+                  "Retry-After": String(WINDOW_SECONDS),
+                  ...fixedCorsHeaders(allowedOrigins),
+                }).map(([name, value]) => ({ name, value })),
               },
             },
           },

@@ -1,3 +1,4 @@
+import { EXPOSED_HEADERS } from "../../lib/http/cors.ts";
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 
 interface GatewayResponse {
@@ -44,15 +45,33 @@ const GATEWAY_RESPONSES: readonly (readonly [ResponseType, GatewayResponse])[] =
   [ResponseType.DEFAULT_5XX, internal],
 ];
 
+/**
+ * The CORS headers of responses that no function makes. They cannot depend on the request: where several origins are
+ * allowed, every page may read them, and they hold nothing but their fixed text.
+ */
+export const fixedCorsHeaders = (allowedOrigins: readonly string[]): Readonly<Record<string, string>> => {
+  const [only, ...others] = allowedOrigins;
+  if (only === undefined) return {};
+  return {
+    "Access-Control-Allow-Origin": others.length === 0 ? only : "*",
+    "Access-Control-Expose-Headers": EXPOSED_HEADERS,
+  };
+};
+
+/** A header value that is the same in every response. */
+const fixed = (value: string): string => `'${value}'`;
+
 /** Adds a response for every gateway response type, with the request id in a header. */
-export const addGatewayResponses = (api: RestApi): void => {
+export const addGatewayResponses = (api: RestApi, allowedOrigins: readonly string[]): void => {
+  const cors = Object.entries(fixedCorsHeaders(allowedOrigins)).map(([name, value]) => [name, fixed(value)] as const);
   for (const [type, { statusCode, error, retryAfter }] of GATEWAY_RESPONSES) {
     api.addGatewayResponse(`Response${type.responseType}`, {
       type,
       ...(statusCode !== undefined && { statusCode }),
       responseHeaders: {
         "x-request-id": "context.requestId",
-        ...(retryAfter !== undefined && { "Retry-After": `'${retryAfter}'` }),
+        ...(retryAfter !== undefined && { "Retry-After": fixed(String(retryAfter)) }),
+        ...Object.fromEntries(cors),
       },
       templates: { "application/json": JSON.stringify({ error }) },
     });

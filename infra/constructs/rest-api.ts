@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { RemovalPolicy, Size, Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogFormat,
   type CfnRestApi,
@@ -12,7 +12,7 @@ import {
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Route } from "../../lib/http/route.ts";
+import { methodsOf, type Route } from "../../lib/http/route.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 
 /**
@@ -23,6 +23,9 @@ const THROTTLE = { throttlingRateLimit: 5000, throttlingBurstLimit: 2500 } as co
 
 /** TLS 1.2 or later, with forward secrecy only. */
 const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
+
+/** A smaller response would hardly shrink: it travels in one packet either way. */
+const COMPRESSED_FROM_BYTES = 1024;
 
 /** Fields of the access log, which has one line for each request. None holds a resource's id or an API key. */
 const ACCESS_LOG = {
@@ -46,13 +49,15 @@ const ACCESS_LOG = {
 export interface ServiceApiProps {
   readonly stageName: string;
   readonly logRetention: RetentionDays;
+  /** Origins of the pages that may read the gateway's own responses. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** The REST API of one region. It sends each route to its function and everything else to the one that refuses it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
 
-  constructor(scope: Construct, id: string, { stageName, logRetention }: ServiceApiProps) {
+  constructor(scope: Construct, id: string, { stageName, logRetention, allowedOrigins }: ServiceApiProps) {
     super(scope, id);
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY };
     const accessLogs = new LogGroup(this, "AccessLogs", {
@@ -65,6 +70,8 @@ export class ServiceApi extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       // All bodies come in base64: bytes that are no UTF-8 arrive as they are, and what a body grows by does not depend on it.
       binaryMediaTypes: ["*/*"],
+      // Responses are compressed here and not in the functions, whose time costs more.
+      minCompressionSize: Size.bytes(COMPRESSED_FROM_BYTES),
       // All APIs of an account write logs by one role, which a new account does not have yet.
       cloudWatchRole: true,
       deployOptions: {
@@ -88,7 +95,7 @@ export class ServiceApi extends Construct {
       logGroupName: `API-Gateway-Execution-Logs_${this.api.restApiId}/${stageName}`,
     });
     this.api.deploymentStage.node.addDependency(errorLogs);
-    addGatewayResponses(this.api);
+    addGatewayResponses(this.api, allowedOrigins);
     this.acknowledge();
   }
 
@@ -99,7 +106,8 @@ export class ServiceApi extends Construct {
     const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
     for (const route of routes) {
       const resource = this.api.root.resourceForPath(route.path);
-      resource.addMethod(route.method, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
+      const integration = new LambdaIntegration(functionOf(route), { allowTestInvoke: false });
+      for (const method of methodsOf(route)) resource.addMethod(method, integration);
       for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
         resources.add(each);
     }

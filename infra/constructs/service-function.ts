@@ -14,6 +14,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import manifest from "../../package.json" with { type: "json" };
 import type { RegionCode } from "../../lib/regions.ts";
 import type { Permissions } from "../../lib/runtime/permissions.ts";
 import { nodeOptionsFor } from "./function-memory.ts";
@@ -99,6 +100,7 @@ export class ServiceFunction extends Construct {
         ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
         ...props.environment,
         ...POWERTOOLS,
+        VERSION: manifest.version,
         REGION_CODE: props.regionCode,
         NODE_OPTIONS: nodeOptionsFor(props.memorySize),
       },

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import * as z from "zod";
+import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
 import { gatewayResponses } from "./gateway-response.ts";
 import { gatewayRoutes } from "./gateway-routes.ts";
 import { type LambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
@@ -57,11 +58,31 @@ const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
 
 type Header = readonly [string, string];
 
+/** Whether a response has no body, whatever its function returned (RFC 9110 §6.4.1). */
+const isBodiless = (method: string | undefined, status: number): boolean =>
+  method === "HEAD" || status === 204 || status === 304;
+
 const send = (to: ServerResponse, { status, headers, body }: HttpResponse, ownHeaders: readonly Header[]): void => {
   if (to.destroyed) return;
-  const length: Header = ["Content-Length", String(body.length)];
-  to.writeHead(status, [...headers, ...ownHeaders, length].flat());
+  const length: Header[] = isBodiless(to.req.method, status) ? [] : [["Content-Length", String(body.length)]];
+  to.writeHead(status, [...headers, ...ownHeaders, ...length].flat());
   to.end(body);
+};
+
+/** Compresses a response as the gateway does: if the client asks for it, and the body is not small or compressed. */
+const compressed = (
+  response: HttpResponse,
+  acceptEncoding: string | string[] | undefined,
+  minimumBytes: number,
+): HttpResponse => {
+  const coding = responseCoding(String(acceptEncoding ?? ""));
+  const isCoded = response.headers.some(([name]) => name.toLowerCase() === "content-encoding");
+  if (coding === undefined || isCoded || response.body.length < minimumBytes) return response;
+  return {
+    ...response,
+    headers: [...response.headers, ["Content-Encoding", coding]],
+    body: packResponse(response.body, coding),
+  };
 };
 
 /** Responds to a request that Node cannot parse: its headers are too large, or it is not HTTP. */
@@ -76,7 +97,12 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
 };
 
 const stageSchema = z.object({ StageName: z.string() });
-const restApiSchema = z.object({ BinaryMediaTypes: z.array(z.string()).default([]) });
+const restApiSchema = z.object({
+  BinaryMediaTypes: z.array(z.string()).default([]),
+  MinimumCompressionSize: z.coerce.number().default(Infinity),
+});
+
+const NO_REST_API = restApiSchema.parse({});
 
 /**
  * Serves the template's REST API on this machine, as API Gateway does with proxy integrations.
@@ -87,14 +113,16 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
   const gatewayResponse = gatewayResponses(template);
   const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
   const [restApi] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
-  const binaryMediaTypes = restApi?.BinaryMediaTypes ?? [];
+  const { BinaryMediaTypes: binaryMediaTypes, MinimumCompressionSize: compressedFrom } = restApi ?? NO_REST_API;
 
   const handle = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
-    const body = await readBody(message);
+    const sent = await readBody(message);
+    const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
+    if (body === "unsupported") return gatewayResponse("UNSUPPORTED_MEDIA_TYPE", requestId);
     const match = routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
     if (match === undefined) return gatewayResponse("MISSING_AUTHENTICATION_TOKEN", requestId);
     if (match === "malformed") return gatewayResponse("BAD_REQUEST_PARAMETERS", requestId);
-    if (body === undefined) return gatewayResponse("REQUEST_TOO_LARGE", requestId);
+    if (body === undefined || body === "too large") return gatewayResponse("REQUEST_TOO_LARGE", requestId);
     const { integration, pathParameters } = match;
     const event = toProxyEvent({
       message,
@@ -110,7 +138,9 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
     if (invocation === "timeout") return gatewayResponse("INTEGRATION_TIMEOUT", requestId);
     const response = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
-    return response || gatewayResponse("API_CONFIGURATION_ERROR", requestId);
+    return response
+      ? compressed(response, message.headers["accept-encoding"], compressedFrom)
+      : gatewayResponse("API_CONFIGURATION_ERROR", requestId);
   };
 
   let stopping = false;

@@ -34,6 +34,8 @@ export interface LocalStackOptions {
   readonly dataDirectory?: string;
   /** Endpoint of a DynamoDB that is running already. @default the embedded engine is started */
   readonly dynamodbEndpoint?: string | undefined;
+  /** Origins of the pages that may call the API, separated by commas. @default none */
+  readonly allowedOrigins?: string | undefined;
   /** Also prints the functions' log. @default it is only written to functions.log in the data directory */
   readonly verbose?: boolean;
 }
@@ -119,7 +121,7 @@ const startWorkers = (
  * @throws LocalStackError if the port or the data directory is in use, or an engine or the synthesis fails
  */
 export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
-  const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, verbose = false } = options;
+  const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, allowedOrigins, verbose = false } = options;
   await using started = new AsyncDisposableStack();
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
@@ -135,7 +137,11 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     started.defer(() => engine.stop());
     return engine;
   };
-  const starting = [synthesize(), startDynamoDb(), startFauxqs()] as const;
+  const starting = [
+    synthesize(allowedOrigins ? { "allowed-origins": allowedOrigins } : {}),
+    startDynamoDb(),
+    startFauxqs(),
+  ] as const;
   // If one fails, wait for the others, so that they are stopped too.
   await Promise.allSettled(starting);
   const [{ template: raw, stackName, regionCode, region, directory }, dynamodbEngine, fauxqs] =

@@ -41,6 +41,7 @@ const start = async (): Promise<void> => {
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
+    allowedOrigins: process.env["ALLOWED_ORIGINS"],
     verbose: process.env["LOG"] === "1",
   });
   let stoppingSince: number | undefined;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { REGIONS, type RegionCode, stackNameOf } from "../../lib/regions.ts";
+import type { Context } from "../context.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { readTemplate, type Template } from "./template.ts";
 
@@ -28,9 +29,9 @@ export interface Synthesis {
   readonly directory: string;
 }
 
-/** A hash of all files that the template and the bundles depend on. */
-const fingerprint = (): string => {
-  const hash = createHash("sha256");
+/** A hash of the settings and of all files that the template and the bundles depend on. */
+const fingerprint = (context: string): string => {
+  const hash = createHash("sha256").update(context).update("\0");
   const files = globSync(INPUTS, { cwd: ROOT, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const path of files.map((entry) => join(entry.parentPath, entry.name)).toSorted()) {
     hash.update(path).update("\0").update(readFileSync(path)).update("\0");
@@ -38,13 +39,17 @@ const fingerprint = (): string => {
   return hash.digest("hex").slice(0, 16);
 };
 
-const synthesizeInto = async (directory: string): Promise<void> => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("synthesize.ts", import.meta.url)), directory, REGION], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+const synthesizeInto = async (directory: string, context: string): Promise<void> => {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("synthesize.ts", import.meta.url)), directory, context],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
   const printed = await text(child.stderr);
-  if ((await exit) !== 0) throw new LocalStackError(`the stack does not synthesize:\n${printed.trim()}`);
+  if ((await exit) !== 0) throw new LocalStackError(`the stack does not synthesize: ${printed.trim()}`);
 };
 
 /** Removes old syntheses. Recent ones stay, because a running local stack starts instances from its own. */
@@ -60,16 +65,18 @@ const removeOld = async (): Promise<void> => {
 /**
  * Bundles the functions and synthesizes the stack, without credentials or network. The result is cached until an input
  * changes.
+ * @param settings as `-c name=value` names them, beside region and stage
  * @throws LocalStackError with the CDK's output if the synthesis fails
  */
-export const synthesize = async (): Promise<Synthesis> => {
-  const name = fingerprint();
+export const synthesize = async (settings: Context = {}): Promise<Synthesis> => {
+  const context = JSON.stringify({ region: REGION, stage: "dev", ...settings });
+  const name = fingerprint(context);
   const directory = join(CACHE, name);
   if (!existsSync(directory)) {
     await mkdir(CACHE, { recursive: true });
     const temporary = await mkdtemp(join(CACHE, "making-"));
     try {
-      await synthesizeInto(temporary);
+      await synthesizeInto(temporary, context);
       // If another process has made the same synthesis meanwhile, use that one.
       await rename(temporary, directory).catch(() => rm(temporary, { recursive: true }));
     } catch (error) {

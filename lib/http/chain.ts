@@ -1,6 +1,7 @@
 import type middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Organization } from "../organizations/organization.ts";
+import type { Quota } from "../organizations/rate-limit.ts";
 import type { RequestBody } from "./request-body.ts";
 
 /** A function behind API Gateway's REST proxy integration. */
@@ -15,6 +16,8 @@ export interface Progress {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Set by authentication. */
   organization?: Organization;
+  /** Set by the rate limit. */
+  quota?: Quota;
   /** Set if the route takes a body. */
   body?: RequestBody;
 }

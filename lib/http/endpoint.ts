@@ -1,53 +1,24 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import type * as z from "zod";
-import { StoreBusyError } from "../errors.ts";
+import { RateLimitExceededError, StoreBusyError } from "../errors.ts";
 import { createAccessStore } from "../organizations/access-store.ts";
 import { createAuthenticate } from "../organizations/authenticate.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { createRateLimiter } from "../organizations/rate-limit.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type ApiHandler, jsonResponse, progressOf, type Step } from "./chain.ts";
+import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
+import { type ApiHandler, progressOf, type Step } from "./chain.ts";
 import { errorTable } from "./error-table.ts";
-import type { UploadedFile } from "./multipart.ts";
-import { readParams, readQuery } from "./request.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { ReadBody } from "./request-body.ts";
 import { requestIdAndLog } from "./request-log.ts";
+import { responseHeaders } from "./response-headers.ts";
 import type { EdgePermissions, Route } from "./route.ts";
-import { refuseProblems, validate } from "./validation.ts";
-
-/** A request that passed the chain: the calling organization, and the input that the route's schemas accepted. */
-interface Call<R extends Route> {
-  readonly organization: Organization;
-  /** Ids in the path: UUIDs in lower case. Anything else is replaced by the empty string, which no resource has. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: z.output<R["query"]>;
-  readonly body: z.output<R["body"]>;
-  /** The form field `upload[file]` of a multipart request. */
-  readonly file: UploadedFile | undefined;
-  /** Headers by lower-case name. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly requestId: string;
-  /** Milliseconds since the epoch when the function must have responded. */
-  readonly deadline: number;
-}
-
-interface RouteResponse<R extends Route> {
-  /** @default the route's status */
-  readonly status?: number;
-  readonly body: z.input<R["response"]>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 type EdgeRuntime = Runtime<EdgePermissions>;
 
-/** API Gateway's own limit, for invocations whose context has no remaining time, as in tests. */
-const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
-/** Reserved at the end of the function's time for the response that says that time ran out. */
-const TIMEOUT_MARGIN_MILLISECONDS = 500;
-
-/** Finds the calling organization and debits its rate limit. */
+/** Finds the calling organization and debits its rate limit. Every response to it tells what is left. */
 const authenticationAndRateLimit = (runtime: EdgeRuntime): Step => {
   const { environment, clock, log } = runtime;
   const metrics = new Metrics();
@@ -60,12 +31,21 @@ const authenticationAndRateLimit = (runtime: EdgeRuntime): Step => {
     metrics.singleMetric().addMetric("LimiterFailedOpen", MetricUnit.Count, 1);
     log.warn("rate limiter failed open", { reason: error instanceof Error ? error.name : "unknown" });
   });
+  const addHeaders: Step["after"] = ({ event, response, error }) => {
+    const { organization, quota } = progressOf(event);
+    const left =
+      error instanceof RateLimitExceededError ? { remaining: 0, resetSeconds: error.retryAfterSeconds } : quota;
+    if (!response || organization === undefined || left === undefined) return;
+    response.headers = { ...response.headers, ...rateLimitHeaders(organization, left) };
+  };
   return {
     before: async ({ event }) => {
       const progress = progressOf(event);
       progress.organization = await authenticate(progress.headers["authorization"]);
-      await admit(progress.organization);
+      progress.quota = await admit(progress.organization);
     },
+    after: addHeaders,
+    onError: addHeaders,
   };
 };
 
@@ -76,45 +56,19 @@ const bodyReader = (readBody: ReadBody): Step => ({
   },
 });
 
-/** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
-const callOf = <R extends Route>(
-  route: R,
-  clock: EdgeRuntime["clock"],
-  event: APIGatewayProxyEvent,
-  context: Context,
-): Call<R> => {
-  const { requestId, headers, organization, body: read } = progressOf(event);
-  const { parameters, repeated } = readQuery(event);
-  const query = validate<R["query"]>(route.query, parameters, "query");
-  const file = read?.kind === "file" ? read.file : undefined;
-  const value = read?.kind === "json" ? read.value : undefined;
-  const body = file ? { value: undefined, problems: [] } : validate<R["body"]>(route.body, value, "body");
-  const repetitions = repeated.map((name) => ({ path: [name], code: "repeated", message: "must be given once" }));
-  refuseProblems([...repetitions, ...query.problems, ...body.problems]);
-  if (organization === undefined) throw new Error("nobody was authenticated");
-  const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
-  return {
-    organization,
-    params: readParams(event),
-    query: query.value as z.output<R["query"]>,
-    body: body.value as z.output<R["body"]>,
-    file,
-    headers,
-    requestId,
-    deadline: clock() + timeLeft - TIMEOUT_MARGIN_MILLISECONDS,
-  };
-};
-
 const outOfTime = (): never => {
   throw new StoreBusyError("the service ran out of time; retry later");
 };
 
-type EndpointHandler<R extends Route> = (call: Call<R>) => Promise<RouteResponse<R>>;
+/** Handles a call of an organization. */
+type EndpointHandler<R extends Route> = (
+  call: Call<R> & { readonly organization: Organization },
+) => Promise<RouteResponse<R>>;
 
 /**
- * The middleware chain of every endpoint: request id and log, authentication (401), rate limit (429), body (413, 415,
- * 400), validation (422), handler, error table. The route's schema checks the response, so that no other field leaves
- * the service. The caches of keys and limits live as long as the handler.
+ * The middleware chain of every endpoint with a key: request id and log, headers of all responses, authentication
+ * (401), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The caches of keys and limits
+ * live as long as the handler.
  */
 const createChain = <R extends Route>(
   route: R,
@@ -127,12 +81,15 @@ const createChain = <R extends Route>(
     timeoutEarlyResponse: outOfTime,
   })
     .use(requestIdAndLog(route.name, runtime))
+    .use(responseHeaders(runtime))
     .use(authenticationAndRateLimit(runtime))
     .use(readBody === undefined ? [] : [bodyReader(readBody)])
     .use(errorTable)
     .handler(async (event: APIGatewayProxyEvent, context: Context): Promise<APIGatewayProxyResult> => {
-      const { status = route.status, body, headers } = await handle(callOf(route, runtime.clock, event, context));
-      return jsonResponse(status, headers, route.response.parse(body));
+      const call = callOf(route, runtime.clock, event, context);
+      const { organization } = progressOf(event);
+      if (organization === undefined) throw new Error("nobody was authenticated");
+      return toResult(route, event, await handle({ ...call, organization }));
     });
   return (event, context) => chain(event, context);
 };

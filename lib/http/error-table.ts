@@ -5,12 +5,11 @@ import {
   PreconditionFailedError,
   StateConflictError,
   StoreBusyError,
+  TooManyRequestsError,
+  UnauthenticatedError,
   WorkItemsError,
 } from "../errors.ts";
-import { UnauthenticatedError } from "../organizations/authenticate.ts";
-import { RateLimitExceededError } from "../organizations/rate-limit.ts";
 import { isUnavailable } from "../runtime/aws-errors.ts";
-import { TooManyOpenUploadsError } from "../uploads/job/open-uploads.ts";
 import { jsonResponse, type Step } from "./chain.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
@@ -56,8 +55,7 @@ const table = [
   row(BodyTooLargeError, 413),
   row(UnsupportedMediaTypeError, 415),
   row(InvalidInputError, 422),
-  row(RateLimitExceededError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
-  row(TooManyOpenUploadsError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
+  row(TooManyRequestsError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
   row(StoreBusyError, 503, () => busyHeaders),
 ];
 

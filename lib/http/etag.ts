@@ -1,12 +1,33 @@
+import { hash } from "node:crypto";
 import { InvalidInputError, PreconditionFailedError } from "../errors.ts";
 
-/** The strong entity tag of a record's version. Changes of a work item's events change neither. */
-export const etagOf = (version: number): string => `"${version}"`;
+const DIGEST_CHARACTERS = 16;
 
-/** A parsed `If-Match` header: `*` for any version, or a set of entity tags. */
-export type IfMatch = "*" | ReadonlySet<string>;
+/**
+ * The entity tag of a response body: a digest, after the version of the record if it has one. The digest changes with
+ * everything that the body shows, such as the events of a work item, which do not change its version.
+ */
+export const etagOf = (body: string, version: number | undefined): string => {
+  const digest = hash("sha256", body).slice(0, DIGEST_CHARACTERS);
+  return version === undefined ? `"${digest}"` : `"${version}-${digest}"`;
+};
+
+/** The version that an entity tag begins with; undefined for a weak tag, and for one that is not ours. */
+const versionOf = (tag: string): number | undefined => {
+  const version = /^"(\d{1,15})(?:-[^"]*)?"$/.exec(tag)?.[1];
+  return version === undefined ? undefined : Number(version);
+};
 
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** The entity tags in a header; undefined if it is not a list of them. */
+const tagsIn = (header: string): readonly string[] | undefined => {
+  const tags = header.match(ENTITY_TAG);
+  return tags !== null && /^[\s,]*$/.test(header.replaceAll(ENTITY_TAG, "")) ? tags : undefined;
+};
+
+/** A parsed `If-Match` header: `*` for any version, or a set of versions. */
+export type IfMatch = "*" | ReadonlySet<number | undefined>;
 
 /**
  * Reads `If-Match` (RFC 9110 §13.1.1).
@@ -16,18 +37,31 @@ const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 export const parseIfMatch = (header: string | undefined): IfMatch | undefined => {
   if (header === undefined) return undefined;
   if (header.trim() === "*") return "*";
-  const tags = header.match(ENTITY_TAG);
-  if (tags === null || !/^[\s,]*$/.test(header.replaceAll(ENTITY_TAG, ""))) {
-    throw new InvalidInputError('If-Match: must be * or a list of entity tags such as "3"');
+  const tags = tagsIn(header);
+  if (tags === undefined) {
+    throw new InvalidInputError('If-Match: must be * or a list of entity tags such as "3-5f1d2c3b4a596877"');
   }
-  return new Set(tags);
+  return new Set(tags.map(versionOf));
 };
 
 /**
- * Compares strongly: a weak tag matches no version.
+ * Compares versions only, so that an event that another system has added refuses no change of the item. A weak tag
+ * matches no version.
  * @throws PreconditionFailedError if the stored version is none of those in the header
  */
 export const assertMatches = (ifMatch: IfMatch | undefined, version: number): void => {
-  if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(etagOf(version))) return;
+  if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(version)) return;
   throw new PreconditionFailedError("the record has changed: If-Match names another version than the stored one");
+};
+
+const withoutWeakness = (tag: string): string => tag.replace(/^W\//, "");
+
+/**
+ * Whether a caller with this `If-None-Match` (RFC 9110 §13.1.2) has the representation already. Gateways that compress
+ * may have made the tag weak. A malformed header matches nothing, so that the whole response is sent.
+ */
+export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean => {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  return (tagsIn(ifNoneMatch) ?? []).some((tag) => withoutWeakness(tag) === etag);
 };

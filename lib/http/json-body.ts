@@ -2,7 +2,7 @@ import httpJsonBodyParser from "@middy/http-json-body-parser";
 import { InvalidInputError } from "../errors.ts";
 import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
 import { parseWith } from "./middy-parser.ts";
-import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
+import { MalformedBodyError, openBody, type RawBody, type ReadBody } from "./request-body.ts";
 
 /** Without middy's check of the content type, which refuses `Application/JSON`; `acceptedType` checks it. */
 const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
@@ -46,7 +46,6 @@ export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
 
 /** Reads a JSON body. */
 export const readJsonBody: ReadBody = async (raw, headers) => {
-  assertSize(raw);
-  acceptedType(["application/json"], headers);
-  return { kind: "json", value: await parseJsonBody(raw) };
+  const { opened } = await openBody(raw, headers, ["application/json"]);
+  return { kind: "json", value: await parseJsonBody(opened) };
 };

@@ -2,24 +2,36 @@ import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { ApiHandler } from "./chain.ts";
+import { type ApiHandler, progressOf } from "./chain.ts";
+import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { errorTable, MethodNotAllowedError } from "./error-table.ts";
 import { requestIdAndLog } from "./request-log.ts";
-import type { Route } from "./route.ts";
+import { responseHeaders } from "./response-headers.ts";
+import { methodsOf, type Route } from "./route.ts";
 
-/** Refuses requests without a route: 405 with `Allow` if the path has other methods, else 404. No API key is needed. */
+/**
+ * Responds to requests without a route: 204 to a browser's preflight request from an allowed origin, 405 with `Allow`
+ * if the path has other methods, else 404. No API key is needed.
+ */
 export const rejectUnknownRoute = (
   name: string,
   routes: readonly Pick<Route, "method" | "path">[],
   runtime: Runtime<object>,
 ): ApiHandler => {
+  const { ALLOWED_ORIGINS: origins } = runtime.environment;
+  const isPreflight = (event: APIGatewayProxyEvent): boolean => {
+    const { origin, "access-control-request-method": method } = progressOf(event).headers;
+    return event.httpMethod === "OPTIONS" && method !== undefined && corsHeaders(origins, origin) !== undefined;
+  };
   const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(requestIdAndLog(name, runtime))
+    .use(responseHeaders(runtime))
     .use(errorTable)
-    .handler(async ({ resource }: APIGatewayProxyEvent): Promise<never> => {
-      const allowed = routes.filter(({ path }) => path === resource).map(({ method }) => method);
-      if (allowed.length > 0) throw new MethodNotAllowedError(allowed);
-      throw new NotFoundError("no such path");
+    .handler(async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
+      const allowed = routes.filter(({ path }) => path === event.resource).flatMap(methodsOf);
+      if (allowed.length === 0) throw new NotFoundError("no such path");
+      if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };
+      throw new MethodNotAllowedError(allowed);
     });
   return (event, context) => chain(event, context);
 };

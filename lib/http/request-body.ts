@@ -1,3 +1,5 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { WorkItemsError } from "../errors.ts";
 import { type MediaType, parseMediaType } from "./media-type.ts";
@@ -26,16 +28,43 @@ export type RequestBody =
 /** Reads a body. @throws BodyTooLargeError, then UnsupportedMediaTypeError, MalformedBodyError, InvalidInputError */
 export type ReadBody = (raw: RawBody, headers: Headers) => Promise<RequestBody>;
 
-/** Checks the size of a body. @param advice end of the error message: what to do instead @throws BodyTooLargeError */
-export const assertSize = ({ body, isBase64Encoded }: RawBody, advice = ""): void => {
-  if (Buffer.byteLength(body ?? "", isBase64Encoded ? "base64" : "utf8") <= BODY_MAX_BYTES) return;
-  throw new BodyTooLargeError(`the request body must be at most ${BODY_MAX_BYTES} bytes${advice}`);
+const tooLarge = (advice: string) =>
+  new BodyTooLargeError(`the request body must be at most ${BODY_MAX_BYTES} bytes${advice}`);
+
+const assertSize = ({ body, isBase64Encoded }: RawBody, advice: string): void => {
+  if (Buffer.byteLength(body ?? "", isBase64Encoded ? "base64" : "utf8") > BODY_MAX_BYTES) throw tooLarge(advice);
+};
+
+const gunzipInBackground = promisify(gunzip);
+const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+/**
+ * Unpacks a gzip body. API Gateway unpacks bodies itself and may leave the header as it was, so the first bytes decide.
+ * @throws BodyTooLargeError as soon as the unpacked body is too large; MalformedBodyError
+ */
+const unpack = async (raw: RawBody, advice: string): Promise<RawBody> => {
+  const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
+  if (!isGzip(bytes)) return raw;
+  try {
+    const unpacked = await gunzipInBackground(bytes, { maxOutputLength: BODY_MAX_BYTES });
+    return { body: unpacked.toString("base64"), isBase64Encoded: true };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(advice);
+    throw new MalformedBodyError("the request body is not valid gzip");
+  }
 };
 
 const isUtf8 = (charset: string | undefined): boolean => charset === undefined || /^utf-?8$/i.test(charset);
 
-/** The media type of the body. @throws UnsupportedMediaTypeError if it is not one of those accepted */
-export const acceptedType = (accepted: readonly string[], headers: Headers): MediaType => {
+/** The coding of the body. @throws UnsupportedMediaTypeError unless it is gzip or none */
+const codingOf = (headers: Headers): "gzip" | "identity" => {
+  const coding = (headers["content-encoding"] ?? "").trim().toLowerCase();
+  if (coding === "gzip" || coding === "x-gzip") return "gzip";
+  if (coding === "" || coding === "identity") return "identity";
+  throw new UnsupportedMediaTypeError("Content-Encoding must be gzip or identity");
+};
+
+const acceptedType = (accepted: readonly string[], headers: Headers): MediaType => {
   const mediaType = parseMediaType(headers["content-type"]);
   if (mediaType === undefined || !accepted.includes(mediaType.type)) {
     throw new UnsupportedMediaTypeError(`Content-Type must be ${accepted.join(" or ")}`);
@@ -43,8 +72,22 @@ export const acceptedType = (accepted: readonly string[], headers: Headers): Med
   if (mediaType.type === "application/json" && !isUtf8(mediaType.parameters.get("charset"))) {
     throw new UnsupportedMediaTypeError("the charset of the body must be utf-8");
   }
-  if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? "")) {
-    throw new UnsupportedMediaTypeError("the body must not be compressed (Content-Encoding)");
-  }
   return mediaType;
+};
+
+/**
+ * Checks the size and the media type of a body, and unpacks it.
+ * @param accepted media types
+ * @param advice end of the message about a body that is too large: what to do instead
+ * @throws BodyTooLargeError, UnsupportedMediaTypeError, MalformedBodyError
+ */
+export const openBody = async (
+  raw: RawBody,
+  headers: Headers,
+  accepted: readonly string[],
+  advice = "",
+): Promise<{ readonly mediaType: MediaType; readonly opened: RawBody }> => {
+  assertSize(raw, advice);
+  const mediaType = acceptedType(accepted, headers);
+  return { mediaType, opened: codingOf(headers) === "gzip" ? await unpack(raw, advice) : raw };
 };

@@ -20,10 +20,16 @@ export interface Route {
   readonly status: 200 | 201 | 202;
   /** Whether the endpoint is not in the contract. */
   readonly extension?: boolean;
+  /** Whether it needs no API key and counts against no limit. It holds no organization's data. */
+  readonly public?: true;
   readonly permissions: Permissions;
 }
 
-/** Permissions that the chain of every endpoint needs, for authentication and the rate limit. */
+/** All methods that a route serves: HEAD wherever GET is. */
+export const methodsOf = ({ method }: Pick<Route, "method">): readonly string[] =>
+  method === "GET" ? ["GET", "HEAD"] : [method];
+
+/** Permissions that the chain of every endpoint with a key needs, for authentication and the rate limit. */
 export const EDGE_PERMISSIONS = {
   access: { actions: ["GetItem"] },
   limits: { actions: ["UpdateItem"] },

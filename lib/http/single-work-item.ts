@@ -4,7 +4,6 @@ import { countFitting, RESPONSE_MAX_BYTES, responseBytes } from "../runtime/resp
 import type { ItemWithEvents } from "../work-items/read-work-item.ts";
 import type { WorkItemEventResponse } from "../work-items/work-item.ts";
 import { toEventResponse, toWorkItemResponse } from "../work-items/work-item-response.ts";
-import { etagOf } from "./etag.ts";
 
 /** Scope of the cursors in one item's list of events. */
 export const eventsScope = (organization: Organization, itemId: string) => ({
@@ -36,6 +35,6 @@ export const respondWithWorkItem = (organization: Organization, found: ItemWithE
         meta: { events: { next: encodeCursor(eventsScope(organization, found.id), after) } },
       }),
     },
-    headers: { etag: etagOf(found.version) },
+    version: found.version,
   };
 };

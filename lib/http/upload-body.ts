@@ -4,10 +4,12 @@ import { parseJsonBody } from "./json-body.ts";
 import type { MediaType } from "./media-type.ts";
 import { parseWith } from "./middy-parser.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "./multipart.ts";
-import { acceptedType, assertSize, MalformedBodyError, type RawBody, type ReadBody } from "./request-body.ts";
+import { MalformedBodyError, openBody, type RawBody, type ReadBody } from "./request-body.ts";
 
 /** The only form field of a multipart upload. */
 const FILE_FIELD = "upload[file]";
+
+const ADVICE = '; for larger files send { "upload": { "filename", "size" } } as JSON';
 
 /** Without middy's check of the content type, which refuses quoted boundaries; `acceptedType` checks it. */
 const multipartParser = httpMultipartBodyParser({
@@ -51,9 +53,8 @@ const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFil
 
 /** Reads a file from a multipart body, or a JSON body that requests an upload form. */
 export const readUploadBody: ReadBody = async (raw, headers) => {
-  assertSize(raw, '; for larger files send { "upload": { "filename", "size" } } as JSON');
-  const mediaType = acceptedType(["multipart/form-data", "application/json"], headers);
+  const { mediaType, opened } = await openBody(raw, headers, ["multipart/form-data", "application/json"], ADVICE);
   return mediaType.type === "application/json"
-    ? { kind: "json", value: await parseJsonBody(raw) }
-    : { kind: "file", file: await readFile(raw, mediaType) };
+    ? { kind: "json", value: await parseJsonBody(opened) }
+    : { kind: "file", file: await readFile(opened, mediaType) };
 };

@@ -1,17 +1,10 @@
 import type { Clock } from "../clock.ts";
-import { WorkItemsError } from "../errors.ts";
+import { UnauthenticatedError } from "../errors.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { RegionCode } from "../regions.ts";
 import { hashApiKey, isApiKeyOf } from "./api-key.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
-
-/** The request has no valid API key. The message is the same for every reason. */
-export class UnauthenticatedError extends WorkItemsError {
-  constructor() {
-    super("a valid API key is required: Authorization: Bearer <API_KEY>");
-  }
-}
 
 /** Revoked keys and changed limits take effect within this time. */
 export const KEY_CACHE_SECONDS = 30;

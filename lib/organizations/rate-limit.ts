@@ -1,21 +1,11 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { conditionFailureOf } from "../dynamodb/errors.ts";
-import { WorkItemsError } from "../errors.ts";
+import { RateLimitExceededError } from "../errors.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
 import { isThrottled } from "../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
-
-/** The organization has reached its rate limit. */
-export class RateLimitExceededError extends WorkItemsError {
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds: number) {
-    super(`rate limit exceeded; retry after ${retryAfterSeconds} s`);
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
 
 /** Unused requests of a lease expire after this time. */
 export const LEASE_MILLISECONDS = 5000;
@@ -114,11 +104,28 @@ const leaseOf = ({ rate }: Organization, { average, demand }: Account, free: num
   return Math.max(1, Math.floor(lease));
 };
 
+/** What the account tells of the organization's limit. @param now milliseconds since the epoch */
+const quotaOf = (organization: Organization, account: Account, now: number): Quota => {
+  const { interval, tolerance } = paceOf(organization);
+  const ahead = Math.max(0, account.arrival - now * MICROSECONDS);
+  const leased = now >= account.leaseFrom && now < account.leaseUntil ? account.leased : 0;
+  const free = Math.max(0, Math.floor((tolerance - ahead) / interval));
+  return { remaining: Math.min(organization.burst, leased + free), resetSeconds: Math.ceil(ahead / 1_000_000) };
+};
+
 /** What the rate limiter requires of a runtime. */
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
+/** What is left of an organization's limit, as far as this instance knows: others may have used some of it since. */
+export interface Quota {
+  /** Requests that could be sent now. */
+  readonly remaining: number;
+  /** Seconds until the whole burst is available again if nothing is sent. */
+  readonly resetSeconds: number;
+}
+
 /** Counts one request of an organization. @throws RateLimitExceededError */
-export type Admit = (organization: Organization) => Promise<void>;
+export type Admit = (organization: Organization) => Promise<Quota>;
 
 /**
  * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
@@ -232,11 +239,11 @@ export const createRateLimiter = (
     countDemand(account, clock());
     for (;;) {
       const now = clock();
-      if (now < account.openUntil) return;
+      if (now < account.openUntil) return quotaOf(organization, account, now);
       const hasLease = account.leased > 0 && now < account.leaseUntil;
       if (hasLease && now >= account.leaseFrom) {
         account.leased -= 1;
-        return;
+        return quotaOf(organization, account, now);
       }
       const refusedUntil = hasLease ? account.leaseFrom : account.refusedUntil;
       if (now < refusedUntil) {

@@ -8,8 +8,15 @@ import type { Permissions } from "./permissions.ts";
 const commonSchema = z.object({
   /** Code of the regional deployment, which its API keys contain. */
   REGION_CODE: regionCodeSchema,
+  /** Version of the service. */
+  VERSION: z.string(),
   /** Whether S3 is addressed in path style, for the embedded engines and LocalStack. */
   S3_FORCE_PATH_STYLE: z.stringbool().default(false),
+  /** Origins of the pages that may call the API, separated by commas. */
+  ALLOWED_ORIGINS: z
+    .string()
+    .default("")
+    .transform((origins) => origins.split(",").filter(Boolean)),
 });
 
 /** The environment of a function: the common variables, and the name of each resource in its permissions. */

@@ -77,7 +77,10 @@ const expectError = ({ status, headers, text, body }: ApiResponse, expected: num
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
 };
 
-describe.each(allRoutes)("$method $path", (route) => {
+/** The routes that need a key. */
+const routesWithKey = allRoutes.filter((route) => route.public !== true);
+
+describe.each(routesWithKey)("$method $path", (route) => {
   let handler: ApiHandler;
   beforeAll(async () => {
     handler = (await functionOf(route))(runtime);
@@ -138,9 +141,26 @@ describe.each(allRoutes)("$method $path", (route) => {
     await call(handler, requestTo(route, { key }));
     const refused = await call(handler, requestTo(route, { key, query: { what: "ever" } }));
     expectError(refused, 429);
-    expect(refused.headers["retry-after"]).toBe("1");
+    expect(refused.headers).toMatchObject({
+      "retry-after": "1",
+      ratelimit: '"organization";r=0;t=1',
+      "ratelimit-policy": '"organization";q=1;w=1',
+    });
     clock.advance(1000);
     expect((await call(handler, requestTo(route, { key }))).status).not.toBe(429);
+  });
+
+  it("tells what is left of the organization's limit, whatever its status, and nothing without a key", async () => {
+    const { key } = await createTestOrganization(runtime, { rate: 100, burst: 250 });
+    for (const [query, remaining] of [
+      [{}, 249],
+      [{ what: "ever" }, 248],
+    ] as const) {
+      const { headers } = await call(handler, requestTo(route, { key, query }));
+      expect(headers["ratelimit-policy"]).toBe('"organization";q=250;w=3');
+      expect(headers["ratelimit"]).toBe(`"organization";r=${remaining};t=1`);
+    }
+    expect((await call(handler, requestTo(route))).headers).not.toHaveProperty("ratelimit");
   });
 
   it("names an unknown query parameter, and one given twice", async () => {
@@ -180,7 +200,7 @@ describe.each(allRoutes.filter(({ bodyKind }) => bodyKind !== "none"))("$method 
   });
 });
 
-describe.each(allRoutes.filter(({ bodyKind }) => bodyKind === "none"))("$method $path", (route) => {
+describe.each(routesWithKey.filter(({ bodyKind }) => bodyKind === "none"))("$method $path", (route) => {
   it("ignores a body", async () => {
     const handler = (await functionOf(route))(runtime);
     const plain = await call(handler, requestTo(route, { key: owner.key }));
@@ -218,6 +238,36 @@ describe.each(allRoutes.filter(({ path }) => path.includes("{id}")))("$method $p
       const response = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
       expect({ status: response.status, text: response.text }).toEqual({ status: 404, text: unknown.text });
     }
+  });
+});
+
+describe.each(allRoutes.filter(({ method }) => method === "GET"))("$method $path", (route) => {
+  it("responds to HEAD as to GET, without a body", async () => {
+    const handler = (await functionOf(route))(runtime);
+    const id = (await makeResource[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    for (const changes of [{ params: { id } }, { params: { id: "none" } }, { query: { what: "ever" } }, { key: "" }]) {
+      const request = requestTo(route, { key: owner.key, ...changes });
+      const { headers: got, ...get } = await call(handler, request);
+      const { headers, ...head } = await call(handler, { ...request, method: "HEAD" });
+      expect(head).toEqual({ status: get.status, text: "", body: {} });
+      expect(Object.keys(headers).toSorted()).toEqual(Object.keys(got).toSorted());
+    }
+  });
+
+  it("responds with 304 to a caller that has the representation, and with all of it to others", async () => {
+    const handler = (await functionOf(route))(runtime);
+    const id = (await makeResource[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    const request = (etag?: string) =>
+      requestTo(route, { key: owner.key, params: { id }, headers: { ...(etag && { "If-None-Match": etag }) } });
+    const first = await call(handler, request());
+    const { etag = "" } = first.headers;
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const { status, headers, text } = await call(handler, request(known));
+      expect({ status, text, etag: headers["etag"] }).toEqual({ status: 304, text: "", etag });
+      expect(headers["x-request-id"]).toMatch(/./);
+    }
+    expect(await call(handler, request('"other"'))).toMatchObject({ status: 200, text: first.text });
   });
 });
 

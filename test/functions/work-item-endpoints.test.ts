@@ -31,7 +31,7 @@ describe("create a work item", () => {
     };
     const { status, body, headers } = await call("createWorkItem", { body: { work_item } });
     expect(status).toBe(201);
-    expect(headers["etag"]).toBe('"1"');
+    expect(headers["etag"]).toMatch(/^"1-[0-9a-f]{16}"$/);
     const agent = { id: null, name: "Ann", email: "ann@example.com", external_id: null, avatar_url: null };
     expect(body).toEqual({
       data: {
@@ -175,7 +175,8 @@ describe("update a work item", () => {
       body: { work_item: changed },
     });
     expect(status).toBe(200);
-    expect(headers["etag"]).toBe('"2"');
+    expect(headers["etag"]).toMatch(/^"2-/);
+    expect((await call("getWorkItem", { params: { id: idOf(item) } })).headers["etag"]).toBe(headers["etag"]);
     expect(body["data"]).toEqual({
       ...(item as object),
       type: "call",
@@ -187,12 +188,13 @@ describe("update a work item", () => {
   });
   it("changes neither updated_at nor the ETag if nothing differs", async () => {
     const item = await create({ type: "call" });
+    const before = await call("getWorkItem", { params: { id: idOf(item) } });
     const { body, headers } = await call("updateWorkItem", {
       params: { id: idOf(item) },
       body: { work_item: { type: "call" } },
     });
     expect(body["data"]).toEqual(item);
-    expect(headers["etag"]).toBe('"1"');
+    expect(headers["etag"]).toBe(before.headers["etag"]);
   });
   it("refuses another external_id and events with 422, and takes its own external_id", async () => {
     const item = await create();
@@ -254,14 +256,27 @@ describe("create or update an event", () => {
     const params = { id: idOf(item) };
     const external_id = "é".repeat(512);
     const send = (event: object) => call("upsertWorkItemEvent", { params, body: { event: { external_id, ...event } } });
+    const before = await call("getWorkItem", { params });
     const created = await send({ content: "opened", actor_name: "Ann" });
     const updated = await send({ content: null });
+    const after = await call("getWorkItem", { params });
     const unchanged = await send({});
     expect([created.status, updated.status, unchanged.status]).toEqual([201, 200, 200]);
     expect(created.body["data"]).toMatchObject({ external_id, content: "opened", actor: { name: "Ann" } });
     expect(updated.body["data"]).not.toHaveProperty("content");
     expect(unchanged.body).toEqual(updated.body);
-    expect((await call("getWorkItem", { params })).headers["etag"]).toBe('"1"');
+    expect(after.body["data"]!["updated_at"]).toBe(before.body["data"]!["updated_at"]);
+    expect((await call("getWorkItem", { params })).headers["etag"]).toBe(after.headers["etag"]);
+  });
+  it("makes a copy of the item stale, but refuses no change of the item", async () => {
+    const params = { id: idOf(await create()) };
+    const { etag = "" } = (await call("getWorkItem", { params })).headers;
+    await call("upsertWorkItemEvent", { params, body: { event: { external_id: "E" } } });
+    const again = await call("getWorkItem", { params, headers: { "If-None-Match": etag } });
+    expect([again.status, again.body["data"]!["events"]]).toMatchObject([200, [{ external_id: "E" }]]);
+    const changed = { params, headers: { "If-Match": etag }, body: { work_item: { type: "call" } } };
+    expect((await call("updateWorkItem", changed)).status).toBe(200);
+    expect((await call("updateWorkItem", changed)).status).toBe(412);
   });
 });
 

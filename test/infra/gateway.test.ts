@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import { create } from "../../functions/reject-unknown-route.ts";
 import { allRoutes } from "../../functions/routes.ts";
+import { methodsOf } from "../../lib/http/route.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
@@ -43,8 +44,8 @@ const functionBehind = new Map(
 );
 
 describe("routes", () => {
-  test.each(allRoutes)("$method $path goes to $name", ({ method, path, name }) => {
-    expect(functionBehind.get(`${method} ${path}`)).toBe(name);
+  test.each(allRoutes)("$method $path goes to $name, and HEAD where GET does", ({ method, path, name }) => {
+    for (const each of methodsOf({ method })) expect(functionBehind.get(`${each} ${path}`)).toBe(name);
   });
 
   test("every other method and path goes to our own 404 and 405", () => {
@@ -52,7 +53,7 @@ describe("routes", () => {
     expect(every).toEqual(expect.arrayContaining(["/v1", "/v1/work_items", "/{proxy+}"]));
     for (const path of ["/", ...every])
       expect([path, functionBehind.get(`ANY ${path}`)]).toEqual([path, "reject-unknown-route"]);
-    expect(functionBehind.size).toBe(allRoutes.length + every.length + 1);
+    expect(functionBehind.size).toBe(allRoutes.flatMap(methodsOf).length + every.length + 1);
   });
 
   test("are proxied, and authenticated by the functions", () => {
@@ -64,13 +65,17 @@ describe("routes", () => {
     const permissions = resourcesOf(us, "AWS::Lambda::Permission")
       .map(([, permission]) => plain(permission) as { FunctionName: string; Principal: string; SourceArn: string })
       .filter(({ Principal }) => Principal === "apigateway.amazonaws.com");
-    for (const { name, method, path } of allRoutes) {
+    for (const { name, path, ...route } of allRoutes) {
       const sources = permissions
         .filter(({ FunctionName }) => functionIds.get(FunctionName.replace(/\.Arn$/, "")) === name)
         .map(({ SourceArn }) => SourceArn);
       const segments = path.replaceAll(/\{[^}]*\}/g, "*");
-      expect(sources).toEqual([expect.stringMatching(/^arn:aws:execute-api:us-east-1:/)]);
-      expect(sources[0]?.endsWith(`/${method}${segments}`)).toBe(true);
+      const served = methodsOf(route);
+      expect(sources).toHaveLength(served.length);
+      for (const [at, method] of served.entries()) {
+        expect(sources[at]).toMatch(/^arn:aws:execute-api:us-east-1:/);
+        expect(sources[at]?.endsWith(`/${method}${segments}`)).toBe(true);
+      }
     }
   });
 });
@@ -114,7 +119,7 @@ describe("gateway responses", () => {
 
   test("an unknown path gets the same bytes from the gateway as from our function", async () => {
     const rejectUnknownRoute = create(await createTestRuntime());
-    const event = { resource: "/{proxy+}", headers: {}, requestContext: {} };
+    const event = { resource: "/{proxy+}", httpMethod: "GET", headers: {}, requestContext: {} };
     const { body } = await rejectUnknownRoute(event as unknown as APIGatewayProxyEvent, {} as Context);
     expect(responseOf(ResponseType.MISSING_AUTHENTICATION_TOKEN)?.ResponseTemplates).toEqual({
       "application/json": body,
@@ -134,6 +139,7 @@ describe("the API", () => {
     expect(resourceOf(us, "AWS::ApiGateway::RestApi")).toMatchObject({
       EndpointConfiguration: { Types: ["REGIONAL"] },
       BinaryMediaTypes: ["*/*"],
+      MinimumCompressionSize: 1024,
       SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
     });
   });
@@ -168,6 +174,51 @@ describe("the API", () => {
       expect.stringMatching(/^API-Gateway-Execution-Logs_/),
     );
     for (const group of groups) expect(group).toHaveProperty("RetentionInDays", 7);
+  });
+});
+
+describe("origins of pages", () => {
+  const corsOf = (template: typeof us): readonly (readonly [unknown, unknown])[] =>
+    resourcesOf(template, "AWS::ApiGateway::GatewayResponse").map(([, { ResponseParameters: parameters }]) => {
+      const headers = parameters as Record<string, string>;
+      const header = (name: string) => headers[`gatewayresponse.header.Access-Control-${name}`];
+      return [header("Allow-Origin"), header("Expose-Headers")];
+    });
+  const variablesOf = (template: typeof us, name: string) => {
+    const [, { Environment }] = resourcesOf(template, "AWS::Lambda::Function").find(
+      ([, { FunctionName }]) => FunctionName === `WorkItems-us-${name}`,
+    )!;
+    return (Environment as { Variables: Record<string, string> }).Variables;
+  };
+  const bucketOriginsOf = (template: typeof us) => {
+    const { CorsConfiguration: cors } = resourceOf(template, "AWS::S3::Bucket");
+    return (cors as { CorsRules: { AllowedOrigins: unknown[] }[] }).CorsRules[0]?.AllowedOrigins.slice(1);
+  };
+
+  test("are none unless they are named", () => {
+    expect(new Set(corsOf(us).flat())).toEqual(new Set([undefined]));
+    expect(variablesOf(us, "get-work-item")).not.toHaveProperty("ALLOWED_ORIGINS");
+    expect(bucketOriginsOf(us)).toEqual([]);
+  });
+
+  test("are known to the API's functions, the gateway, the firewall and the bucket", () => {
+    const origin = "https://app.example.com";
+    const { us: open } = synthesize({ "allowed-origins": origin, waf: "true" });
+    for (const headers of corsOf(open)) expect(headers).toEqual([`'${origin}'`, expect.stringContaining("RateLimit")]);
+    for (const name of ["get-work-item", "get-health", "reject-unknown-route"]) {
+      expect(variablesOf(open, name)).toHaveProperty("ALLOWED_ORIGINS", origin);
+    }
+    expect(variablesOf(open, "split-upload")).not.toHaveProperty("ALLOWED_ORIGINS");
+    expect(bucketOriginsOf(open)).toEqual([origin]);
+    expect(JSON.stringify(resourceOf(open, "AWS::WAFv2::WebACL"))).toContain(`"Value":"${origin}"`);
+  });
+
+  test("may be several: the gateway's own responses, which are always the same, are then for all", () => {
+    const origins = "https://app.example.com,https://admin.example.com";
+    const { us: open } = synthesize({ "allowed-origins": origins });
+    for (const [origin] of corsOf(open)) expect(origin).toBe("'*'");
+    expect(variablesOf(open, "get-work-item")).toHaveProperty("ALLOWED_ORIGINS", origins);
+    expect(bucketOriginsOf(open)).toEqual(origins.split(","));
   });
 });
 

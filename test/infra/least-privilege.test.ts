@@ -147,6 +147,11 @@ test("work items are made, read, changed, listed and deleted with no more than e
   expect(refused).toEqual([]);
 });
 
+test("the health of the service is told with no more than its function's policy", async () => {
+  await request(routes.getHealth);
+  expect(refused).toEqual([]);
+});
+
 test("conversation uploads are recorded and read with no more than each function's policy", async () => {
   const payload = { organization, external_id: "call", source: "phone" };
   const recorded = (await invoke("record-conversation-upload", { ...payload, status: "pending" })) as { id: string };

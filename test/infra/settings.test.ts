@@ -18,6 +18,7 @@ describe("settings", () => {
       regions: regionCodes,
       waf: false,
       alarmEmail: undefined,
+      allowedOrigins: [],
       domains: {},
       environment: {},
     });
@@ -49,6 +50,13 @@ describe("settings", () => {
     rmSync(directory, { recursive: true });
   });
 
+  test("name the origins of pages, separated by commas", () => {
+    expect(settings("allowed-origins=https://app.example.com, http://localhost:5173").allowedOrigins).toEqual([
+      "https://app.example.com",
+      "http://localhost:5173",
+    ]);
+  });
+
   test("take values with an equals sign in them, and leave other options alone", () => {
     expect(contextOf(["--require-approval", "never", "-c", "a=b=c", "--context", "d=e"])).toEqual({ a: "b=c", d: "e" });
   });
@@ -56,6 +64,10 @@ describe("settings", () => {
   test.each([
     [["stage=production"], "-c stage=production: must be dev or prod"],
     [["environment=nowhere"], /^-c environment=nowhere: must be a file with AWS_ENDPOINT_URL=<URL> lines/],
+    [["allowed-origins=*"], /^-c allowed-origins=\*: must be origins such as https:\/\/app.example.com/],
+    [["allowed-origins=https://a.example.com/"], /: must be origins such as /],
+    [["allowed-origins=https://a.example.com,file:///x"], /: must be origins such as /],
+    [["allowed-origins=null"], /: must be origins such as /],
     [["wafs=true"], /^-c wafs: is no setting; settings are stage, region, waf, /],
     [["region=mars"], `-c region=mars: must be ${regionCodesInWords}`],
     [["waf=maybe"], "-c waf=maybe: must be true or false"],

@@ -119,12 +119,17 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The body as text. */
   readonly text: string;
-  /** The parsed body. */
+  /** The parsed body; an empty object if there is none. */
   readonly body: { readonly error?: string; readonly data?: never; readonly [key: string]: unknown };
 }
 
 /** Invokes a handler with a request, as the gateway does. */
 export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiResponse> => {
   const { statusCode, headers, body } = await handler(apiEvent(request), lambdaContext());
-  return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
+  return {
+    status: statusCode,
+    headers: headers as Record<string, string>,
+    text: body,
+    body: body === "" ? {} : JSON.parse(body),
+  };
 };

@@ -51,7 +51,7 @@ export const createTestService = async (options: Parameters<typeof createTestRun
     return {
       status: response.statusCode,
       headers: (response.headers ?? {}) as Record<string, string>,
-      body: parseJson(response.body) as unknown as Json,
+      body: (response.body === "" ? {} : parseJson(response.body)) as unknown as Json,
       text: response.body,
     };
   };

@@ -1,7 +1,7 @@
 import { backOff } from "../../backoff.ts";
 import { type Clock, isoTime } from "../../clock.ts";
 import { toUpdate } from "../../dynamodb/conditional-update.ts";
-import { StoreBusyError, WorkItemsError } from "../../errors.ts";
+import { StoreBusyError, TooManyRequestsError } from "../../errors.ts";
 import { listingEntry } from "../../listing/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { type Counters, type JobKey, toRowCounters, type UploadJob } from "./upload-record.ts";
@@ -16,11 +16,12 @@ const OPEN_MAX = 100;
 const RETRY_AFTER_SECONDS = 30;
 
 /** The organization has as many unfinished jobs as it may have. */
-export class TooManyOpenUploadsError extends WorkItemsError {
-  readonly retryAfterSeconds = RETRY_AFTER_SECONDS;
-
+class TooManyOpenUploadsError extends TooManyRequestsError {
   constructor() {
-    super(`at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`);
+    super(
+      `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`,
+      RETRY_AFTER_SECONDS,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { buffer, text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startGateway } from "../../../infra/local/gateway.ts";
@@ -48,7 +49,10 @@ const template = resolveTemplate({
   sqsEndpoint: "http://127.0.0.1:1",
   template: {
     Resources: {
-      Api: { Type: "AWS::ApiGateway::RestApi", Properties: { BinaryMediaTypes: ["multipart/form-data"] } },
+      Api: {
+        Type: "AWS::ApiGateway::RestApi",
+        Properties: { BinaryMediaTypes: ["multipart/form-data"], MinimumCompressionSize: 100 },
+      },
       Stage: { Type: "AWS::ApiGateway::Stage", Properties: { StageName: "dev" } },
       Echo: lambda("echo"),
       Batch: lambda("batch"),
@@ -60,6 +64,7 @@ const template = resolveTemplate({
       Bare: resource("bare"),
       Proxy: resource("{proxy+}"),
       GetItem: method("GET", "Item", "Echo"),
+      HeadItem: method("HEAD", "Item", "Echo"),
       PostItems: method("POST", "Items", "Echo"),
       AnyItem: method("ANY", "Item", "Reject"),
       AnyItems: method("ANY", "Items", "Reject"),
@@ -67,6 +72,7 @@ const template = resolveTemplate({
       GetEvents: method("GET", "Events", "Echo"),
       AnyProxy: method("ANY", "Proxy", "Reject"),
       TooLarge: gatewayResponse("REQUEST_TOO_LARGE", "413", "Request body too large"),
+      Unsupported: gatewayResponse("UNSUPPORTED_MEDIA_TYPE", "415", "Unsupported"),
       NotFound: gatewayResponse("MISSING_AUTHENTICATION_TOKEN", "404", "Not found"),
       Malformed: gatewayResponse("DEFAULT_4XX", "400", "Bad request"),
       Broken: gatewayResponse("DEFAULT_5XX", "500", "Internal error"),
@@ -175,6 +181,28 @@ describe("the event", () => {
     expect(plain).toMatchObject({ isBase64Encoded: false, body: '"ü€' });
   });
 
+  test("holds an unpacked body beside its Content-Encoding", async () => {
+    const body = gzipSync('{"a":1}');
+    const headers = ["Host", "h", "Content-Type", "application/json", "Content-Encoding", "gzip"];
+    const event = await eventOf("/items", {
+      method: "POST",
+      headers: [...headers, "Content-Length", `${body.length}`],
+      body,
+    });
+    expect(event).toMatchObject({ body: '{"a":1}', headers: { "Content-Encoding": "gzip" } });
+  });
+
+  test("is not made of a body in another coding", async () => {
+    for (const coding of ["br", "gzip"]) {
+      const response = await fetch(`${base}/items`, {
+        method: "POST",
+        headers: { "content-encoding": coding },
+        body: "{}",
+      });
+      expect([response.status, await response.text()]).toEqual([415, '{"error":"Unsupported"}']);
+    }
+  });
+
   test("has a request id that no other request has", async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await eventOf("/items/1")).requestContext.requestId));
     expect(new Set(ids).size).toBe(3);
@@ -232,6 +260,46 @@ describe("the response", () => {
 
   test("is JSON where the function names no content type", async () => {
     expect((await responseTo({ statusCode: 204 })).headers.get("content-type")).toBe("application/json");
+  });
+
+  test("is compressed where the client prefers gzip or deflate, unless it is small or compressed already", async () => {
+    const large = { statusCode: 200, body: JSON.stringify("a".repeat(200)) };
+    for (const coding of ["gzip", "deflate"]) {
+      const response = await responseTo(large, { "accept-encoding": coding });
+      expect(response.headers.get("content-encoding")).toBe(coding);
+      expect(Number(response.headers.get("content-length"))).toBeLessThan(100);
+      expect(await response.text()).toBe(large.body);
+    }
+    const plain = [
+      [large, "br"],
+      [{ statusCode: 200, body: '"a"' }, "gzip"],
+    ] as const;
+    for (const [result, accepted] of plain) {
+      const response = await responseTo(result, { "accept-encoding": accepted });
+      expect([response.headers.get("content-encoding"), await response.text()]).toEqual([null, result.body]);
+    }
+    const packed = gzipSync(large.body).toString("base64");
+    const headers = { "Content-Encoding": "gzip" };
+    const response = await responseTo(
+      { statusCode: 200, headers, body: packed, isBase64Encoded: true },
+      { "accept-encoding": "gzip", accept: "multipart/form-data" },
+    );
+    expect(await response.text()).toBe(large.body);
+  });
+
+  test.each([
+    ["HEAD", { statusCode: 200, body: "text" }],
+    ["GET", { statusCode: 304, body: "text" }],
+    ["GET", { statusCode: 204, body: "text" }],
+  ])("to %s with %o has no body", async (verb, result) => {
+    const gateway = await start(() => result);
+    onTestFinished(() => gateway.stop());
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/items/1`, { method: verb });
+    expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([
+      result.statusCode,
+      null,
+      "",
+    ]);
   });
 
   test("decodes base64 only for clients that accept a binary media type first", async () => {

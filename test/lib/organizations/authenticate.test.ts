@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createAccessStore } from "../../../lib/organizations/access-store.ts";
 import { createKey, putOrganization, revokeKey } from "../../../lib/organizations/administration.ts";
 import { generateApiKey } from "../../../lib/organizations/api-key.ts";
+import { UnauthenticatedError } from "../../../lib/errors.ts";
 import {
   createAuthenticate,
   KEY_CACHE_SECONDS,
-  UnauthenticatedError,
   UNKNOWN_KEY_CACHE_SECONDS,
 } from "../../../lib/organizations/authenticate.ts";
 import { createTestClock } from "../../support/clock.ts";

@@ -1,12 +1,9 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import type { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
+import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
-import {
-  createRateLimiter,
-  type LimitsRuntime,
-  RateLimitExceededError,
-} from "../../../lib/organizations/rate-limit.ts";
+import { createRateLimiter, type LimitsRuntime } from "../../../lib/organizations/rate-limit.ts";
 import { randomFrom } from "../../support/random.ts";
 import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import {
   createRateLimiter,
   LEASE_MILLISECONDS,
-  RateLimitExceededError,
   STORE_TIMEOUT_MILLISECONDS,
 } from "../../../lib/organizations/rate-limit.ts";
 import { createTestClock } from "../../support/clock.ts";

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createApplyWorkItemBatch } from "../../../functions/apply-work-item-batch.ts";
+import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { call } from "../../support/organization.ts";
 import {
@@ -171,6 +172,20 @@ describe("cancelling", () => {
     const failed = await uploads.run("nothing\n");
     expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining('unknown column "nothing"') });
     expect((await uploads.cancel(failed.id)).status).toBe(409);
+  });
+});
+
+describe("polling", () => {
+  it("is told when to ask again, until the job has ended", async () => {
+    const made = await uploads.requestForm(100);
+    const { id } = dataOf(made);
+    const poll = { resource: "/v1/work_items/upload/{id}", params: { id }, key: uploads.key };
+    const get = async () => (await call(createGetUpload(uploads.runtime), poll)).headers["retry-after"];
+    expect([made.headers["retry-after"], await get()]).toEqual(["1", "1"]);
+    uploads.clock.advance(MINUTE_MS);
+    expect(await get()).toBe("6");
+    const cancelled = await uploads.cancel(id);
+    expect([cancelled.headers["retry-after"], await get()]).toEqual([undefined, undefined]);
   });
 });
 

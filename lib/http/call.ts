@@ -1,0 +1,85 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type * as z from "zod";
+import type { Clock } from "../clock.ts";
+import { jsonResponse, progressOf } from "./chain.ts";
+import { etagOf, isKnown } from "./etag.ts";
+import type { UploadedFile } from "./multipart.ts";
+import { readParams, readQuery } from "./request.ts";
+import type { Route } from "./route.ts";
+import { refuseProblems, validate } from "./validation.ts";
+
+/** A request that passed the chain, with the input that the route's schemas accepted. */
+export interface Call<R extends Route> {
+  /** Ids in the path: UUIDs in lower case. Anything else is replaced by the empty string, which no resource has. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: z.output<R["query"]>;
+  readonly body: z.output<R["body"]>;
+  /** The form field `upload[file]` of a multipart request. */
+  readonly file: UploadedFile | undefined;
+  /** Headers by lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requestId: string;
+  /** Milliseconds since the epoch when the function must have responded. */
+  readonly deadline: number;
+}
+
+/** The response of a route's handler. */
+export interface RouteResponse<R extends Route> {
+  /** @default the route's status */
+  readonly status?: number;
+  readonly body: z.input<R["response"]>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Version of the record that the body shows. Its entity tag begins with it. @default the record has none */
+  readonly version?: number;
+}
+
+/** API Gateway's own limit, for invocations whose context has no remaining time, as in tests. */
+const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
+/** Reserved at the end of the function's time for the response that says that time ran out. */
+export const TIMEOUT_MARGIN_MILLISECONDS = 500;
+
+/** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
+export const callOf = <R extends Route>(
+  route: R,
+  clock: Clock,
+  event: APIGatewayProxyEvent,
+  context: Context,
+): Call<R> => {
+  const { requestId, headers, body: read } = progressOf(event);
+  const { parameters, repeated } = readQuery(event);
+  const query = validate<R["query"]>(route.query, parameters, "query");
+  const file = read?.kind === "file" ? read.file : undefined;
+  const value = read?.kind === "json" ? read.value : undefined;
+  const body = file ? { value: undefined, problems: [] } : validate<R["body"]>(route.body, value, "body");
+  const repetitions = repeated.map((name) => ({ path: [name], code: "repeated", message: "must be given once" }));
+  refuseProblems([...repetitions, ...query.problems, ...body.problems]);
+  const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
+  return {
+    params: readParams(event),
+    query: query.value as z.output<R["query"]>,
+    body: body.value as z.output<R["body"]>,
+    file,
+    headers,
+    requestId,
+    deadline: clock() + timeLeft - TIMEOUT_MARGIN_MILLISECONDS,
+  };
+};
+
+/**
+ * Makes the gateway's result of a handler's response. The route's schema checks the body, so that no other field leaves
+ * the service. Responses to GET and those with a version get an ETag; one that the caller has already becomes a 304.
+ */
+export const toResult = <R extends Route>(
+  route: R,
+  event: APIGatewayProxyEvent,
+  { status = route.status, body, headers, version }: RouteResponse<R>,
+): APIGatewayProxyResult => {
+  const result = jsonResponse(status, headers, route.response.parse(body));
+  const isRead = route.method === "GET";
+  if (!isRead && version === undefined) return result;
+  const etag = etagOf(result.body, version);
+  if (isRead && isKnown(progressOf(event).headers["if-none-match"], etag)) {
+    return { statusCode: 304, headers: { ...headers, etag }, body: "" };
+  }
+  return { ...result, headers: { ...result.headers, etag } };
+};
