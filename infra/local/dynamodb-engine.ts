@@ -49,22 +49,19 @@ const accepts = (port: number): Promise<boolean> =>
   });
 
 /** In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished. */
-const launch = (engineArguments: readonly string[]): ChildProcess => {
-  const engine = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
-  return spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...engine, ...engineArguments], {
-    stdio: ["pipe", "ignore", "pipe"],
-    detached: true,
-  });
-};
+const launch = (command: readonly string[]): ChildProcess =>
+  spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...command], { stdio: ["pipe", "ignore", "pipe"], detached: true });
 
 /**
- * Starts the DynamoDB engine as a child process, which ends with this one.
- * @param options.file SQLite file that keeps the tables; without it they are in memory
+ * Starts a DynamoDB engine as a child process, which ends with this one.
+ * @param commandFor program and arguments that serve DynamoDB at a port
  * @throws LocalStackError with the engine's output if it accepts no connection within a minute
  */
-export const startDynamoDbEngine = async (options: { readonly file?: string } = {}): Promise<DynamoDbEngine> => {
+export const startDynamoDbProcess = async (
+  commandFor: (port: number) => readonly string[],
+): Promise<DynamoDbEngine> => {
   const port = await freePort();
-  const child = launch(["--port", String(port), ...(options.file === undefined ? [] : ["--db-path", options.file])]);
+  const child = launch(commandFor(port));
   let printed = "";
   child.stderr?.on("data", (chunk) => (printed = `${printed}${chunk}`.slice(-2000)));
   const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("close", () => resolve()));
@@ -84,4 +81,15 @@ export const startDynamoDbEngine = async (options: { readonly file?: string } = 
     await sleep(10);
   }
   return { endpoint: `http://127.0.0.1:${port}`, ended, stop };
+};
+
+/**
+ * Starts the embedded DynamoDB engine.
+ * @param options.file SQLite file that keeps the tables; without it they are in memory
+ * @throws LocalStackError if it does not start
+ */
+export const startDynamoDbEngine = (options: { readonly file?: string } = {}): Promise<DynamoDbEngine> => {
+  const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
+  const storage = options.file === undefined ? [] : ["--db-path", options.file];
+  return startDynamoDbProcess((port) => [...program, "--port", String(port), ...storage]);
 };

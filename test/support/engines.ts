@@ -1,13 +1,19 @@
 import { startDynamoDbEngine } from "../../infra/local/dynamodb-engine.ts";
 import { startFauxqsEngine } from "../../infra/local/fauxqs-engine.ts";
 
+/** The DynamoDB that runs already, as `DYNAMODB_ENDPOINT` says, or the embedded one. */
+const startDynamoDb = async (options: { readonly file?: string }) => {
+  const endpoint = process.env["DYNAMODB_ENDPOINT"];
+  return endpoint === undefined ? startDynamoDbEngine(options) : { endpoint, stop: () => Promise.resolve() };
+};
+
 /**
- * Starts the embedded engines and sets the environment variables by which this process and its children reach them.
+ * Starts the engines and sets the environment variables by which this process and its children reach them.
  * @param options.file keeps the tables; without it they are in memory
  * @returns a function that stops them
  */
 export const startEngines = async (options: { readonly file?: string } = {}): Promise<() => Promise<void>> => {
-  const [dynamodb, fauxqs] = await Promise.all([startDynamoDbEngine(options), startFauxqsEngine()]);
+  const [dynamodb, fauxqs] = await Promise.all([startDynamoDb(options), startFauxqsEngine()]);
   Object.assign(process.env, {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
