@@ -3,6 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { createAwsTerms, type Service } from "./aws-terms/aws-terms.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { prepareDemoOrganization } from "./demo-organization.ts";
 import { type DynamoDbEngine, startDynamoDbEngine } from "./dynamodb-engine.ts";
@@ -36,6 +37,11 @@ export interface LocalStackOptions {
   readonly dynamodbEndpoint?: string | undefined;
   /** Origins of the pages that may call the API, separated by commas. @default none */
   readonly allowedOrigins?: string | undefined;
+  /**
+   * Serves as AWS does: with throttling, conflicts, lag and lost responses, by this seed.
+   * @default the engines' own kind of service
+   */
+  readonly awsTermsSeed?: number | undefined;
   /** Also prints the functions' log. @default it is only written to functions.log in the data directory */
   readonly verbose?: boolean;
 }
@@ -55,7 +61,7 @@ export interface LocalStack {
 }
 
 /** Variables that every function gets in addition to its own: Lambda's, and the engines' endpoints. */
-export const platformVariables = (region: string, endpoints: Record<"dynamodb" | "s3" | "sqs", string>): Variables => ({
+export const platformVariables = (region: string, endpoints: Record<Service, string>): Variables => ({
   AWS_REGION: region,
   AWS_DEFAULT_REGION: region,
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -66,17 +72,17 @@ export const platformVariables = (region: string, endpoints: Record<"dynamodb" |
   S3_FORCE_PATH_STYLE: "true",
 });
 
-const clientsOf = (region: string, dynamodbEndpoint: string, fauxqsEndpoint: string) => {
+const clientsOf = (region: string, endpoints: Record<Service, string>) => {
   const options = { region, credentials: CREDENTIALS } as const;
   return {
-    dynamodb: new DynamoDBClient({ ...options, endpoint: dynamodbEndpoint }),
+    dynamodb: new DynamoDBClient({ ...options, endpoint: endpoints.dynamodb }),
     s3: new S3Client({
       ...options,
-      endpoint: fauxqsEndpoint,
+      endpoint: endpoints.s3,
       forcePathStyle: true,
       requestChecksumCalculation: "WHEN_REQUIRED",
     }),
-    sqs: new SQSClient({ ...options, endpoint: fauxqsEndpoint }),
+    sqs: new SQSClient({ ...options, endpoint: endpoints.sqs }),
   };
 };
 
@@ -121,7 +127,8 @@ const startWorkers = (
  * @throws LocalStackError if the port or the data directory is in use, or an engine or the synthesis fails
  */
 export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
-  const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, allowedOrigins, verbose = false } = options;
+  const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, allowedOrigins, awsTermsSeed } = options;
+  const { verbose = false } = options;
   await using started = new AsyncDisposableStack();
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
@@ -148,7 +155,8 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     await Promise.all(starting);
 
   const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: fauxqs.endpoint });
-  const clients = clientsOf(region, dynamodbEngine.endpoint, fauxqs.endpoint);
+  const engines = { dynamodb: dynamodbEngine.endpoint, s3: fauxqs.endpoint, sqs: fauxqs.endpoint };
+  const clients = clientsOf(region, engines);
   started.defer(() => {
     for (const client of Object.values(clients)) client.destroy();
   });
@@ -156,9 +164,17 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     await provision(template, clients);
   } catch (error) {
     if (error instanceof LocalStackError) throw error;
-    const engines = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
-    throw new LocalStackError(`${engines} cannot be used: ${reasonOf(error)}`);
+    const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
+    throw new LocalStackError(`${which} cannot be used: ${reasonOf(error)}`);
   }
+
+  const terms = awsTermsSeed === undefined ? undefined : createAwsTerms({ seed: awsTermsSeed });
+  if (terms) started.defer(() => terms.stop());
+  const serve = async (service: Service, engineEndpoint: string): Promise<string> =>
+    terms ? terms.inFrontOf(service, engineEndpoint) : engineEndpoint;
+  const sqsEndpoint = await serve("sqs", fauxqs.endpoint);
+  const { sqs } = clientsOf(region, { ...engines, sqs: sqsEndpoint });
+  started.defer(() => sqs.destroy());
 
   let localOrigins: readonly string[] = [];
   const proxy = await startS3Proxy({
@@ -167,14 +183,14 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     signer: CREDENTIALS,
     clock: Date.now,
     allowOrigin: s3Cors(template, () => localOrigins),
-    notify: s3Notifications(template, { ...clients, sqsEndpoint: fauxqs.endpoint }),
+    notify: s3Notifications(template, { s3: clients.s3, sqs, sqsEndpoint }),
   });
   started.defer(() => proxy.stop());
 
   const platform = platformVariables(region, {
-    dynamodb: dynamodbEngine.endpoint,
-    s3: proxy.endpoint,
-    sqs: fauxqs.endpoint,
+    dynamodb: await serve("dynamodb", dynamodbEngine.endpoint),
+    s3: await serve("s3", proxy.endpoint),
+    sqs: sqsEndpoint,
   });
   const definitions = functionsOf(template, directory, platform);
   if (verbose) data.log.pipe(process.stderr);
@@ -195,7 +211,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     shared["ACCESS_TABLE"] ?? "",
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );
-  started.defer(startWorkers(template, functions, clients.sqs, fauxqs.endpoint));
+  started.defer(startWorkers(template, functions, sqs, sqsEndpoint));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());
 

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { LocalStackError } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./local-stack.ts";
 
@@ -22,6 +23,14 @@ const portOf = (text: string): number => {
   throw new LocalStackError(`PORT is ${text}: it must be a number from 0 to 65535`);
 };
 
+/** @returns undefined unless `AWS_TERMS` is 1; a random seed unless `AWS_TERMS_SEED` gives one */
+const awsTermsSeedOf = (): number | undefined => {
+  if (process.env["AWS_TERMS"] !== "1") return undefined;
+  const text = process.env["AWS_TERMS_SEED"] ?? String(randomInt(2 ** 31));
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new LocalStackError(`AWS_TERMS_SEED is ${text}: it must be a whole number`);
+};
+
 const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
   const request =
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
@@ -37,11 +46,13 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
 
 /** What `npm start` runs. */
 const start = async (): Promise<void> => {
+  const awsTermsSeed = awsTermsSeedOf();
   const stack = await startLocalStack({
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
     allowedOrigins: process.env["ALLOWED_ORIGINS"],
+    awsTermsSeed,
     verbose: process.env["LOG"] === "1",
   });
   let stoppingSince: number | undefined;
@@ -63,6 +74,7 @@ const start = async (): Promise<void> => {
     void stop(1);
   });
   introduce(stack);
+  if (awsTermsSeed !== undefined) console.log(`  AWS's terms   AWS_TERMS_SEED=${awsTermsSeed}\n`);
   console.log("ready");
 };
 

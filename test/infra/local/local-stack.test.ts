@@ -30,8 +30,11 @@ const printedBy = async (child: Child) => {
 };
 
 /** Runs `npm start` until it prints that it is ready. */
-const start = async (directory: string): Promise<{ child: Child; printed: string }> => {
-  const child = run("start.ts", [], { DATA_DIR: directory, PORT: "0" });
+const start = async (
+  directory: string,
+  variables: Record<string, string> = {},
+): Promise<{ child: Child; printed: string }> => {
+  const child = run("start.ts", [], { DATA_DIR: directory, PORT: "0", ...variables });
   let printed = "";
   const complaint = text(child.stderr);
   for await (const chunk of child.stdout) {
@@ -110,8 +113,51 @@ test("serves the contract from the synthesized template and keeps work items and
   expect(await once(again.child, "exit")).toEqual([0, null]);
 }, 60_000);
 
+test("serves on AWS's terms: what is refused succeeds when it is tried again, and jobs complete", async () => {
+  const directory = temporaryDirectory();
+  const { child, printed } = await start(directory, { AWS_TERMS: "1", AWS_TERMS_SEED: "20261121" });
+  expect(printed).toContain("AWS_TERMS_SEED=20261121");
+  const call = caller(directory);
+  /** Calls until the service is not busy. */
+  const callUntilDone = async (...request: Parameters<typeof call>) => {
+    for (;;) {
+      const response = await call(...request);
+      if (response.status !== 503) return response;
+    }
+  };
+
+  const work_items = Array.from({ length: 100 }, (_, index) => ({ external_id: `item ${index}`, type: "call" }));
+  await expect
+    .poll(async () => (await callUntilDone("/v1/work_items/batch", json({ work_items }))).body.data, {
+      timeout: 30_000,
+    })
+    .toMatchObject({ summary: { total: 100, unchanged: 100 } });
+  await expect
+    .poll(async () => (await callUntilDone("/v1/work_items?limit=100")).body.data, { timeout: 30_000 })
+    .toHaveLength(100);
+  const form = new FormData();
+  const rows = Array.from({ length: 300 }, (_, index) => `item ${index},chat`);
+  form.append("upload[file]", new Blob([`external_id,type\n${rows.join("\n")}\n`], { type: "text/csv" }), "items.csv");
+  const uploaded = await callUntilDone("/v1/work_items/upload", {
+    method: "POST",
+    body: form,
+    headers: { "idempotency-key": "once" },
+  });
+  const job = `/v1/work_items/upload/${String(uploaded.body.data["id"])}`;
+  await expect
+    .poll(async () => (await callUntilDone(job)).body.data, { timeout: 60_000, interval: 500 })
+    .toMatchObject({ status: "completed", created_rows: 200, updated_rows: 100, failed_rows: 0 });
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+}, 180_000);
+
 test.each([
   ["a port that is none", { PORT: "http" }, "Cannot start: PORT is http: it must be a number from 0 to 65535\n"],
+  [
+    "a seed that is none",
+    { AWS_TERMS: "1", AWS_TERMS_SEED: "x" },
+    "Cannot start: AWS_TERMS_SEED is x: it must be a whole number\n",
+  ],
   [
     "a DynamoDB that does not respond",
     { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" },

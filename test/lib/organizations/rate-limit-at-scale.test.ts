@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createRateLimiter, type LimitsRuntime } from "../../../lib/organizations/rate-limit.ts";
-import { randomFrom } from "../../support/random.ts";
+import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
 
 /** Writes a second that DynamoDB takes of one record, on average and at once. */

@@ -8,7 +8,8 @@ import {
   runWithoutFaults,
   tally,
 } from "../../support/uploads/fault-schedule.ts";
-import { isWrite, randomFrom, type RequestFault, type StatementFault } from "../../support/uploads/fault-injection.ts";
+import { isWrite, type RequestFault, type StatementFault } from "../../support/uploads/fault-injection.ts";
+import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 
 const SEED = Number(process.env["UPLOAD_FAULT_SEED"] ?? 20_261_121);
 /** Multiplies the numbers of faults and kills. */

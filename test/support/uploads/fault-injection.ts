@@ -3,17 +3,6 @@ import type { BatchStatementRequest, BatchStatementResponse } from "@aws-sdk/cli
 import type { Clock } from "../../../lib/clock.ts";
 import type { TestRuntime } from "../runtime.ts";
 
-/** A random number generator with a seed (mulberry32). Its numbers are from 0 to below 1. */
-export const randomFrom = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
-
 /**
  * A fault of one request of a worker. `kill` and `stall` stop the worker before the request is sent or after it was
  * carried out: for ever, or until it is resumed. `deep` faults occur below the SDK's retries, the others above them.
