@@ -34,6 +34,8 @@ export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> =>
     outdir,
     bundle: true,
     minify: true,
+    // Errors are named after their classes; callers by IAM and readers of logs tell them apart by these names.
+    keepNames: true,
     platform: "node",
     target: "node24",
     format: "cjs",

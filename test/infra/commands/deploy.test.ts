@@ -5,9 +5,12 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../../infra/build.ts";
+import { createLambdaFunction } from "../../../infra/local/lambda-function.ts";
 import { regionCodes, regionCodesInWords } from "../../../lib/regions.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
 import { makeApp } from "../synthesized.ts";
 
 const require = createRequire(import.meta.url);
@@ -90,6 +93,7 @@ describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
 });
 
 describe("the build", () => {
+  const FUNCTION = { handler: "index.handler", memoryMb: 512, timeoutSeconds: 20, concurrency: 1 } as const;
   let outdir: string;
   beforeAll(async () => {
     outdir = await mkdtemp(join(tmpdir(), "work-items-build-"));
@@ -104,6 +108,28 @@ describe("the build", () => {
       const bundle = require(join(outdir, name, "index.js")) as { readonly handler?: unknown };
       expect([name, typeof bundle.handler]).toEqual([name, "function"]);
     }
+  });
+
+  test.each([
+    ["record-qa-score", {}, "InvalidInputError"],
+    ["record-qa-score", { organization: "acme", external_id: "unknown", qa_score: 1 }, "NotFoundError"],
+    [
+      "record-conversation-upload",
+      { organization: "unknown", external_id: "call", source: "phone", status: "pending" },
+      "NotFoundError",
+    ],
+  ])("keeps the names of errors: %s fails for %j with %s", async (name, payload, errorType) => {
+    const { environment: variables } = await createTestRuntime();
+    const environment = Object.fromEntries(
+      Object.entries({ ...process.env, ...variables }).map(([key, value]) => [key, String(value)]),
+    );
+    const log = new PassThrough().resume();
+    const target = createLambdaFunction(
+      { ...FUNCTION, name, arn: name, directory: join(outdir, name), environment },
+      log,
+    );
+    onTestFinished(() => target.stop());
+    expect(await target.invoke(JSON.stringify(payload))).toMatchObject({ ok: false, error: { errorType } });
   });
 
   test("keeps every function small enough to start fast", async () => {
