@@ -2,11 +2,14 @@ import { StoreBusyError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
+import { describeProblems, type Problem, under } from "../lib/problem.ts";
+import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { countFitting } from "../lib/runtime/response-size.ts";
+import { countFitting, RESPONSE_MAX_BYTES, responseBytes } from "../lib/runtime/response-size.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
-import type { BatchOutcome } from "../lib/work-items/work-item.ts";
+import { type ApplyResult, createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
+import type { BatchItem } from "../lib/work-items/batch-input.ts";
+import type { BatchOutcome, BatchResult } from "../lib/work-items/work-item.ts";
 import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
@@ -14,27 +17,59 @@ const route = routes.applyWorkItemBatch;
 /** The gateway waits 29 s for the response: items that are not applied in time get an error in it. */
 const APPLY_WITHIN_MS = 20_000;
 
+/** The most problems of one item that the response names, so that those of a hundred items fit. */
+const PROBLEMS_PER_ITEM_MAX = 10;
+
+const errorResult = (
+  index: number,
+  externalId: string,
+  problems: readonly Problem[],
+  message = describeProblems(problems, "item", PROBLEMS_PER_ITEM_MAX),
+): BatchResult => ({
+  index,
+  external_id: externalId,
+  status: "error",
+  data: null,
+  error: message,
+  errors: toProblemDetails(
+    problems.map((problem) => under("work_items", under(index, problem))),
+    PROBLEMS_PER_ITEM_MAX,
+  ),
+});
+
+const resultOf = (item: BatchItem, index: number, applied: ApplyResult | undefined): BatchResult => {
+  if (!("input" in item)) return errorResult(index, item.externalId, item.problems);
+  const { external_id } = item.input;
+  const { outcome = "error", error = null } = applied ?? {};
+  if (error) return errorResult(index, external_id, [error.problem], error.message);
+  return { index, external_id, status: outcome, data: null, error: null };
+};
+
+/** Adds the items to the results, up to the first that does not fit into the response. */
+const addItems = (results: readonly BatchResult[], applied: readonly (ApplyResult | undefined)[]): BatchResult[] => {
+  const data = applied.map((result) => (result?.item ? toWorkItemResponse(result.id, result.item) : null));
+  const fitting = countFitting(data, RESPONSE_MAX_BYTES - responseBytes(results));
+  return results.map((result, index) => (index < fitting ? { ...result, data: data[index] ?? null } : result));
+};
+
 /** `POST /v1/work_items/batch` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const applyWorkItems = createApplyWorkItems(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body }) => {
-    const { work_items: items, dry_run: dryRun } = body;
-    const inputs = items.map((input) => ({ input }));
+    const { items, dry_run: dryRun } = body;
+    const valid = items.filter((item) => "input" in item);
     const deadline = runtime.clock() + APPLY_WITHIN_MS;
-    const applied = await applyWorkItems(organization, inputs, { dryRun, deadline });
+    const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
     // Nothing could be applied, and through no fault of the items: whoever repeats the call by itself can know that.
-    if (applied.every(({ error }) => error?.permanent === false)) {
+    if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
       throw new StoreBusyError(applied[0]?.error?.message ?? "");
     }
-    const data = applied.map(({ id, item }) => (item === null ? null : toWorkItemResponse(id, item)));
-    const fitting = countFitting(data);
-    const results = applied.map(({ outcome, error }, index) => ({
-      index,
-      external_id: items[index]?.external_id ?? "",
-      status: outcome,
-      data: index < fitting ? (data[index] ?? null) : null,
-      error: error?.message ?? null,
-    }));
+    const ofValid = new Map(valid.map((item, position) => [item, applied[position]]));
+    const ofAll = items.map((item) => ("input" in item ? ofValid.get(item) : undefined));
+    const results = addItems(
+      items.map((item, index) => resultOf(item, index, ofAll[index])),
+      ofAll,
+    );
     const count = (status: BatchOutcome): number => results.filter((result) => result.status === status).length;
     return {
       body: {

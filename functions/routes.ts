@@ -6,7 +6,7 @@ import {
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
 import { regionCodeSchema } from "../lib/regions.ts";
-import { boundedArray, externalId, uuid } from "../lib/scalars.ts";
+import { externalId, uuid } from "../lib/scalars.ts";
 import {
   failedRowsSchema,
   uploadFormRequestSchema,
@@ -14,11 +14,10 @@ import {
   uploadJobSchema,
   uploadStatusSchema,
 } from "../lib/uploads/job/upload-job.ts";
+import { batchInputSchema } from "../lib/work-items/batch-input.ts";
 import {
   batchResultSchema,
-  EVENTS_PER_BATCH_MAX,
   eventInputSchema,
-  ITEMS_PER_BATCH_MAX,
   workItemEventSchema,
   workItemInputSchema,
   workItemPatchSchema,
@@ -40,22 +39,6 @@ const itemWithEvents = z.strictObject({
     .meta({ description: "Present where the events would not fit: read the rest at /events with this cursor." }),
 });
 
-const batchBody = z
-  .strictObject({
-    work_items: boundedArray(workItemInputSchema, ITEMS_PER_BATCH_MAX, "items").refine(
-      (items) => items.length > 0,
-      "must hold at least 1 item",
-    ),
-    dry_run: z.boolean().default(false),
-  })
-  .refine(
-    (body) => body.work_items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0) <= EVENTS_PER_BATCH_MAX,
-    {
-      path: ["work_items"],
-      message: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
-    },
-  );
-
 /** All endpoints, by the name that the code uses for each. */
 export const routes = {
   applyWorkItemBatch: route({
@@ -65,7 +48,7 @@ export const routes = {
     summary: "Create, update or restore up to 100 work items by external_id",
     bodyKind: "json",
     query: noQuery,
-    body: batchBody,
+    body: batchInputSchema,
     response: z.strictObject({
       data: z.strictObject({
         dry_run: z.boolean(),
@@ -116,6 +99,7 @@ export const routes = {
       .refine(({ completed_from: from, completed_to: to }) => from === undefined || to === undefined || from <= to, {
         path: ["completed_to"],
         message: "must not be before completed_from",
+        params: { code: "too_small" },
       }),
     body: noBody,
     response: pageOf(workItemSchema),

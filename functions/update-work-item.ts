@@ -19,7 +19,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const id = params["id"] ?? "";
     const { external_id: externalId, ...changes } = body.work_item;
     if (externalId !== undefined && workItemId(organization.id, externalId) !== id) {
-      throw new InvalidInputError("work_item.external_id: must be that of the work item; it cannot be changed");
+      const message = "must be that of the work item; it cannot be changed";
+      throw new InvalidInputError([{ path: ["work_item", "external_id"], code: "immutable", message }]);
     }
     const ifMatch = parseIfMatch(headers["if-match"]);
     const assertVersion = (version: number) => assertMatches(ifMatch, version);

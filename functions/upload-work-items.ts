@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { InvalidInputError } from "../lib/errors.ts";
+import { IdempotencyKeyReusedError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
@@ -40,7 +40,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     if (known === undefined) await store.assertRoom(organization);
     const { job, created } = await store.create(organization, newJob, firstCheckOf(newJob, clock()));
     if (!created && job.content_hash !== newJob.content_hash) {
-      throw new InvalidInputError("Idempotency-Key: was used for another upload");
+      throw new IdempotencyKeyReusedError("for another upload");
     }
     // Also for a repeated request: the first one may have been interrupted before it wrote the file.
     if (file && job.status === "pending") await objects.writeOnce(objectKeys.source(job), file.content, "text/csv");

@@ -1,3 +1,5 @@
+import { describeProblems, type Problem } from "./problem.ts";
+
 /** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -6,8 +8,24 @@ export abstract class WorkItemsError extends Error {
   }
 }
 
-/** Well-formed input that breaks a rule; the message names every offending path. */
-export class InvalidInputError extends WorkItemsError {}
+/** Well-formed input that breaks a rule. */
+export class InvalidInputError extends WorkItemsError {
+  readonly problems: readonly Problem[];
+
+  /** @param message by default it names every problem with its place */
+  constructor(problems: readonly Problem[], message = describeProblems(problems)) {
+    super(message);
+    this.problems = problems;
+  }
+}
+
+/** An `Idempotency-Key` was used before, for something else. */
+export class IdempotencyKeyReusedError extends InvalidInputError {
+  /** @param what it was used for */
+  constructor(what: string) {
+    super([{ path: ["Idempotency-Key"], code: "reused", message: `was used ${what}`, isParameter: true }]);
+  }
+}
 
 /** The organization has nothing with that id. */
 export class NotFoundError extends WorkItemsError {}

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { ProblemCode } from "./problem.ts";
 import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
 
 /** Length limits count Unicode code points, as JSON Schema's `maxLength` does. */
@@ -16,13 +17,18 @@ const characters = (value: string): number => {
   return count;
 };
 
+/** The parameters of a refinement: the problem's code for programs, and its message for people. */
+const rule = (code: ProblemCode, error: string) => ({ error, params: { code } });
+const tooLong = (max: number) => rule("too_big", `must be at most ${max} characters`);
+const LONE_SURROGATES = rule("not_unicode", "must not hold lone surrogates");
+
 /** A non-empty string of valid Unicode with at most `max` code points. */
 export const text = (max = STRING_MAX_CHARACTERS) =>
   z
     .string()
     .min(1, "must not be empty")
-    .refine((value) => value.length <= max || characters(value) <= max, `must be at most ${max} characters`)
-    .refine((value) => value.isWellFormed(), "must not hold lone surrogates")
+    .refine((value) => value.length <= max || characters(value) <= max, tooLong(max))
+    .refine((value) => value.isWellFormed(), LONE_SURROGATES)
     .meta({ minLength: 1, maxLength: max });
 
 /** An `external_id`. */
@@ -34,7 +40,7 @@ export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS).meta({
 /** An e-mail address. */
 export const email = z
   .email("must be an e-mail address")
-  .refine((value) => value.length <= STRING_MAX_CHARACTERS, `must be at most ${STRING_MAX_CHARACTERS} characters`)
+  .refine((value) => value.length <= STRING_MAX_CHARACTERS, tooLong(STRING_MAX_CHARACTERS))
   .meta({ maxLength: STRING_MAX_CHARACTERS });
 
 /** The content of an event. */
@@ -42,9 +48,9 @@ export const content = z
   .string()
   .refine(
     (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
-    `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`,
+    rule("too_big", `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`),
   )
-  .refine((value) => value.isWellFormed(), "must not hold lone surrogates");
+  .refine((value) => value.isWellFormed(), LONE_SURROGATES);
 
 /** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
 export const timestamp = z.iso
@@ -53,7 +59,8 @@ export const timestamp = z.iso
     const milliseconds = Date.parse(value);
     const year = new Date(milliseconds).getUTCFullYear();
     if (Number.isNaN(milliseconds) || year < 1 || year > 9999) {
-      context.addIssue({ code: "custom", message: "must lie in the years 0001 to 9999 of UTC" });
+      const message = "must lie in the years 0001 to 9999 of UTC";
+      context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
       return z.NEVER;
     }
     return new Date(milliseconds).toISOString();
@@ -87,21 +94,25 @@ export const boundedArray = <S extends z.ZodType>(schema: S, max: number, what: 
 /** A JSON object in a response. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 
+interface Forbidden {
+  readonly path: (string | number)[];
+  readonly code: ProblemCode;
+  readonly message: string;
+}
+
 /** The first value that custom attributes must not contain: its path, and a message that says why. */
-const findForbidden = (
-  value: unknown,
-  path: (string | number)[],
-): { path: (string | number)[]; message: string } | null => {
-  if (isRawJson(value)) {
-    return Number.isFinite(Number(value.rawJSON)) ? null : { path, message: "must be a finite number" };
+const findForbidden = (value: unknown, path: (string | number)[]): Forbidden | null => {
+  if (typeof value === "number" || isRawJson(value)) {
+    const isFinite = Number.isFinite(isRawJson(value) ? Number(value.rawJSON) : value);
+    return isFinite ? null : { path, code: "too_big", message: "must be a finite number" };
   }
-  if (typeof value === "number") return Number.isFinite(value) ? null : { path, message: "must be a finite number" };
   if (typeof value !== "object" || value === null) return null;
   if (path.length >= CUSTOM_ATTRIBUTES_MAX_LEVELS) {
-    return { path: [], message: `must be nested at most ${CUSTOM_ATTRIBUTES_MAX_LEVELS} levels deep` };
+    const message = `must be nested at most ${CUSTOM_ATTRIBUTES_MAX_LEVELS} levels deep`;
+    return { path: [], code: "too_deep", message };
   }
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    if (key === "__proto__") return { path, message: "must not have a key named __proto__" };
+    if (key === "__proto__") return { path, code: "unknown", message: "must not have a key named __proto__" };
     const found = findForbidden((value as Record<string, unknown>)[key as string], [...path, key]);
     if (found) return found;
   }
@@ -110,15 +121,17 @@ const findForbidden = (
 
 /** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
 export const customAttributes = z
-  .custom<JsonObject>(isJsonObject, "must be an object")
+  .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
   .superRefine((value, context) => {
     const found = findForbidden(value, []);
     if (found) {
-      context.addIssue({ code: "custom", ...found });
+      const { path, message, code } = found;
+      context.addIssue({ code: "custom", path, message, params: { code } });
       return;
     }
     if (Buffer.byteLength(JSON.stringify(value)) > CUSTOM_ATTRIBUTES_MAX_BYTES) {
-      context.addIssue({ code: "custom", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` });
+      const message = `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON`;
+      context.addIssue({ code: "custom", message, params: { code: "too_big" } });
     }
   })
   .meta({ type: "object", additionalProperties: true, description: "Values of any type, null included." });

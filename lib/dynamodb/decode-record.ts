@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import { describeProblems, problemsOf } from "../schema-problems.ts";
+import { describeProblems } from "../problem.ts";
+import { problemsOf } from "../schema-problems.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 

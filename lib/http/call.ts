@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
+import type { Problem } from "../problem.ts";
 import { jsonResponse, progressOf } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
@@ -47,12 +48,17 @@ export const callOf = <R extends Route>(
 ): Call<R> => {
   const { requestId, headers, body: read } = progressOf(event);
   const { parameters, repeated } = readQuery(event);
-  const query = validate<R["query"]>(route.query, parameters, "query");
+  const query = validate<R["query"]>(route.query, parameters);
   const file = read?.kind === "file" ? read.file : undefined;
   const value = read?.kind === "json" ? read.value : undefined;
-  const body = file ? { value: undefined, problems: [] } : validate<R["body"]>(route.body, value, "body");
-  const repetitions = repeated.map((name) => ({ path: [name], code: "repeated", message: "must be given once" }));
-  refuseProblems([...repetitions, ...query.problems, ...body.problems]);
+  const body = file ? { value: undefined, problems: [] } : validate<R["body"]>(route.body, value);
+  const repetitions = repeated.map((name): Problem => ({
+    path: [name],
+    code: "repeated",
+    message: "must be given once",
+  }));
+  const parameterProblems = [...repetitions, ...query.problems].map((problem) => ({ ...problem, isParameter: true }));
+  refuseProblems([...parameterProblems, ...body.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {
     params: readParams(event),

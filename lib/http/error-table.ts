@@ -9,8 +9,11 @@ import {
   UnauthenticatedError,
   WorkItemsError,
 } from "../errors.ts";
+import type { Problem } from "../problem.ts";
+import { toProblemDetails } from "../problem-detail.ts";
 import { isUnavailable } from "../runtime/aws-errors.ts";
-import { jsonResponse, type Step } from "./chain.ts";
+import { jsonResponse, progressOf, type Step } from "./chain.ts";
+import { acceptsProblemJson, PROBLEM_JSON } from "./problem-json.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
 /** The request's path exists, but not with this method. */
@@ -23,41 +26,67 @@ export class MethodNotAllowedError extends WorkItemsError {
   }
 }
 
-interface ErrorResponse {
+/** A kind of error, for programs. */
+interface ErrorKind {
   readonly status: number;
+  /** The last part of the problem's type. */
+  readonly name: string;
+  readonly title: string;
+}
+
+interface ErrorResponse extends ErrorKind {
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly problems?: readonly Problem[];
 }
 
 type ErrorClass<E extends WorkItemsError> = abstract new (...parameters: never[]) => E;
 
 const row = <E extends WorkItemsError>(
   errorClass: ErrorClass<E>,
-  status: number,
-  headers: (error: E) => Record<string, string> = () => ({}),
+  kind: ErrorKind,
+  more: (error: E) => Pick<ErrorResponse, "headers" | "problems"> = () => ({}),
 ) => ({
+  kind,
   responseTo: (error: unknown): ErrorResponse | undefined =>
-    error instanceof errorClass ? { status, message: error.message, headers: headers(error) } : undefined,
+    error instanceof errorClass ? { ...kind, message: error.message, ...more(error) } : undefined,
 });
 
 const BUSY_RETRY_AFTER_SECONDS = 1;
 const busyHeaders = { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) };
+const BUSY: ErrorKind = { status: 503, name: "busy", title: "The service is busy" };
+const INTERNAL: ErrorKind = { status: 500, name: "internal", title: "Internal error" };
 
-/** The HTTP status and headers of each expected error. */
+const taken: Problem = { path: ["work_item", "external_id"], code: "taken", message: "is already used" };
+
+/** The kind and the headers of each expected error. */
 const table = [
-  row(MalformedBodyError, 400),
-  row(UnauthenticatedError, 401, () => ({ "www-authenticate": "Bearer" })),
-  row(NotFoundError, 404),
-  row(MethodNotAllowedError, 405, (error) => ({ allow: error.allowed.join(", ") })),
-  row(ExternalIdTakenError, 409),
-  row(StateConflictError, 409),
-  row(PreconditionFailedError, 412),
-  row(BodyTooLargeError, 413),
-  row(UnsupportedMediaTypeError, 415),
-  row(InvalidInputError, 422),
-  row(TooManyRequestsError, 429, (error) => ({ "retry-after": String(error.retryAfterSeconds) })),
-  row(StoreBusyError, 503, () => busyHeaders),
+  row(MalformedBodyError, { status: 400, name: "malformed-body", title: "The body cannot be parsed" }),
+  row(UnauthenticatedError, { status: 401, name: "unauthenticated", title: "A valid API key is required" }, () => ({
+    headers: { "www-authenticate": "Bearer" },
+  })),
+  row(NotFoundError, { status: 404, name: "not-found", title: "Not found" }),
+  row(MethodNotAllowedError, { status: 405, name: "method-not-allowed", title: "Method not allowed" }, (error) => ({
+    headers: { allow: error.allowed.join(", ") },
+  })),
+  row(ExternalIdTakenError, { status: 409, name: "external-id-taken", title: "The external_id is taken" }, () => ({
+    problems: [taken],
+  })),
+  row(StateConflictError, { status: 409, name: "state-conflict", title: "The state does not allow it" }),
+  row(PreconditionFailedError, { status: 412, name: "precondition-failed", title: "The record has changed" }),
+  row(BodyTooLargeError, { status: 413, name: "body-too-large", title: "The body is too large" }),
+  row(UnsupportedMediaTypeError, { status: 415, name: "unsupported-media-type", title: "Unsupported media type" }),
+  row(InvalidInputError, { status: 422, name: "invalid-input", title: "The input is not valid" }, (error) => ({
+    problems: error.problems,
+  })),
+  row(TooManyRequestsError, { status: 429, name: "too-many-requests", title: "Too many requests" }, (error) => ({
+    headers: { "retry-after": String(error.retryAfterSeconds) },
+  })),
+  row(StoreBusyError, BUSY, () => ({ headers: busyHeaders })),
 ];
+
+/** All kinds of errors. */
+export const errorKinds: readonly ErrorKind[] = [...table.map(({ kind }) => kind), INTERNAL];
 
 const responseTo = (error: unknown): ErrorResponse => {
   for (const { responseTo: respond } of table) {
@@ -65,14 +94,38 @@ const responseTo = (error: unknown): ErrorResponse => {
     if (found) return found;
   }
   return isUnavailable(error)
-    ? { status: 503, message: "the service is busy; retry later", headers: busyHeaders }
-    : { status: 500, message: "internal error" };
+    ? { ...BUSY, message: "the service is busy; retry later", headers: busyHeaders }
+    : { ...INTERNAL, message: "internal error" };
 };
 
-/** Turns every error into `{ "error": string }`, unexpected ones without details. Attached last, so it runs first. */
+/** The type of a kind of error: a name, not an address. */
+export const problemType = ({ name }: Pick<ErrorKind, "name">): string => `urn:work-items:problem:${name}`;
+
+/**
+ * Turns every error into `{ "error": string }`, or into problem details (RFC 9457), which hold the same sentence too,
+ * for callers that accept them. Unexpected errors are told without details. Attached last, so it runs first.
+ */
 export const errorTable: Step = {
   onError: (request) => {
-    const { status, message, headers } = responseTo(request.error);
-    request.response = jsonResponse(status, headers, { error: message });
+    const { requestId, headers: requestHeaders } = progressOf(request.event);
+    const { message, headers, problems = [], ...kind } = responseTo(request.error);
+    const { status, title } = kind;
+    if (!acceptsProblemJson(requestHeaders["accept"])) {
+      request.response = jsonResponse(status, headers, { error: message });
+      return;
+    }
+    request.response = jsonResponse(
+      status,
+      { ...headers, "content-type": PROBLEM_JSON },
+      {
+        type: problemType(kind),
+        title,
+        status,
+        detail: message,
+        instance: requestId,
+        errors: toProblemDetails(problems),
+        error: message,
+      },
+    );
   },
 };

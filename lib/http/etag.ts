@@ -39,7 +39,8 @@ export const parseIfMatch = (header: string | undefined): IfMatch | undefined =>
   if (header.trim() === "*") return "*";
   const tags = tagsIn(header);
   if (tags === undefined) {
-    throw new InvalidInputError('If-Match: must be * or a list of entity tags such as "3-5f1d2c3b4a596877"');
+    const message = 'must be * or a list of entity tags such as "3-5f1d2c3b4a596877"';
+    throw new InvalidInputError([{ path: ["If-Match"], code: "invalid_format", message, isParameter: true }]);
   }
   return new Set(tags.map(versionOf));
 };

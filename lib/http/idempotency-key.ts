@@ -10,7 +10,6 @@ const IDEMPOTENCY_KEY_MAX_CHARACTERS = 255;
 export const parseIdempotencyKey = (headers: Readonly<Record<string, string | undefined>>): string | undefined => {
   const key = headers["idempotency-key"];
   if (key === undefined || (/^[\x20-\x7e]+$/.test(key) && key.length <= IDEMPOTENCY_KEY_MAX_CHARACTERS)) return key;
-  throw new InvalidInputError(
-    `Idempotency-Key: must be 1 to ${IDEMPOTENCY_KEY_MAX_CHARACTERS} printable ASCII characters`,
-  );
+  const message = `must be 1 to ${IDEMPOTENCY_KEY_MAX_CHARACTERS} printable ASCII characters`;
+  throw new InvalidInputError([{ path: ["Idempotency-Key"], code: "invalid_format", message, isParameter: true }]);
 };

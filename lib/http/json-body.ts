@@ -37,7 +37,9 @@ export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
   try {
     return parseKeepingDigits(text);
   } catch (error) {
-    if (error instanceof RangeError) throw new InvalidInputError("body: is nested too deeply");
+    if (error instanceof RangeError) {
+      throw new InvalidInputError([{ path: [], code: "too_deep", message: "is nested too deeply" }]);
+    }
     // V8 quotes the body in its message: only the position may be repeated.
     const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
     throw new MalformedBodyError(`the request body is not valid JSON${position ?? ""}`);

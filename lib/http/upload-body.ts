@@ -1,5 +1,6 @@
 import httpMultipartBodyParser from "@middy/http-multipart-body-parser";
 import { InvalidInputError } from "../errors.ts";
+import { type ProblemCode, shownKey } from "../problem.ts";
 import { parseJsonBody } from "./json-body.ts";
 import type { MediaType } from "./media-type.ts";
 import { parseWith } from "./middy-parser.ts";
@@ -17,14 +18,19 @@ const multipartParser = httpMultipartBodyParser({
   busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },
 });
 
+/** @throws InvalidInputError that names the field as the form does, without quotes */
+const refuseField = (name: string, code: ProblemCode, message: string): never => {
+  throw new InvalidInputError([{ path: [name], code, message }], `${shownKey(name)}: ${message}`);
+};
+
 const onlyFile = (fields: readonly FormField[]): UploadedFile => {
   const stray = fields.find(({ name }) => name !== FILE_FIELD);
-  if (stray) throw new InvalidInputError(`${stray.name}: unknown part; send one file part named ${FILE_FIELD}`);
+  if (stray) return refuseField(stray.name, "unknown", `unknown part; send one file part named ${FILE_FIELD}`);
   const [field, second] = fields;
-  if (field === undefined) throw new InvalidInputError(`${FILE_FIELD}: is required`);
-  if (second) throw new InvalidInputError(`${FILE_FIELD}: must be one file`);
+  if (field === undefined) return refuseField(FILE_FIELD, "required", "is required");
+  if (second) return refuseField(FILE_FIELD, "repeated", "must be one file");
   if (field.filename === undefined) {
-    throw new InvalidInputError(`${FILE_FIELD}: must be a file, a part with a filename`);
+    return refuseField(FILE_FIELD, "invalid_type", "must be a file, a part with a filename");
   }
   return { filename: field.filename.replace(/^.*[/\\]/s, ""), content: field.content };
 };

@@ -30,7 +30,8 @@ export const decodeCursor = (scope: CursorScope, cursor: string): string => {
   const position = bytes.subarray(MAC_BYTES).toString("utf8");
   const canonical = bytes.length > MAC_BYTES && bytes.toString("base64url") === cursor;
   if (!canonical || !timingSafeEqual(macOf(scope, position), bytes.subarray(0, MAC_BYTES))) {
-    throw new InvalidInputError("cursor: must be a meta.page.next of the same list with the same filters");
+    const message = "must be a meta.page.next of the same list with the same filters";
+    throw new InvalidInputError([{ path: ["cursor"], code: "invalid_value", message, isParameter: true }]);
   }
   return position;
 };

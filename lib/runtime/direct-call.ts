@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { InvalidInputError } from "../errors.ts";
-import { describeProblems, problemsOf } from "../schema-problems.ts";
+import { describeProblems } from "../problem.ts";
+import { problemsOf } from "../schema-problems.ts";
 
 /**
  * Parses the payload of a function that other systems invoke directly.
@@ -9,5 +10,6 @@ import { describeProblems, problemsOf } from "../schema-problems.ts";
 export const parsePayload = <S extends z.ZodType>(schema: S, payload: unknown): z.output<S> => {
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data;
-  throw new InvalidInputError(describeProblems(problemsOf(parsed.error), "payload"));
+  const problems = problemsOf(parsed.error);
+  throw new InvalidInputError(problems, describeProblems(problems, "payload"));
 };

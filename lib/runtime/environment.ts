@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { regionCodeSchema } from "../regions.ts";
 import { type ResourceName, resources, type Resources } from "../resources.ts";
-import { describeProblems, problemsOf } from "../schema-problems.ts";
+import { describeProblems } from "../problem.ts";
+import { problemsOf } from "../schema-problems.ts";
 import type { Permissions } from "./permissions.ts";
 
 /** Variables that every function has. */

@@ -8,6 +8,7 @@ import {
 import { createRecordStore } from "../dynamodb/record-store.ts";
 import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { describeProblems, type Problem } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import {
@@ -27,13 +28,22 @@ export interface ApplyInput {
   readonly row?: number;
 }
 
-interface ApplyResult {
+/** Why an input could not be applied. */
+interface ApplyError {
+  /** The problem with its place in the input. */
+  readonly message: string;
+  readonly problem: Problem;
+  readonly permanent: boolean;
+}
+
+/** What became of an input. */
+export interface ApplyResult {
   readonly id: string;
   readonly outcome: RowOutcome;
   /** The item after this input; null if the input could not be applied. */
   readonly item: WorkItem | null;
   /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
-  readonly error: { readonly message: string; readonly permanent: boolean } | null;
+  readonly error: ApplyError | null;
 }
 
 /** The upload job that rows belong to. */
@@ -187,18 +197,26 @@ const targetOfEvent = (group: EventGroup, now: () => string): WriteTarget<number
   },
 });
 
-const failure = (id: string, message: string, permanent: boolean): ApplyResult => ({
-  id,
-  outcome: "error",
-  item: null,
-  error: { message, permanent },
+const failure = (id: string, error: ApplyError): ApplyResult => ({ id, outcome: "error", item: null, error });
+
+/** The error of a write that was not carried out. @param path of what it would have written, in the input */
+const writeError = (
+  path: Problem["path"],
+  { error: message, permanent }: Extract<WriteResult<unknown>, { error: string }>,
+): ApplyError => ({
+  message: [...path, message].join(": "),
+  problem: { path, code: permanent ? "too_big" : "busy", message },
+  permanent,
 });
 
 const resultsOf = (group: Group, written: WriteResult<ApplyPlan[]>): [number, ApplyResult][] =>
   group.members.map(({ index }, position) => {
-    if ("error" in written) return [index, failure(group.id, written.error, written.permanent)];
+    if ("error" in written) return [index, failure(group.id, writeError([], written))];
     const plan = written.result[position]!;
-    if (plan.outcome === "error") return [index, failure(group.id, plan.error, true)];
+    if (plan.outcome === "error") {
+      const message = describeProblems([plan.error]);
+      return [index, failure(group.id, { message, problem: plan.error, permanent: true })];
+    }
     return [index, { id: group.id, outcome: plan.outcome, item: plan.next, error: null }];
   });
 
@@ -244,7 +262,7 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
       for (const index of changed) {
         const result = results[index]!;
         if ("error" in written) {
-          results[index] = failure(result.id, `events: ${written.error}`, written.permanent);
+          results[index] = failure(result.id, writeError(["events"], written));
         } else if (result.outcome === "unchanged") results[index] = { ...result, outcome: "updated" };
       }
     }

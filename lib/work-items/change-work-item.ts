@@ -5,6 +5,7 @@ import { createRecordStore } from "../dynamodb/record-store.ts";
 import type { StoredRecord } from "../dynamodb/versioned-record.ts";
 import { InvalidInputError, NotFoundError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { under } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";
@@ -44,7 +45,7 @@ export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
         const current = assertVisible(stored);
         assertVersion?.(stored?.version ?? 0);
         const plan = planApply(current, current.external_id, changes, isoTime(clock()));
-        if (plan.outcome === "error") throw new InvalidInputError(`work_item.${plan.error}`);
+        if (plan.outcome === "error") throw new InvalidInputError([under("work_item", plan.error)]);
         const isUnchanged = plan.outcome === "unchanged";
         return { set: isUnchanged ? null : attributesOf(organization, id, plan.next), result: plan.next };
       },

@@ -14,9 +14,10 @@ import {
   versionedBy,
   withoutNulls,
 } from "../dynamodb/versioned-record.ts";
-import { ExternalIdTakenError, InvalidInputError, StoreBusyError } from "../errors.ts";
+import { ExternalIdTakenError, IdempotencyKeyReusedError, InvalidInputError, StoreBusyError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { PARTITION_KEY } from "../resources.ts";
+import { under } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { planApply, planEvent } from "./plan-apply.ts";
 import { createGetWorkItem, type ItemWithEvents } from "./read-work-item.ts";
@@ -60,12 +61,12 @@ const takenBy = ({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError =>
       : "external_id: is already used by a deleted work item; apply it by POST /v1/work_items/batch to restore it",
   );
 
-/** Whether a create request with this key has made the item. @throws InvalidInputError if its body was different */
+/** Whether a create request with this key has made the item. @throws IdempotencyKeyReusedError if its body was different */
 const isMadeBy = (createKey: CreateKey | undefined, record: StoredRecord): boolean => {
   const { data: stored } = storedCreateKeySchema.safeParse(record["create_key"]);
   if (createKey === undefined || stored?.key !== hashOf(createKey.key)) return false;
   if (stored.body === hashOf(createKey.body)) return true;
-  throw new InvalidInputError("Idempotency-Key: was used with another body");
+  throw new IdempotencyKeyReusedError("with another body");
 };
 
 /**
@@ -98,7 +99,7 @@ export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
     const id = itemIdOf(key);
     const now = isoTime(clock());
     const plan = planApply(null, input.external_id, input, now);
-    if (plan.outcome === "error") throw new InvalidInputError(`work_item.${plan.error}`);
+    if (plan.outcome === "error") throw new InvalidInputError([under("work_item", plan.error)]);
     const attempt = attemptOn(undefined);
     const versioned = versionedBy(undefined, attempt);
     const item = {
@@ -110,9 +111,9 @@ export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
     const events = eventsOf(organization, id, input, now);
     const versionedEvents = events.map((event) => ({ ...event, ...versioned }));
     if (bytesOf([item, ...versionedEvents]) > TRANSACTION_MAX_BYTES) {
-      throw new InvalidInputError(
-        "work_item: is too large with its events for one create; create it with fewer and send the others afterwards",
-      );
+      const message =
+        "is too large with its events for one create; create it with fewer and send the others afterwards";
+      throw new InvalidInputError([{ path: ["work_item"], code: "too_big", message }]);
     }
     const created: ItemWithEvents = { id, item: plan.next, version: 1, events, eventsAfter: undefined };
     const until = clock() + WITHIN_MS;

@@ -1,15 +1,20 @@
+import type { Problem } from "../problem.ts";
 import { CUSTOM_ATTRIBUTES_MAX_BYTES } from "../scalars.ts";
 import { createMerge, initialFields } from "./field-definition.ts";
 import type { Changes, EventInput, WorkItem, WorkItemEvent } from "./work-item.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS, type WorkItemStatus } from "./work-item-fields.ts";
 
-/** The only error that the merge can cause. It is constant, so that a CSV row fails alike when it is applied again. */
-export const TOO_LARGE_AFTER_MERGE = `custom_attributes: must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON after the merge`;
+/** The only problem that the merge can cause. It is constant, so that a CSV row fails alike when it is applied again. */
+export const TOO_LARGE_AFTER_MERGE: Problem = {
+  path: ["custom_attributes"],
+  code: "too_big",
+  message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON after the merge`,
+};
 
 /** The effect of an input on the stored item. `next` is the item afterwards, also if it is unchanged. */
 export type ApplyPlan =
   | { readonly outcome: "created" | "updated" | "unchanged" | "restored"; readonly next: WorkItem }
-  | { readonly outcome: "error"; readonly error: string };
+  | { readonly outcome: "error"; readonly error: Problem };
 
 const INITIAL_ITEM = initialFields(WORK_ITEM_FIELDS);
 const INITIAL_EVENT = initialFields(EVENT_FIELDS);

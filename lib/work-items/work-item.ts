@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { problemDetailSchema } from "../problem-detail.ts";
 import { boundedArray, externalId, storedTimestamp, uuid } from "../scalars.ts";
 import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
@@ -101,8 +102,14 @@ export const batchResultSchema = z
     status: batchOutcomeSchema,
     data: workItemSchema.nullable(),
     error: z.string().nullable(),
+    errors: z
+      .array(problemDetailSchema)
+      .optional()
+      .meta({ description: "Present if the status is error (extension). Pointers lead into the request's body." }),
   })
   .meta({ id: "BatchResult" });
+/** A value of `batchResultSchema`. */
+export type BatchResult = z.input<typeof batchResultSchema>;
 
 /** A work item in its record. */
 export const storedWorkItemSchema = z.object({

@@ -1,4 +1,5 @@
-import { describeProblems, problemsOf } from "../../schema-problems.ts";
+import { describeProblems } from "../../problem.ts";
+import { problemsOf } from "../../schema-problems.ts";
 import { readCell } from "../../work-items/field-definition.ts";
 import { type WorkItemInput, workItemInputSchema } from "../../work-items/work-item.ts";
 import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";

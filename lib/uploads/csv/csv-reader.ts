@@ -4,7 +4,11 @@ import { InvalidInputError } from "../../errors.ts";
 import { rawCells } from "./csv-row.ts";
 
 /** The file cannot be read. None of its rows is applied. */
-export class InvalidFileError extends InvalidInputError {}
+export class InvalidFileError extends InvalidInputError {
+  constructor(message: string) {
+    super([{ path: ["upload[file]"], code: "unreadable_file", message }], message);
+  }
+}
 
 /** Limit of a row. The largest custom attributes of an item fit, even if all their characters are doubled quotes. */
 export const RECORD_MAX_CHARACTERS = 1024 * 1024;

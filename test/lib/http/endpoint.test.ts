@@ -178,7 +178,7 @@ describe("endpoint", () => {
     [new ExternalIdTakenError("taken"), 409],
     [new StateConflictError("ended"), 409],
     [new PreconditionFailedError("changed"), 412],
-    [new InvalidInputError("wrong"), 422],
+    [new InvalidInputError([{ path: ["a"], code: "invalid", message: "is wrong" }]), 422],
     [new StoreBusyError("busy"), 503],
   ])("responds to %o with %i and its message", async (error, status) => {
     expect(await call(failWith(error), request())).toMatchObject({ status, body: { error: error.message } });

@@ -13,7 +13,7 @@ const apply = (
   input: Parameters<typeof planApply>[2],
 ): { outcome: string; next: WorkItem } => {
   const plan = planApply(stored, "INC1", input, NOW);
-  if (plan.outcome === "error") throw new Error(plan.error);
+  if (plan.outcome === "error") throw new Error(plan.error.message);
   return plan;
 };
 const stored = (fields: Partial<WorkItem> = {}): WorkItem => ({

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./problem.ts";
+
+/** One problem of a request, for programs. It has either a pointer or a parameter. */
+export const problemDetailSchema = z
+  .strictObject({
+    pointer: z
+      .string()
+      .optional()
+      .meta({ description: "JSON Pointer (RFC 6901) to the value in the body.", example: "/work_items/3/agent_email" }),
+    parameter: z.string().optional().meta({ description: "Name of the query parameter or header.", example: "cursor" }),
+    code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }),
+    message: z.string().meta({ example: "must be an e-mail address" }),
+  })
+  .meta({ id: "ProblemDetail" });
+/** A value of `problemDetailSchema`. */
+type ProblemDetail = z.infer<typeof problemDetailSchema>;
+
+const escaped = (key: PropertyKey): string => shownKey(key).replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** A problem as callers get it. Long keys are truncated. */
+const toProblemDetail = ({ path, code, message, isParameter = false }: Problem): ProblemDetail =>
+  isParameter
+    ? { parameter: shownKey(path[0] ?? ""), code, message }
+    : { pointer: path.map((key) => `/${escaped(key)}`).join(""), code, message };
+
+/** The first problems as callers get them. */
+export const toProblemDetails = (problems: readonly Problem[], max = PROBLEMS_MAX): ProblemDetail[] =>
+  problems.slice(0, max).map(toProblemDetail);

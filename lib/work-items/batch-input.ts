@@ -1,0 +1,55 @@
+import * as z from "zod";
+import type { Problem } from "../problem.ts";
+import { boundedArray, externalId } from "../scalars.ts";
+import { problemsOf } from "../schema-problems.ts";
+import { EVENTS_PER_BATCH_MAX, ITEMS_PER_BATCH_MAX, type WorkItemInput, workItemInputSchema } from "./work-item.ts";
+
+/** An item of a batch: a valid input, or why it is none. */
+export type BatchItem =
+  | { readonly input: WorkItemInput }
+  | {
+      /** "" if the item has none that is valid. */
+      readonly externalId: string;
+      readonly problems: readonly Problem[];
+    };
+
+const countEvents = (item: unknown): number => {
+  const events = typeof item === "object" && item !== null && "events" in item ? item.events : undefined;
+  return Array.isArray(events) ? events.length : 0;
+};
+
+/** Input of a batch. What is not an item may be skipped, what is not a batch is refused. */
+const envelopeSchema = z.strictObject({
+  work_items: boundedArray(z.unknown(), ITEMS_PER_BATCH_MAX, "items")
+    .refine((items) => items.length > 0, { error: "must hold at least 1 item", params: { code: "too_small" } })
+    .refine((items) => items.reduce<number>((sum, item) => sum + countEvents(item), 0) <= EVENTS_PER_BATCH_MAX, {
+      error: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
+      params: { code: "too_big" },
+    }),
+  dry_run: z.boolean().default(false),
+  on_invalid: z.enum(["refuse", "skip"]).default("refuse"),
+});
+
+const externalIdOf = (item: unknown): string => {
+  const given = typeof item === "object" && item !== null && "external_id" in item ? item.external_id : undefined;
+  const { data = "" } = externalId.safeParse(given);
+  return data;
+};
+
+/** Input of a batch. By default an item that is not valid makes all of it invalid. */
+export const batchInputSchema = envelopeSchema.transform(
+  ({ work_items: items, on_invalid: onInvalid, ...rest }, context) => {
+    const parsed = items.map((item) => workItemInputSchema.safeParse(item));
+    if (onInvalid === "refuse") {
+      for (const [index, { error }] of parsed.entries()) {
+        for (const issue of error?.issues ?? []) {
+          context.issues.push({ ...issue, path: ["work_items", index, ...issue.path], input: undefined });
+        }
+      }
+    }
+    const batch = parsed.map(({ success, data, error }, index): BatchItem =>
+      success ? { input: data } : { externalId: externalIdOf(items[index]), problems: problemsOf(error) },
+    );
+    return { ...rest, items: batch };
+  },
+);
