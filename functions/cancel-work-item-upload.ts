@@ -7,7 +7,7 @@ import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { ReportUnfinishedError } from "../lib/uploads/files/failed-rows.ts";
-import { type JobKey, toUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
+import { type JobKey, toSingleUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { routes } from "./routes.ts";
 
@@ -42,7 +42,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       // The job stops nevertheless: the sweep sends a message to a worker, which writes the report.
       if (!(error instanceof ReportUnfinishedError)) throw error;
     }
-    const data = toUploadJobResponse(await find(job));
+    const data = toSingleUploadJobResponse(await find(job));
     return { body: { data }, headers: openJobHeaders(data, clock()) };
   });
 };

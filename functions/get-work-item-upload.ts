@@ -4,7 +4,7 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
+import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
@@ -16,7 +16,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   return endpoint(route, runtime, async ({ organization, params }) => {
     const snapshot = await store.read({ organization: organization.id, id: params["id"] ?? "" });
     if (!snapshot) throw new NotFoundError("work item upload not found");
-    const data = toUploadJobResponse(snapshot);
+    const data = toSingleUploadJobResponse(snapshot);
     return { body: { data }, headers: openJobHeaders(data, runtime.clock()) };
   });
 };

@@ -9,6 +9,8 @@ import { regionCodeSchema } from "../lib/regions.ts";
 import { externalId, uuid } from "../lib/scalars.ts";
 import {
   failedRowsSchema,
+  singleUploadJobSchema,
+  uploadFieldsSchema,
   uploadFormRequestSchema,
   uploadFormSchema,
   uploadJobSchema,
@@ -184,8 +186,9 @@ export const routes = {
     bodyKind: "multipart-or-json",
     query: noQuery,
     body: uploadFormRequestSchema,
+    fields: uploadFieldsSchema,
     response: z.strictObject({
-      data: uploadJobSchema,
+      data: singleUploadJobSchema,
       meta: z
         .strictObject({ upload: uploadFormSchema })
         .optional()
@@ -209,7 +212,7 @@ export const routes = {
     bodyKind: "none",
     query: noQuery,
     body: noBody,
-    response: z.strictObject({ data: uploadJobSchema }),
+    response: z.strictObject({ data: singleUploadJobSchema }),
     status: 200,
     permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
   }),
@@ -241,7 +244,7 @@ export const routes = {
     bodyKind: "none",
     query: noQuery,
     body: noBody,
-    response: z.strictObject({ data: uploadJobSchema }),
+    response: z.strictObject({ data: singleUploadJobSchema }),
     status: 200,
     extension: true,
     permissions: {

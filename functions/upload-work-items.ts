@@ -1,45 +1,42 @@
-import { createHash, randomUUID } from "node:crypto";
 import { IdempotencyKeyReusedError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
 import { openJobHeaders } from "../lib/http/open-job.ts";
 import { readUploadBody } from "../lib/http/upload-body.ts";
-import { idempotentUploadJobId } from "../lib/identity.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
-import { assertReadable } from "../lib/uploads/csv/csv-header.ts";
+import { assertMapping, assertReadable } from "../lib/uploads/csv/csv-format.ts";
 import { createUploadForm, firstCheckOf } from "../lib/uploads/files/upload-form.ts";
 import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-objects.ts";
-import { toUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
+import { createFindMapping, newUploadOf } from "../lib/uploads/job/new-upload.ts";
+import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.uploadWorkItems;
-
-const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
 /** `POST /v1/work_items/upload` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
   const store = createUploadStore(runtime);
   const objects = createUploadObjects(runtime);
+  const findMapping = createFindMapping(store);
 
-  return endpointWithBody(route, runtime, readUploadBody, async ({ organization, body, file, headers }) => {
-    const key = parseIdempotencyKey(headers);
-    if (file) await assertReadable(file.content);
-    const origin = file ? "request" : "form";
-    const newJob = {
-      id: key === undefined ? randomUUID() : idempotentUploadJobId(organization.id, key),
-      origin,
-      ...(key !== undefined && { content_hash: hash(file?.content ?? JSON.stringify(body.upload)) }),
-      ...(!file && { expected_size: body.upload.size }),
-    } as const;
-    const known = key === undefined ? undefined : await store.readJob({ organization: organization.id, id: newJob.id });
+  return endpointWithBody(route, runtime, readUploadBody, async ({ organization, body, file, fields, headers }) => {
+    const idempotencyKey = parseIdempotencyKey(headers);
+    const mapping = await findMapping(organization.id, (fields ?? body).upload.mapping);
+    if (file) await assertReadable(file.content, mapping);
+    else if (mapping) assertMapping(mapping);
+
+    const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
+    const upload = newUploadOf(organization.id, { ...described, mapping, idempotencyKey });
+    const known =
+      idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
     if (known === undefined) await store.assertRoom(organization);
-    const { job, created } = await store.create(organization, newJob, firstCheckOf(newJob, clock()));
-    if (!created && job.content_hash !== newJob.content_hash) {
+    const { job, created } = await store.create(organization, upload, firstCheckOf(upload, clock()));
+    if (!created && job.content_hash !== upload.content_hash) {
       throw new IdempotencyKeyReusedError("for another upload");
     }
     // Also for a repeated request: the first one may have been interrupted before it wrote the file.
@@ -47,7 +44,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
 
     const form = file ? null : await createUploadForm(runtime, job);
     const snapshot = created ? undefined : await store.read(job);
-    const data = toUploadJobResponse(snapshot ?? { job, parts: [] });
+    const data = toSingleUploadJobResponse(snapshot ?? { job, parts: [] });
     return { body: { data, ...(form && { meta: { upload: form } }) }, headers: openJobHeaders(data, clock()) };
   });
 };

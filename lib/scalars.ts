@@ -18,7 +18,7 @@ const characters = (value: string): number => {
 };
 
 /** The parameters of a refinement: the problem's code for programs, and its message for people. */
-const rule = (code: ProblemCode, error: string) => ({ error, params: { code } });
+export const rule = (code: ProblemCode, error: string) => ({ error, params: { code } });
 const tooLong = (max: number) => rule("too_big", `must be at most ${max} characters`);
 const LONE_SURROGATES = rule("not_unicode", "must not hold lone surrogates");
 

@@ -17,6 +17,8 @@ export interface Call<R extends Route> {
   readonly body: z.output<R["body"]>;
   /** The form field `upload[file]` of a multipart request. */
   readonly file: UploadedFile | undefined;
+  /** The other fields of a multipart request. */
+  readonly fields: z.output<NonNullable<R["fields"]>> | undefined;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestId: string;
@@ -39,6 +41,8 @@ const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
 /** Reserved at the end of the function's time for the response that says that time ran out. */
 export const TIMEOUT_MARGIN_MILLISECONDS = 500;
 
+const NOTHING = { value: undefined, problems: [] };
+
 /** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
 export const callOf = <R extends Route>(
   route: R,
@@ -49,22 +53,24 @@ export const callOf = <R extends Route>(
   const { requestId, headers, body: read } = progressOf(event);
   const { parameters, repeated } = readQuery(event);
   const query = validate<R["query"]>(route.query, parameters);
-  const file = read?.kind === "file" ? read.file : undefined;
+  const form = read?.kind === "file" ? read : undefined;
   const value = read?.kind === "json" ? read.value : undefined;
-  const body = file ? { value: undefined, problems: [] } : validate<R["body"]>(route.body, value);
+  const body = form ? NOTHING : validate<R["body"]>(route.body, value);
+  const fields = form && route.fields ? validate(route.fields, form.fields) : NOTHING;
   const repetitions = repeated.map((name): Problem => ({
     path: [name],
     code: "repeated",
     message: "must be given once",
   }));
   const parameterProblems = [...repetitions, ...query.problems].map((problem) => ({ ...problem, isParameter: true }));
-  refuseProblems([...parameterProblems, ...body.problems]);
+  refuseProblems([...parameterProblems, ...body.problems, ...fields.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {
     params: readParams(event),
     query: query.value as z.output<R["query"]>,
     body: body.value as z.output<R["body"]>,
-    file,
+    file: form?.file,
+    fields: fields.value as z.output<NonNullable<R["fields"]>> | undefined,
     headers,
     requestId,
     deadline: clock() + timeLeft - TIMEOUT_MARGIN_MILLISECONDS,

@@ -20,10 +20,10 @@ export type RawBody = Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">;
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** The content of a request body: JSON for the route's schema, or a file. */
+/** The content of a request body: JSON for the route's schema, or a file and the form's other fields for theirs. */
 export type RequestBody =
   | { readonly kind: "json"; readonly value: unknown }
-  | { readonly kind: "file"; readonly file: UploadedFile };
+  | { readonly kind: "file"; readonly file: UploadedFile; readonly fields: unknown };
 
 /** Reads a body. @throws BodyTooLargeError, then UnsupportedMediaTypeError, MalformedBodyError, InvalidInputError */
 export type ReadBody = (raw: RawBody, headers: Headers) => Promise<RequestBody>;

@@ -15,6 +15,8 @@ export interface Route {
   readonly bodyKind: BodyKind;
   readonly query: z.ZodType;
   readonly body: z.ZodType;
+  /** Fields beside the file in a multipart body. */
+  readonly fields?: z.ZodType;
   readonly response: z.ZodType;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;

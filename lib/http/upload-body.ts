@@ -1,16 +1,37 @@
 import httpMultipartBodyParser from "@middy/http-multipart-body-parser";
 import { InvalidInputError } from "../errors.ts";
+import { parseJson } from "../json.ts";
 import { type ProblemCode, shownKey } from "../problem.ts";
 import { parseJsonBody } from "./json-body.ts";
 import type { MediaType } from "./media-type.ts";
 import { parseWith } from "./middy-parser.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "./multipart.ts";
-import { MalformedBodyError, openBody, type RawBody, type ReadBody } from "./request-body.ts";
+import { MalformedBodyError, openBody, type RawBody, type ReadBody, type RequestBody } from "./request-body.ts";
 
-/** The only form field of a multipart upload. */
+/** The form field with the file of a multipart upload. */
 const FILE_FIELD = "upload[file]";
 
 const ADVICE = '; for larger files send { "upload": { "filename", "size" } } as JSON';
+/** @throws InvalidInputError that names the field as the form does, without quotes */
+const refuseField = (name: string, code: ProblemCode, message: string): never => {
+  throw new InvalidInputError([{ path: [name], code, message }], `${shownKey(name)}: ${message}`);
+};
+
+const readJsonField = ({ name, content }: FormField): unknown => {
+  try {
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(content));
+  } catch (error) {
+    // V8 quotes the text in its message: only the position may be repeated.
+    const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
+    return refuseField(name, "invalid_format", `must be JSON${position ?? ""}`);
+  }
+};
+
+/** The other form fields, by their keys in a JSON request. They may come with or without a filename. */
+const OTHER_FIELDS: Readonly<Record<string, { readonly key: string; readonly read: (field: FormField) => unknown }>> = {
+  "upload[mapping]": { key: "mapping", read: readJsonField },
+};
+const FIELD_NAMES = [FILE_FIELD, ...Object.keys(OTHER_FIELDS)];
 
 /** Without middy's check of the content type, which refuses quoted boundaries; `acceptedType` checks it. */
 const multipartParser = httpMultipartBodyParser({
@@ -18,22 +39,33 @@ const multipartParser = httpMultipartBodyParser({
   busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },
 });
 
-/** @throws InvalidInputError that names the field as the form does, without quotes */
-const refuseField = (name: string, code: ProblemCode, message: string): never => {
-  throw new InvalidInputError([{ path: [name], code, message }], `${shownKey(name)}: ${message}`);
+/** The form fields by their names. @throws InvalidInputError if one is unknown or given twice */
+const byName = (fields: readonly FormField[]): ReadonlyMap<string, FormField> => {
+  const stray = fields.find(({ name }) => !FIELD_NAMES.includes(name));
+  if (stray) refuseField(stray.name, "unknown", `unknown part; parts are ${FIELD_NAMES.join(", ")}`);
+  const found = new Map(fields.map((field) => [field.name, field]));
+  const repeated = fields.find((field) => found.get(field.name) !== field);
+  if (repeated) refuseField(repeated.name, "repeated", "must be given once");
+  return found;
 };
 
-const onlyFile = (fields: readonly FormField[]): UploadedFile => {
-  const stray = fields.find(({ name }) => name !== FILE_FIELD);
-  if (stray) return refuseField(stray.name, "unknown", `unknown part; send one file part named ${FILE_FIELD}`);
-  const [field, second] = fields;
+const fileIn = (fields: ReadonlyMap<string, FormField>): UploadedFile => {
+  const field = fields.get(FILE_FIELD);
   if (field === undefined) return refuseField(FILE_FIELD, "required", "is required");
-  if (second) return refuseField(FILE_FIELD, "repeated", "must be one file");
   if (field.filename === undefined) {
     return refuseField(FILE_FIELD, "invalid_type", "must be a file, a part with a filename");
   }
   return { filename: field.filename.replace(/^.*[/\\]/s, ""), content: field.content };
 };
+
+const othersIn = (fields: ReadonlyMap<string, FormField>) => ({
+  upload: Object.fromEntries(
+    Object.entries(OTHER_FIELDS).flatMap(([name, { key, read }]) => {
+      const field = fields.get(name);
+      return field ? [[key, read(field)]] : [];
+    }),
+  ),
+});
 
 /** Whether the delimiter occurs only at the start of the body and at the start of its last line. */
 const isPlainlyFramed = (bytes: Buffer, delimiter: string): boolean => {
@@ -42,25 +74,27 @@ const isPlainlyFramed = (bytes: Buffer, delimiter: string): boolean => {
 };
 
 /** Scans the body first: for an incomplete body, middy's parser throws an error that cannot be caught. */
-const readFile = async (raw: RawBody, mediaType: MediaType): Promise<UploadedFile> => {
+const readForm = async (raw: RawBody, mediaType: MediaType): Promise<RequestBody> => {
   const boundary = mediaType.parameters.get("boundary");
   try {
     const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
-    const file = onlyFile(scanMultipart(bytes, boundary));
-    if (!isPlainlyFramed(bytes, `--${boundary}`)) return file;
-    const fields = await parseWith(multipartParser, `multipart/form-data; boundary="${boundary}"`, raw);
-    const { content = file.content } = (fields as Record<string, Partial<UploadedFile>>)[FILE_FIELD] ?? {};
-    return { filename: file.filename, content };
+    const scanned = byName(scanMultipart(bytes, boundary));
+    const file = fileIn(scanned);
+    const fields = othersIn(scanned);
+    if (!isPlainlyFramed(bytes, `--${boundary}`)) return { kind: "file", file, fields };
+    const parsed = await parseWith(multipartParser, `multipart/form-data; boundary="${boundary}"`, raw);
+    const { content = file.content } = (parsed as Record<string, Partial<UploadedFile>>)[FILE_FIELD] ?? {};
+    return { kind: "file", file: { filename: file.filename, content }, fields };
   } catch (error) {
     if (!(error instanceof MalformedMultipartError)) throw error;
     throw new MalformedBodyError(`the request body is not valid multipart/form-data: ${error.message}`);
   }
 };
 
-/** Reads a file from a multipart body, or a JSON body that requests an upload form. */
+/** Reads file and fields from a multipart body, or a JSON body that requests an upload form. */
 export const readUploadBody: ReadBody = async (raw, headers) => {
   const { mediaType, opened } = await openBody(raw, headers, ["multipart/form-data", "application/json"], ADVICE);
   return mediaType.type === "application/json"
     ? { kind: "json", value: await parseJsonBody(opened) }
-    : { kind: "file", file: await readFile(opened, mediaType) };
+    : readForm(opened, mediaType);
 };

@@ -1,17 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { CsvError, parse } from "csv-parse";
-import { InvalidInputError } from "../../errors.ts";
-import { rawCells } from "./csv-row.ts";
-
-/** The file cannot be read. None of its rows is applied. */
-export class InvalidFileError extends InvalidInputError {
-  constructor(message: string) {
-    super([{ path: ["upload[file]"], code: "unreadable_file", message }], message);
-  }
-}
-
-/** Limit of a row. The largest custom attributes of an item fit, even if all their characters are doubled quotes. */
-export const RECORD_MAX_CHARACTERS = 1024 * 1024;
+import { rawCells, ROW_MAX_CHARACTERS } from "./csv-row.ts";
+import { COMMA, type Delimiter } from "./delimiter.ts";
+import { assertCsv, HEAD_BYTES, problemOfText } from "./file-kind.ts";
+import { InvalidFileError } from "./invalid-file-error.ts";
 
 /** One row of the file. Valid until the next batch is read: `raw` is a view of a buffer that is reused. */
 export interface CsvRecord {
@@ -39,16 +31,15 @@ export interface CsvBatch {
 }
 
 const START: CsvPosition = { offset: 0, row: 0 };
-const NUL_BYTE = 0;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 
 const PROBLEMS: Partial<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: "a quote is opened and never closed",
-  CSV_INVALID_CLOSING_QUOTE: "after a closing quote there must be a comma or the end of the row",
+  CSV_INVALID_CLOSING_QUOTE: "after a closing quote there must be the delimiter or the end of the row",
   INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
-  CSV_MAX_RECORD_SIZE: `the row is longer than ${RECORD_MAX_CHARACTERS} characters; perhaps a quote is not closed`,
+  CSV_MAX_RECORD_SIZE: `the row is longer than ${ROW_MAX_CHARACTERS} characters; perhaps a quote is not closed`,
 };
 
 const problemIn = (row: number, error: unknown): Error => {
@@ -58,16 +49,14 @@ const problemIn = (row: number, error: unknown): Error => {
 };
 
 const assertUtf8 = ({ row, raw }: Pick<CsvRecord, "row" | "raw">): void => {
-  if (isUtf8(raw)) return;
-  const utf16 = row === 1 && ((raw[0] === 0xff && raw[1] === 0xfe) || (raw[0] === 0xfe && raw[1] === 0xff));
-  throw new InvalidFileError(`row ${row}: the file must be UTF-8${utf16 ? ", not UTF-16" : ""}`);
+  if (!isUtf8(raw)) throw new InvalidFileError(`row ${row}: ${problemOfText(raw)}`);
 };
 
 /** Whether a line is empty. A line with only `""` is a row with one empty cell. */
 const isBlank = (raw: Buffer): boolean => raw[0] === LINE_FEED || (raw[0] === CARRIAGE_RETURN && raw[1] === LINE_FEED);
 
-const cellsOf = (line: Buffer, isFirst: boolean): string[] =>
-  rawCells(isFirst ? line.toString().replace(/^\uFEFF/, "") : line.toString());
+const cellsOf = (line: Buffer, isFirst: boolean, delimiter: Delimiter): string[] =>
+  rawCells(isFirst ? line.toString().replace(/^\uFEFF/, "") : line.toString(), delimiter);
 
 interface FoundRow {
   /** Number of bytes in the file up to the row's end. */
@@ -87,7 +76,7 @@ const findLines = (bytes: Buffer, offset: number, isEnd: boolean): FoundRow[] | 
   while (start < bytes.length) {
     const lineFeed = bytes.indexOf(LINE_FEED, start);
     const end = lineFeed === -1 ? bytes.length : lineFeed + 1;
-    if (end - start > RECORD_MAX_CHARACTERS) return null;
+    if (end - start > ROW_MAX_CHARACTERS) return null;
     if (lineFeed === -1 && !isEnd) break;
     found.push({ end: offset + end });
     start = end;
@@ -96,14 +85,15 @@ const findLines = (bytes: Buffer, offset: number, isEnd: boolean): FoundRow[] | 
 };
 
 /** Makes a parser for the file from a position between two rows on. */
-const createQuoteParser = ({ offset, row }: CsvPosition) => {
+const createQuoteParser = ({ offset, row }: CsvPosition, delimiter: Delimiter) => {
   let found: FoundRow[] = [];
   let rows = row;
   const parser = parse({
     bom: offset === 0,
+    delimiter,
     record_delimiter: ["\r\n", "\n"],
     relax_column_count: true,
-    max_record_size: RECORD_MAX_CHARACTERS,
+    max_record_size: ROW_MAX_CHARACTERS,
     on_record: (cells, { bytes }) => {
       found.push({ cells, end: offset + bytes });
       rows++;
@@ -124,13 +114,23 @@ const createQuoteParser = ({ offset, row }: CsvPosition) => {
   };
 };
 
+/** How a file is read. */
+export interface CsvOptions {
+  /** Position at which an earlier run stopped; the source begins at its offset. @default the start of the file */
+  readonly start?: CsvPosition;
+  /** @default comma */
+  readonly delimiter?: Delimiter;
+}
+
 /**
- * Reads CSV (RFC 4180, comma, UTF-8, LF or CRLF) strictly and in constant memory. Rows may have any number of cells.
- * Blank lines are skipped, except row 1. Up to the first quote every line is a row: the slow parser is not needed.
- * @param start position at which an earlier run stopped; the source begins at its offset
+ * Reads CSV (RFC 4180, UTF-8, LF or CRLF) strictly and in constant memory. Rows may have any number of cells. Blank
+ * lines are skipped, except row 1. Up to the first quote every line is a row: the slow parser is not needed.
  * @throws InvalidFileError naming the row, if the file cannot be read
  */
-export async function* readCsv(source: AsyncIterable<Uint8Array>, start = START): AsyncGenerator<CsvBatch> {
+export async function* readCsv(
+  source: AsyncIterable<Uint8Array>,
+  { start = START, delimiter = COMMA }: CsvOptions = {},
+): AsyncGenerator<CsvBatch> {
   let position = start;
   let unread: Buffer = Buffer.alloc(0);
   let parseQuotes: ReturnType<typeof createQuoteParser> | undefined;
@@ -139,7 +139,7 @@ export async function* readCsv(source: AsyncIterable<Uint8Array>, start = START)
     if (parseQuotes) return parseQuotes(chunk);
     const lines = findLines(unread, position.offset, chunk === null);
     if (lines) return lines;
-    parseQuotes = createQuoteParser(position);
+    parseQuotes = createQuoteParser(position, delimiter);
     return [...(await parseQuotes(unread)), ...(chunk === null ? await parseQuotes(null) : [])];
   };
   const take = (found: readonly FoundRow[]): CsvBatch => {
@@ -153,7 +153,7 @@ export async function* readCsv(source: AsyncIterable<Uint8Array>, start = START)
       from = end - offset;
       if (row !== 1 && isBlank(raw)) continue;
       const isFirst = row === 1;
-      records.push({ row, raw, cells: () => cells ?? cellsOf(raw, isFirst) });
+      records.push({ row, raw, cells: () => cells ?? cellsOf(raw, isFirst, delimiter) });
     }
     if (!isUtf8(unread.subarray(0, from))) records.forEach(assertUtf8);
     unread = unread.subarray(from);
@@ -162,7 +162,8 @@ export async function* readCsv(source: AsyncIterable<Uint8Array>, start = START)
   };
 
   for await (const chunk of source) {
-    if (chunk.includes(NUL_BYTE)) throw new InvalidFileError("the file holds a NUL byte; it must be UTF-8 text");
+    if (position.offset === 0) assertCsv(unread.length < HEAD_BYTES ? Buffer.concat([unread, chunk]) : unread);
+    if (chunk.includes(0)) throw new InvalidFileError("the file holds a NUL byte; it must be UTF-8 text");
     unread = Buffer.concat([unread, chunk]);
     const found = await find(chunk);
     if (found.length > 0) yield take(found);

@@ -1,10 +1,15 @@
+import type { Delimiter } from "./delimiter.ts";
+
+/** Limit of a row. The largest custom attributes of an item fit, even if all their characters are doubled quotes. */
+export const ROW_MAX_CHARACTERS = 1024 * 1024;
+
 /**
  * The cells of a row that `readCsv` accepted, including their quotes.
  * @param row with or without its line end
  */
-export const rawCells = (row: string): string[] => {
+export const rawCells = (row: string, delimiter: Delimiter): string[] => {
   const text = row.endsWith("\r\n") ? row.slice(0, -2) : row.endsWith("\n") ? row.slice(0, -1) : row;
-  if (!text.includes('"')) return text.split(",");
+  if (!text.includes('"')) return text.split(delimiter);
   const cells: string[] = [];
   let start = 0;
   while (start <= text.length) {
@@ -13,8 +18,8 @@ export const rawCells = (row: string): string[] => {
       from = text.indexOf('"', start + 1) + 1;
       while (text[from] === '"') from = text.indexOf('"', from + 1) + 1;
     }
-    const comma = text.indexOf(",", from);
-    const end = comma === -1 ? text.length : comma;
+    const next = text.indexOf(delimiter, from);
+    const end = next === -1 ? text.length : next;
     cells.push(text.slice(start, end));
     start = end + 1;
   }
@@ -26,7 +31,8 @@ export const cellValue = (cell: string): string =>
   cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 
 /** A cell with a value, quoted if necessary. */
-export const toCell = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+export const toCell = (value: string, delimiter: Delimiter): string =>
+  /["\r\n]/.test(value) || value.includes(delimiter) ? `"${value.replaceAll('"', '""')}"` : value;
 
 /** The line end of a row. */
 export const lineEnd = (row: string): "\r\n" | "\n" => (row.endsWith("\r\n") ? "\r\n" : "\n");

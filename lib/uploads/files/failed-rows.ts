@@ -1,10 +1,13 @@
 import { Readable } from "node:stream";
 import { Upload } from "@aws-sdk/lib-storage";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
-import { ERROR_COLUMN, ROW_COLUMN } from "../csv/csv-columns.ts";
+import { type CsvFormat, delimiterOf } from "../csv/csv-format.ts";
 import { cellValue, lineEnd, rawCells, toCell } from "../csv/csv-row.ts";
+import { isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
+import type { RowError } from "../csv/row-reader.ts";
 import { type Frame, readFrames } from "./segment.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
+import { mappingOf } from "../job/job-format.ts";
 import { countOf, epochOf, type UploadJob, type UploadPart } from "../job/upload-record.ts";
 
 /** Before a first header in quotes it would hide the opening quote. */
@@ -25,26 +28,28 @@ export interface ReportTime {
   readonly abridge: boolean;
 }
 
+/** Longer values are cut in the report, which holds the whole cell beside them. */
+const VALUE_MAX_CHARACTERS = 200;
+
 /**
- * Writes the lines of a report of failed rows: the unchanged columns of the file, then `_row` and `_error`. If the file
- * is such a report itself, the new columns replace its own `_row` and `_error`.
+ * Writes the lines of a report of failed rows: the unchanged columns of the file, then those of the report. If the file
+ * is such a report itself, the new columns replace its own.
  * @param header row 1 of the file
  */
-export const createReportWriter = (header: string) => {
+export const createReportWriter = ({ header, delimiter }: Pick<CsvFormat, "header" | "delimiter">) => {
   const mark = header.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
-  const names = rawCells(header.slice(mark.length));
-  const kept = names.flatMap((name, index) => {
-    const value = cellValue(name);
-    return value === ROW_COLUMN || value === ERROR_COLUMN ? [] : [index];
-  });
+  const names = rawCells(header.slice(mark.length), delimiter);
+  const kept = names.flatMap((name, index) => (isReportColumn(cellValue(name)) ? [] : [index]));
   return {
     header: (): string =>
-      mark + [...kept.map((index) => names[index]!), ROW_COLUMN, ERROR_COLUMN].join(",") + lineEnd(header),
-    /** Missing cells are added as empty ones; surplus cells follow the error. */
-    line: (row: number, raw: string, error: string): string => {
-      const cells = rawCells(raw);
+      mark + [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) + lineEnd(header),
+    /** Missing cells are added as empty ones; surplus cells follow the report's own. */
+    line: (row: number, raw: string, { message, column, value }: RowError): string => {
+      const cells = rawCells(raw, delimiter);
       const own = kept.map((index) => cells[index] ?? "");
-      return [...own, String(row), toCell(error), ...cells.slice(names.length)].join(",") + lineEnd(raw);
+      const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS)];
+      const all = [...own, ...added.map((cell) => toCell(cell, delimiter)), ...cells.slice(names.length)];
+      return all.join(delimiter) + lineEnd(raw);
     },
   };
 };
@@ -110,7 +115,9 @@ async function* reportOf(
   onRow: () => void,
 ): AsyncGenerator<Buffer> {
   const heads = await Promise.all(readers.map((reader) => reader.peek()));
-  let chunk: Buffer[] = [Buffer.from(createReportWriter(job.header).header())];
+  let chunk: Buffer[] = [
+    Buffer.from(createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header()),
+  ];
   let size = 0;
   for (;;) {
     let next = -1;

@@ -4,6 +4,7 @@ import { toUpdate } from "../../dynamodb/conditional-update.ts";
 import { StoreBusyError, TooManyRequestsError } from "../../errors.ts";
 import { listingEntry } from "../../listing/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
+import type { NewUpload } from "./new-upload.ts";
 import { type Counters, type JobKey, toRowCounters, type UploadJob } from "./upload-record.ts";
 import { jobFrom, type OpenUpload, recordKeys, type UploadTable } from "./upload-table.ts";
 
@@ -50,12 +51,12 @@ export const createOpenUploads = (
   /** Creates a job, unless one with its id exists. @returns the existing or created job */
   create: async (
     organization: Organization,
-    newJob: Pick<UploadJob, "id" | "origin" | "content_hash" | "expected_size">,
+    upload: NewUpload,
     nextCheck: number,
   ): Promise<{ readonly job: UploadJob; readonly created: boolean }> => {
     const now = isoTime(clock());
     const job = {
-      ...newJob,
+      ...upload,
       organization: organization.id,
       status: "pending" as const,
       created_at: now,

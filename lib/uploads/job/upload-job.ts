@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { number, storedTimestamp, text, uuid } from "../../scalars.ts";
+import { mappingSchema } from "../mapping/mapping.ts";
 
 /** States of an upload job. */
 export const uploadStatusSchema = z
@@ -13,6 +14,9 @@ export const uploadJobSchema = z
   .strictObject({
     id: uuid,
     status: uploadStatusSchema,
+    /** Name and size in bytes of the file (extension). Absent from jobs that were made before they were kept. */
+    file_name: z.string().optional(),
+    size: z.int().optional(),
     total_rows: z.int(),
     succeeded_rows: z.int(),
     failed_rows: z.int(),
@@ -29,6 +33,13 @@ export const uploadJobSchema = z
 /** A value of `uploadJobSchema`. */
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
 
+/** An upload job by itself, with its mapping if it has one (extension). Lists leave mappings out. */
+export const singleUploadJobSchema = uploadJobSchema
+  .extend({ mapping: mappingSchema.optional() })
+  .meta({ id: "WorkItemUploadWithMapping" });
+/** A value of `singleUploadJobSchema`. */
+export type SingleUploadJobResponse = z.input<typeof singleUploadJobSchema>;
+
 /** URL of the report of failed rows. `url` and `expires_at` are null if no row failed or the job has not ended. */
 export const failedRowsSchema = z
   .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: z.int() })
@@ -37,10 +48,17 @@ export const failedRowsSchema = z
 /** S3's limit for one POST. */
 const FORM_MAX_BYTES = 5 * 1024 ** 3;
 
+/** What a request says of a file beside its name and size. */
+const uploadOptions = { mapping: mappingSchema.optional() };
+
+/** The text fields of a multipart upload, called `upload[mapping]` and so on. */
+export const uploadFieldsSchema = z.strictObject({ upload: z.strictObject(uploadOptions) });
+
 /** Requests an upload form instead of sending the file. */
 export const uploadFormRequestSchema = z
   .strictObject({
     upload: z.strictObject({
+      ...uploadOptions,
       filename: text(),
       size: number(
         z

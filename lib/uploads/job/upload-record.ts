@@ -2,7 +2,8 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { isoTime } from "../../clock.ts";
 import { storedTimestamp } from "../../scalars.ts";
-import { type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
+import type { Mapping } from "../mapping/mapping.ts";
+import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
 /** Identifies an upload job. */
 export interface JobKey {
@@ -113,8 +114,11 @@ export const uploadJobRecordSchema = z.object({
   next_check: storedTimestamp.optional(),
   /** SHA-256 of the request's content, if it had an `Idempotency-Key`. */
   content_hash: z.string().optional(),
-  /** Size in bytes of the file that the form accepts. */
+  file_name: z.string().optional(),
+  /** Size in bytes of the file in the request, or of the one that the form accepts. */
   expected_size: z.int().optional(),
+  /** JSON of the mapping. */
+  mapping: z.string().optional(),
   source_etag: z.string().optional(),
   source_size: z.int().optional(),
   part_count: z.int().optional(),
@@ -216,17 +220,29 @@ const frozenCounters = ({
   restored_rows,
 }: UploadJob) => ({ succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows });
 
-/** A job in responses. */
+/** A job in lists. */
 export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobResponse => {
   const changed = isEnded(job) ? [] : [job.changed_at, ...parts.map((part) => part.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
+  const size = job.expected_size ?? job.source_size;
   return {
     id: job.id,
     status: job.status,
+    ...(job.file_name !== undefined && { file_name: job.file_name }),
+    ...(size !== undefined && { size }),
     total_rows: job.total_rows,
     ...(isEnded(job) ? frozenCounters(job) : toRowCounters(sumOf(parts))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),
     created_at: job.created_at,
     updated_at: updated,
+  };
+};
+
+/** A job by itself in responses. */
+export const toSingleUploadJobResponse = (snapshot: UploadSnapshot): SingleUploadJobResponse => {
+  const { mapping } = snapshot.job;
+  return {
+    ...toUploadJobResponse(snapshot),
+    ...(mapping !== undefined && { mapping: JSON.parse(mapping) as Mapping }),
   };
 };

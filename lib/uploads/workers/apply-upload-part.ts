@@ -3,9 +3,9 @@ import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { type ApplyRows, RowsPendingError, type ValidRow } from "./apply-rows.ts";
 import { HeldError } from "../../queue/queue-worker.ts";
-import { type Columns, readRow } from "../csv/csv-columns.ts";
-import { columnsOfHeader } from "../csv/csv-header.ts";
+import type { CsvFormat } from "../csv/csv-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
+import type { RowError } from "../csv/row-reader.ts";
 import { createReportWriter } from "../files/failed-rows.ts";
 import {
   createFrameWriter,
@@ -20,6 +20,7 @@ import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { delayAfter, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
+import { formatOfJob } from "../job/job-format.ts";
 import {
   type Counters,
   countOf,
@@ -61,8 +62,8 @@ export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" 
 interface PartContext {
   readonly job: UploadJob;
   readonly organization: Organization;
-  readonly columns: Columns;
-  readonly toLine: (row: number, raw: string, error: string) => string;
+  readonly format: CsvFormat;
+  readonly toLine: (row: number, raw: string, error: RowError) => string;
   /** When to hand over to another worker, in milliseconds since the epoch. */
   readonly handOverAt: number;
   /** Called for every window that is counted. */
@@ -109,9 +110,10 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
   ): Promise<AppliedWindow> => {
     const texts = new Map(window.map(({ row, raw }) => [row, raw.toString()]));
     const rows: ValidRow[] = [];
-    const errors = new Map<number, string>();
+    const errors = new Map<number, RowError>();
+    const { reader, delimiter } = context.format;
     for (const [row, text] of texts) {
-      const reading = readRow(context.columns, rawCells(text).map(cellValue));
+      const reading = reader.read(rawCells(text, delimiter).map(cellValue));
       if ("error" in reading) errors.set(row, reading.error);
       else rows.push({ row, input: reading.input });
     }
@@ -129,7 +131,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     });
     const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
     for (const [row, { outcome, reason }] of results) {
-      if (outcome === "error") errors.set(row, reason ?? "");
+      if (outcome === "error") errors.set(row, { message: reason ?? "", column: "", value: "" });
       else counters[outcome] += 1;
     }
     const lines = createFrameWriter();
@@ -255,15 +257,9 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if (isStuck(part, clock())) return await failJob("applying the rows makes no progress");
       const organization = await findOrganization(job.organization);
       if (!organization) return await failJob("the organization does not exist any more");
-      const toLine = createReportWriter(job.header).line;
-      const context: PartContext = {
-        job,
-        organization,
-        columns: columnsOfHeader(job.header),
-        toLine,
-        handOverAt,
-        onCounted,
-      };
+      const format = formatOfJob(job);
+      const toLine = createReportWriter(format).line;
+      const context: PartContext = { job, organization, format, toLine, handOverAt, onCounted };
       const outcome = await applyPart(context, part);
       if (outcome === "done") await sendNext(job, part);
       if (outcome !== "handed over") await finishOrSend(job, part, handOverAt);

@@ -1,13 +1,14 @@
 import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { HeldError } from "../../queue/queue-worker.ts";
-import { externalIdIndex } from "../csv/csv-columns.ts";
-import { columnsOfHeader, readHeader } from "../csv/csv-header.ts";
-import { InvalidFileError, readCsv } from "../csv/csv-reader.ts";
+import { delimiterOf, readHeader } from "../csv/csv-format.ts";
+import { readCsv } from "../csv/csv-reader.ts";
+import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createSegmentWriter } from "../files/segment.ts";
 import type { FinishUpload } from "./finish-upload.ts";
 import { delayAfter, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
+import { formatOfJob, mappingOf } from "../job/job-format.ts";
 import {
   countOf,
   isEnded,
@@ -75,7 +76,8 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     let job = claimed;
     const parts = job.part_count ?? 1;
     const segment = createSegmentWriter(parts);
-    let idIndex = job.header === "" ? 0 : externalIdIndex(columnsOfHeader(job.header));
+    const mapping = mappingOf(job);
+    let reader = job.header === "" ? undefined : formatOfJob(job).reader;
     let progress: SplitProgress = job;
     let savedAt = clock();
 
@@ -87,16 +89,16 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
 
     const { source_etag: etag = "", source_size: size = 0 } = job;
     const source = objects.read(objectKeys.source(job), { from: job.offset, to: size, etag });
-    for await (const { records, position } of readCsv(source, job)) {
+    for await (const { records, position } of readCsv(source, { start: job, delimiter: delimiterOf(mapping) })) {
       let { rows, header } = progress;
       for (const record of records) {
         if (record.row === 1) {
-          const read = readHeader(record);
-          ({ header } = read);
-          idIndex = externalIdIndex(read.columns);
+          ({ header, reader } = readHeader(record, mapping));
           continue;
         }
-        segment.add(partOf(record.cells()[idIndex] ?? "", parts), record);
+        const cells = record.cells();
+        if (reader === undefined || reader.isEmpty(cells)) continue;
+        segment.add(partOf(reader.externalIdOf(cells), parts), record);
         rows++;
       }
       progress = { ...progress, ...position, rows, header };

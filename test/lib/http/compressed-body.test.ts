@@ -29,7 +29,11 @@ describe("a body in gzip", () => {
 
   it("may be a multipart form", async () => {
     const body = await read(gzipSync(form), "gzip", "multipart/form-data; boundary=x");
-    expect(body).toEqual({ kind: "file", file: { filename: "a.csv", content: Buffer.from(file) } });
+    expect(body).toEqual({
+      kind: "file",
+      file: { filename: "a.csv", content: Buffer.from(file) },
+      fields: { upload: {} },
+    });
   });
 
   it("is taken as it is if a gateway has unpacked it and left the header", async () => {

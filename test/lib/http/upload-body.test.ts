@@ -31,8 +31,8 @@ describe("a multipart body", () => {
   it("is read as text and in base64", async () => {
     const file = { filename: "a.csv", content: Buffer.from("external_id\r\na\r\n") };
     const body = form({ name: "upload[file]", filename: "C:\\dir/a.csv" });
-    expect(await read(body, FORM)).toEqual({ kind: "file", file });
-    expect(await read(Buffer.from(body), FORM)).toEqual({ kind: "file", file });
+    expect(await read(body, FORM)).toEqual({ kind: "file", file, fields: { upload: {} } });
+    expect(await read(Buffer.from(body), FORM)).toEqual({ kind: "file", file, fields: { upload: {} } });
   });
 
   it("may be an empty file", async () => {
@@ -40,11 +40,31 @@ describe("a multipart body", () => {
     expect(fileOf(await read(body, FORM))?.content).toHaveLength(0);
   });
 
+  it("may hold a mapping before or after the file, as a text or as a file", async () => {
+    const file = { name: "upload[file]", filename: "a.csv" };
+    const mapping = { name: "upload[mapping]", content: '{"others":"ignore"}' };
+    const fields = { upload: { mapping: { others: "ignore" } } };
+    for (const body of [form(file, mapping), form(mapping, file), form({ ...mapping, filename: "m.json" }, file)]) {
+      expect(await read(body, FORM)).toEqual({
+        kind: "file",
+        file: { filename: "a.csv", content: Buffer.from("external_id\r\na\r\n") },
+        fields,
+      });
+    }
+  });
+
   it.each([
     ["no field", form(), "upload[file]: is required"],
     ["another name", form({ name: "file", filename: "a.csv" }), "file: unknown part"],
     ["a field beside it", form({ name: "upload[file]", filename: "a" }, { name: "x" }), "x: unknown part"],
-    ["two files", form({ name: "upload[file]", filename: "a" }, { name: "upload[file]", filename: "b" }), "one file"],
+    ["two files", form({ name: "upload[file]", filename: "a" }, { name: "upload[file]", filename: "b" }), "given once"],
+    ["two mappings", form(...["1", "2"].map((content) => ({ name: "upload[mapping]", content }))), "given once"],
+    ["a mapping alone", form({ name: "upload[mapping]", content: "{}" }), "upload[file]: is required"],
+    [
+      "a mapping that is no JSON",
+      form({ name: "upload[file]", filename: "a" }, { name: "upload[mapping]", content: '{"fields"}' }),
+      "upload[mapping]: must be JSON",
+    ],
     ["a field in place of a file", form({ name: "upload[file]" }), "must be a file"],
   ])("is refused with %s", async (_, body, message) => {
     await expect(read(body, FORM)).rejects.toThrow(InvalidInputError);

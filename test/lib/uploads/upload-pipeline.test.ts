@@ -7,6 +7,7 @@ import type { Organization } from "../../../lib/organizations/organization.ts";
 import { call, createTestOrganization, lambdaContext } from "../../support/organization.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { multipart } from "../../support/uploads/multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 
 let runtime: TestRuntime;
@@ -20,16 +21,6 @@ beforeAll(async () => {
   harness = createUploadHarness(runtime);
 });
 
-const multipart = (file: string | Buffer) => ({
-  method: "POST",
-  resource: "/v1/work_items/upload",
-  body: Buffer.concat([
-    Buffer.from('--edge\r\ncontent-disposition: form-data; name="upload[file]"; filename="items.csv"\r\n\r\n'),
-    Buffer.from(file as string),
-    Buffer.from("\r\n--edge--\r\n"),
-  ]),
-  headers: { "Content-Type": "multipart/form-data; boundary=edge" },
-});
 const upload = async (file: string | Buffer, headers: Record<string, string> = {}) => {
   const request = multipart(file);
   return call(createUploadWorkItems(runtime), { ...request, key, headers: { ...request.headers, ...headers } });
@@ -67,6 +58,8 @@ describe("an upload", () => {
       job: {
         id: expect.any(String),
         status: "pending",
+        file_name: "items.csv",
+        size: 178,
         total_rows: 0,
         succeeded_rows: 0,
         failed_rows: 0,
@@ -106,7 +99,7 @@ describe("an upload", () => {
   });
 
   it("counts an invalid row as failed and applies the others", async () => {
-    const job = await run("external_id,completed_at\nF-1,yesterday\n,\nF-2\nF-3,2026-01-31T09:30:00Z\n");
+    const job = await run("external_id,completed_at\nF-1,yesterday\n,2026-01-31\nF-2\nF-3,2026-01-31T09:30:00Z\n");
     expect(job).toMatchObject({ status: "completed", total_rows: 4, succeeded_rows: 1, failed_rows: 3 });
     expect(await getItem("F-3")).toMatchObject({ status: "completed" });
   });
@@ -165,7 +158,7 @@ describe("an upload", () => {
     ["external_id;type\n1;x\n", "row 1: columns must be separated by commas, not semicolons"],
     ["external_id\ttype\n1\tx\n", "row 1: columns must be separated by commas, not tabs"],
     ['external_id\n"1\n', "row 2: a quote is opened and never closed"],
-    [Buffer.from("external_id\n1\n", "utf16le"), "the file holds a NUL byte; it must be UTF-8 text"],
+    [Buffer.from("external_id\n1\n", "utf16le"), "the file is UTF-16; save it as UTF-8 or use the upload page"],
   ])("refuses a file that cannot be read, and says why (%#)", async (file, error) => {
     const { status, body } = await upload(file);
     expect({ status, error: body.error }).toEqual({ status: 422, error: expect.stringContaining(error) });

@@ -62,7 +62,7 @@ const sentEvent = ({ actor, ...shown }: Shown): Shown => {
   return Object.fromEntries(Object.keys(eventValues).map((name) => [name, fields[name]]));
 };
 
-const cellOf = (value: unknown): string => toCell(typeof value === "string" ? value : JSON.stringify(value));
+const cellOf = (value: unknown): string => toCell(typeof value === "string" ? value : JSON.stringify(value), ",");
 
 describe("every field", () => {
   let service: Awaited<ReturnType<typeof createTestService>>;

@@ -1,13 +1,16 @@
 import { create as createCancelUpload } from "../../../functions/cancel-work-item-upload.ts";
 import { create as createGetFailedRows } from "../../../functions/get-work-item-upload-failed-rows.ts";
 import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
+import { create as createGetWorkItem } from "../../../functions/get-work-item.ts";
 import { create as createListUploads } from "../../../functions/list-work-item-uploads.ts";
 import { create as createSweepUploads } from "../../../functions/sweep-uploads.ts";
 import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
+import { workItemId } from "../../../lib/identity.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../clock.ts";
 import { type ApiRequest, call, createTestOrganization, lambdaContext } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
+import { multipart } from "./multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "./upload-harness.ts";
 
 /** Milliseconds of a minute. */
@@ -34,6 +37,19 @@ export const createUploadService = async () => {
   const get = async (id: string) =>
     dataOf(await call(createGetUpload(runtime), { resource: `${UPLOAD}/{id}`, params: { id }, key }));
   const split = (id: string) => harness.split(sqsEvent(splitMessage(jobKey(id))), lambdaContext(120_000));
+  const finish = async (id: string) => {
+    await split(id);
+    await harness.drain();
+    return get(id);
+  };
+  const post = (file: string | Buffer, fields: object = {}, headers: Record<string, string> = {}) => {
+    const request = multipart(file, fields as Record<string, unknown>);
+    return call(createUploadWorkItems(runtime), { ...request, headers: { ...request.headers, ...headers }, key });
+  };
+  const failedRows = async (id: string) =>
+    dataOf(
+      await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key }),
+    ) as unknown as { url: string | null; expires_at: string | null; rows: number };
   return {
     clock,
     runtime,
@@ -45,14 +61,7 @@ export const createUploadService = async () => {
     split,
     cancel: (id: string) =>
       call(createCancelUpload(runtime), { method: "DELETE", resource: `${UPLOAD}/{id}`, params: { id }, key }),
-    failedRows: async (id: string) =>
-      dataOf(
-        await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key }),
-      ) as unknown as {
-        url: string | null;
-        expires_at: string | null;
-        rows: number;
-      },
+    failedRows,
     list: async (query: ApiRequest["query"] = {}) => {
       const response = await call(createListUploads(runtime), { resource: UPLOAD, query, key });
       return {
@@ -60,21 +69,34 @@ export const createUploadService = async () => {
         ...(JSON.parse(response.text) as { data: Job[]; meta: { page: { next?: string } } }),
       };
     },
-    requestForm: (size: number, headers: Record<string, string> = {}) =>
+    requestForm: (size: number, headers: Record<string, string> = {}, options: object = {}) =>
       call(createUploadWorkItems(runtime), {
         method: "POST",
         resource: UPLOAD,
-        body: { upload: { filename: "items.csv", size } },
+        body: { upload: { filename: "items.csv", size, ...options } },
         headers,
         key,
       }),
+    post,
     sweep: () => createSweepUploads(runtime)({}, lambdaContext(120_000)),
     /** Uploads a file and runs its job until it has ended. */
     run: async (file: string) => {
       const { id } = await harness.upload(organization, file);
-      await split(id);
-      await harness.drain();
-      return get(id);
+      return finish(id);
+    },
+    /** Runs the job of an upload until it has ended. */
+    finish,
+    /** Uploads a file with a mapping through the endpoint, and runs its job until it has ended. */
+    runMapped: async (file: string, mapping: object, fields: object = {}) => {
+      const response = await post(file, { mapping, ...fields });
+      if (response.status !== 202) throw new Error(response.text);
+      return finish(dataOf(response).id);
+    },
+    /** The lines of the report of failed rows. */
+    report: async (id: string) => (await (await fetch((await failedRows(id)).url!)).text()).split("\n"),
+    getItem: async (externalId: string) => {
+      const id = workItemId(organization.id, externalId);
+      return dataOf(await call(createGetWorkItem(runtime), { resource: "/v1/work_items/{id}", params: { id }, key }));
     },
   };
 };

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type CsvPosition, readCsv, RECORD_MAX_CHARACTERS } from "../../../../lib/uploads/csv/csv-reader.ts";
-import { cellValue, rawCells, toCell } from "../../../../lib/uploads/csv/csv-row.ts";
+import { type CsvOptions, type CsvPosition, readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
+import { cellValue, rawCells, ROW_MAX_CHARACTERS, toCell } from "../../../../lib/uploads/csv/csv-row.ts";
+import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 import {
   createFrameWriter,
   createSegmentWriter,
@@ -19,10 +20,10 @@ async function* chunked(bytes: Buffer, sizes: readonly number[] = [65_536]): Asy
   }
 }
 
-const readAll = async (bytes: Buffer, sizes?: readonly number[], start?: CsvPosition) => {
+const readAll = async (bytes: Buffer, sizes?: readonly number[], options?: CsvOptions) => {
   const rows: { row: number; cells: string[]; raw: string }[] = [];
   const positions: CsvPosition[] = [];
-  for await (const { records, position } of readCsv(chunked(bytes, sizes), start)) {
+  for await (const { records, position } of readCsv(chunked(bytes, sizes), options)) {
     rows.push(...records.map(({ row, cells, raw }) => ({ row, cells: [...cells()], raw: raw.toString() })));
     positions.push(position);
   }
@@ -31,7 +32,10 @@ const readAll = async (bytes: Buffer, sizes?: readonly number[], start?: CsvPosi
 const rowsOf = async (text: string | Buffer) => (await readAll(Buffer.from(text as string))).rows;
 
 const cell = fc.oneof(
-  fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", " ", "é", "😀", "\r"), maxLength: 12 }),
+  fc.string({
+    unit: fc.constantFrom("a", '"', ",", ";", "\t", "|", "\n", "\r\n", " ", "é", "😀", "\r"),
+    maxLength: 12,
+  }),
   fc.string({ unit: "grapheme", maxLength: 5 }).filter((text) => !text.includes("\0")),
 );
 const file = fc.record({
@@ -40,6 +44,7 @@ const file = fc.record({
   lineEnd: fc.constantFrom("\n", "\r\n"),
   lastLineEnd: fc.boolean(),
   quoteAll: fc.boolean(),
+  delimiter: fc.constantFrom<Delimiter>(",", ";", "\t", "|"),
 });
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -49,9 +54,10 @@ const written = ({
   lineEnd,
   lastLineEnd,
   quoteAll,
+  delimiter,
 }: typeof file extends fc.Arbitrary<infer T> ? T : never) => {
   const lines = rows.map((cells) => {
-    const line = cells.map(quoteAll ? quoted : toCell).join(",");
+    const line = cells.map((text) => (quoteAll ? quoted(text) : toCell(text, delimiter))).join(delimiter);
     return line === "" ? '""' : line;
   });
   return Buffer.from((bom ? "\uFEFF" : "") + lines.join(lineEnd) + (lastLineEnd ? lineEnd : ""));
@@ -62,7 +68,7 @@ describe("readCsv", () => {
     await fc.assert(
       fc.asyncProperty(file, sizes, async (made, cut) => {
         const bytes = written(made);
-        const { rows } = await readAll(bytes, cut);
+        const { rows } = await readAll(bytes, cut, { delimiter: made.delimiter });
         expect(rows.map(({ cells }) => cells)).toEqual(made.rows);
         expect(rows.map(({ row }) => row)).toEqual(made.rows.map((_, index) => index + 1));
         expect(rows.map(({ raw }) => raw).join("")).toBe(bytes.toString());
@@ -75,10 +81,11 @@ describe("readCsv", () => {
     await fc.assert(
       fc.asyncProperty(file, sizes, async (made, cut) => {
         const bytes = written(made);
-        const { rows, positions } = await readAll(bytes, cut);
-        for (const position of positions) {
-          const rest = await readAll(bytes.subarray(position.offset), cut, position);
-          expect(rest.rows).toEqual(rows.slice(position.row));
+        const { delimiter } = made;
+        const { rows, positions } = await readAll(bytes, cut, { delimiter });
+        for (const start of positions) {
+          const rest = await readAll(bytes.subarray(start.offset), cut, { start, delimiter });
+          expect(rest.rows).toEqual(rows.slice(start.row));
         }
       }),
       { numRuns: 100 },
@@ -88,8 +95,9 @@ describe("readCsv", () => {
   it("gives raw cells that say what the parsed cells say", async () => {
     await fc.assert(
       fc.asyncProperty(file, async (made) => {
-        const { rows } = await readAll(written({ ...made, bom: false }));
-        for (const { raw, cells } of rows) expect(rawCells(raw).map(cellValue)).toEqual(cells);
+        const { delimiter } = made;
+        const { rows } = await readAll(written({ ...made, bom: false }), undefined, { delimiter });
+        for (const { raw, cells } of rows) expect(rawCells(raw, delimiter).map(cellValue)).toEqual(cells);
       }),
       { numRuns: 300 },
     );
@@ -122,20 +130,23 @@ describe("readCsv", () => {
 
   it.each([
     ['a\nb\n"c,d\ne', "row 3: a quote is opened and never closed"],
-    ['a\n"b"c\n', "row 2: after a closing quote there must be a comma or the end of the row"],
+    ['a\n"b"c\n', "row 2: after a closing quote there must be the delimiter or the end of the row"],
     ['a\nb"c\n', "row 2: a quote stands inside a cell that does not begin with one"],
     [Buffer.from("a\nb\0c\n"), "the file holds a NUL byte; it must be UTF-8 text"],
-    [Buffer.from("a\nb\n", "utf16le"), "the file holds a NUL byte; it must be UTF-8 text"],
-    [Buffer.from([0xff, 0xfe, 0x2d, 0x4e, 0x2d, 0x4e]), "row 1: the file must be UTF-8, not UTF-16"],
-    [Buffer.from([0x61, 0x0a, 0x62, 0xe9, 0x0a]), "row 2: the file must be UTF-8"],
+    [Buffer.from("a\nb\n", "utf16le"), "the file is UTF-16"],
+    [Buffer.from("a\nb\n", "utf16le").swap16(), "the file is UTF-16"],
+    [Buffer.from([0xff, 0xfe, 0x2d, 0x4e, 0x2d, 0x4e]), "the file is UTF-16"],
+    [Buffer.from([0x61, 0x0a, 0x62, 0xe9, 0x0a]), "row 2: the file must be UTF-8, and this looks like Windows-1252"],
+    [Buffer.from([0x61, 0x0a, 0x62, 0x81, 0x0a]), /^row 2: the file must be UTF-8$/],
     [
-      `a\n${"b".repeat(RECORD_MAX_CHARACTERS + 2)}\n`,
-      `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,
+      Buffer.from("PK\x03\x04\x14\0\x06\0...[Content_Types].xml", "latin1"),
+      "this is an Excel workbook; save it as CSV",
     ],
-    [
-      `a\n"${"b".repeat(RECORD_MAX_CHARACTERS + 2)}"\n`,
-      `row 2: the row is longer than ${RECORD_MAX_CHARACTERS} characters`,
-    ],
+    [Buffer.from("PK\x03\x04\x14\0\x06\0...items.csv", "latin1"), "this is a ZIP file; upload the CSV file in it"],
+    [Buffer.from("d0cf11e0a1b11ae1", "hex"), "this is an Excel workbook; save it as CSV"],
+    [Buffer.from("1f8b0800", "hex"), "this is a compressed file"],
+    [`a\n${"b".repeat(ROW_MAX_CHARACTERS + 2)}\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],
+    [`a\n"${"b".repeat(ROW_MAX_CHARACTERS + 2)}"\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],
   ])("refuses a file that cannot be read and names the row (%#)", async (text, message) => {
     await expect(rowsOf(text)).rejects.toThrow(message);
   });

@@ -1,0 +1,13 @@
+/** Characters that may separate the cells of a row, and how messages call them. */
+export const DELIMITERS = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars" } as const;
+/** A character between the cells of a row. */
+export type Delimiter = keyof typeof DELIMITERS;
+
+/** The delimiter of files without a mapping. */
+export const COMMA: Delimiter = ",";
+
+/** The delimiter that a header has in place of the expected one; undefined if there is none. @param names its cells */
+export const otherDelimiter = (names: readonly string[], expected: Delimiter): Delimiter | undefined => {
+  const only = names.length === 1 ? names[0] : undefined;
+  return (Object.keys(DELIMITERS) as Delimiter[]).find((other) => other !== expected && only?.includes(other));
+};

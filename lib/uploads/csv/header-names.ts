@@ -1,0 +1,20 @@
+import { InvalidFileError } from "./invalid-file-error.ts";
+
+/** Columns that the report of failed rows adds to the file's own. Uploads ignore them, so that they accept a report. */
+export const REPORT_COLUMNS = ["_row", "_error", "_error_column", "_error_value"] as const;
+
+/** A text as headers, aliases and empty cells are compared: without case, outer spaces and byte order mark. */
+export const comparable = (text: string): string => text.trim().toLowerCase();
+
+const REPORT_NAMES: ReadonlySet<string> = new Set(REPORT_COLUMNS);
+/** Whether a header is that of a column which a report of failed rows adds. */
+export const isReportColumn = (header: string): boolean => REPORT_NAMES.has(comparable(header));
+
+/** A header in messages. */
+export const shownHeader = (name: string): string =>
+  JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+
+/** @throws InvalidFileError that names the header's row */
+export const refuseHeader = (problem: string): never => {
+  throw new InvalidFileError(`row 1: ${problem}`);
+};

@@ -1,0 +1,38 @@
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
+
+/** Prefix of the names of single custom attributes. */
+export const ATTRIBUTE_PREFIX = "custom_attributes.";
+
+type ItemFieldName = "external_id" | keyof typeof WORK_ITEM_FIELDS;
+type EventFieldName = "external_id" | keyof typeof EVENT_FIELDS;
+
+/** What a cell sets: a field or a custom attribute of the row's item, or a field of the row's event. */
+export type Target =
+  | { readonly kind: "field"; readonly name: ItemFieldName }
+  | { readonly kind: "attribute"; readonly name: string }
+  | { readonly kind: "event"; readonly name: EventFieldName };
+
+/** Names of an item's fields, which are those of the columns of a file without mapping. */
+export const ITEM_FIELD_NAMES = ["external_id", ...Object.keys(WORK_ITEM_FIELDS)] as readonly ItemFieldName[];
+/** Names of an event's fields. */
+export const EVENT_FIELD_NAMES = ["external_id", ...Object.keys(EVENT_FIELDS)] as readonly EventFieldName[];
+
+/** The target with the name of a column, such as `custom_attributes.team`; undefined if there is none. */
+export const itemTarget = (name: string): Target | undefined => {
+  if (name.startsWith(ATTRIBUTE_PREFIX)) {
+    const attribute = name.slice(ATTRIBUTE_PREFIX.length);
+    return attribute === "" || attribute === "__proto__" ? undefined : { kind: "attribute", name: attribute };
+  }
+  const field = ITEM_FIELD_NAMES.find((known) => known === name);
+  return field && { kind: "field", name: field };
+};
+
+/** The target with the name of an event's field; undefined if there is none. */
+export const eventTarget = (name: string): Target | undefined => {
+  const field = EVENT_FIELD_NAMES.find((known) => known === name);
+  return field && { kind: "event", name: field };
+};
+
+/** Whether a target holds a date-time. */
+export const isTime = (target: Target): boolean =>
+  target.kind === "event" ? target.name === "occurred_at" : target.kind === "field" && target.name === "completed_at";

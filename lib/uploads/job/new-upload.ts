@@ -1,0 +1,64 @@
+import { createHash, randomUUID } from "node:crypto";
+import { InvalidInputError } from "../../errors.ts";
+import { idempotentUploadJobId } from "../../identity.ts";
+import type { ProblemCode } from "../../problem.ts";
+import { type Mapping, mappingPath } from "../mapping/mapping.ts";
+import { mappingOf } from "./job-format.ts";
+import type { UploadJob } from "./upload-record.ts";
+import type { UploadStore } from "./upload-store.ts";
+
+/** The name of a file is a label: a longer one is cut. */
+const FILE_NAME_MAX_CHARACTERS = 1024;
+
+/** What a request says of a file. */
+export interface UploadRequest {
+  readonly filename: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Undefined if the file is to be posted by a form. */
+  readonly content: Buffer | undefined;
+  readonly mapping: Mapping | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** A job that is to be created. */
+export type NewUpload = Pick<UploadJob, "id" | "origin" | "file_name" | "expected_size" | "mapping" | "content_hash">;
+
+const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+
+/** Hash of all that a repeated request must have in common with the first. */
+const hashOf = ({ filename, size, content, mapping }: UploadRequest): string => {
+  const file = hash(content ?? JSON.stringify({ filename, size }));
+  return mapping === undefined ? file : hash(`${file} ${JSON.stringify({ mapping })}`);
+};
+
+/** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
+export const newUploadOf = (organization: string, request: UploadRequest): NewUpload => {
+  const { filename, size, content, mapping, idempotencyKey } = request;
+  return {
+    id: idempotencyKey === undefined ? randomUUID() : idempotentUploadJobId(organization, idempotencyKey),
+    origin: content === undefined ? "form" : "request",
+    expected_size: size,
+    ...(filename !== "" && { file_name: filename.slice(0, FILE_NAME_MAX_CHARACTERS).toWellFormed() }),
+    ...(mapping && { mapping: JSON.stringify(mapping) }),
+    ...(idempotencyKey !== undefined && { content_hash: hashOf(request) }),
+  };
+};
+
+/**
+ * Finds the mapping that a request means: its own, or that of another job.
+ * @throws InvalidInputError if the other job does not exist or has none
+ */
+export const createFindMapping =
+  ({ readJob }: Pick<UploadStore, "readJob">) =>
+  async (organization: string, mapping: Mapping | undefined): Promise<Mapping | undefined> => {
+    if (mapping?.from === undefined) return mapping;
+    const refuse = (code: ProblemCode, message: string): never => {
+      throw new InvalidInputError([mappingPath({ path: ["from"], code, message })]);
+    };
+    const given = Object.values(mapping).filter((value) => value !== undefined);
+    if (given.length > 1) refuse("invalid_value", "must be given alone");
+    const job = await readJob({ organization, id: mapping.from });
+    if (!job) return refuse("unknown", "is no work item upload");
+    return mappingOf(job) ?? refuse("invalid_value", "this upload has no mapping");
+  };

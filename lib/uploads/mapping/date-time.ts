@@ -1,0 +1,90 @@
+import { CellError, quoted } from "./cell-error.ts";
+import { createPatternReader, hasOffset, utcTime } from "./date-pattern.ts";
+import { createTimeZone } from "./time-zone.ts";
+
+/** How date-times are written. */
+export interface TimeFormat {
+  /** `iso`, `unix`, `unix_ms`, or a pattern of Unicode date fields. */
+  readonly format: string;
+  /** IANA zone of the date-times that have no offset. */
+  readonly timeZone: string | undefined;
+}
+
+const DATE = String.raw`(?<year>\d{4})(?<dash>-?)(?<month>\d\d)\k<dash>(?<day>\d\d)`;
+const TIME = String.raw`(?<hour>\d\d)(?<colon>:?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
+const OFFSET = String.raw`(?:(?<utc>Z)|(?<sign>[+-])(?<hours>\d\d)(?::?(?<minutes>\d\d))?)`;
+/** ISO 8601 with or without dashes and colons, seconds and offset, with a T or a space before the time; or a bare date. */
+const ISO = new RegExp(`^${DATE}(?:[T ]${TIME}(?: ?${OFFSET})?)?$`, "i");
+
+interface ReadTime {
+  /** Milliseconds since the epoch; without offset, those at which UTC shows the same time. */
+  readonly time: number;
+  readonly hasOffset: boolean;
+}
+
+const MINUTE_MS = 60_000;
+
+const readIso = (text: string): ReadTime => {
+  const found = ISO.exec(text)?.groups;
+  if (found === undefined) return { time: Number.NaN, hasOffset: true };
+  const {
+    year,
+    month,
+    day,
+    hour = 0,
+    minute = 0,
+    second = 0,
+    fraction = "",
+    utc,
+    sign,
+    hours = 0,
+    minutes = 0,
+  } = found;
+  const ms = Number(fraction.slice(0, 3).padEnd(3, "0"));
+  const time = utcTime(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second), ms);
+  const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  return { time: sign === "-" ? time + offset : time - offset, hasOffset: utc !== undefined || sign !== undefined };
+};
+
+const expectedOf = (format: string): string => {
+  if (format === "iso") return "is no date-time such as 2026-01-31T09:30:00Z";
+  if (format === "unix") return "is no number of seconds since 1970";
+  if (format === "unix_ms") return "is no number of milliseconds since 1970";
+  return `does not fit the pattern ${format}`;
+};
+
+const createRead = (format: string, decimal: "." | ","): ((text: string) => ReadTime) => {
+  if (format === "iso") return readIso;
+  if (format === "unix" || format === "unix_ms") {
+    const number = decimal === "," ? /^-?\d+(?:,\d+)?$/ : /^-?\d+(?:\.\d+)?$/;
+    const factor = format === "unix" ? 1000 : 1;
+    return (text) => ({
+      time: number.test(text) ? Math.floor(Number(text.replace(",", ".")) * factor) : Number.NaN,
+      hasOffset: true,
+    });
+  }
+  const read = createPatternReader(format);
+  const isAbsolute = hasOffset(format);
+  return (text) => ({ time: read(text), hasOffset: isAbsolute });
+};
+
+/** The times that ISO 8601 writes with four digits of the year. */
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/**
+ * Makes the function that converts a cell to ISO 8601 in UTC with milliseconds.
+ * @returns a function that throws CellError
+ */
+export const createTimeReader = ({ format, timeZone }: TimeFormat, decimal: "." | ","): ((text: string) => string) => {
+  const read = createRead(format, decimal);
+  const toInstant = timeZone === undefined ? undefined : createTimeZone(timeZone);
+  return (text) => {
+    const { time, hasOffset: isAbsolute } = read(text.trim());
+    if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}`);
+    if (time < FIRST_MS || time > LAST_MS) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
+    if (isAbsolute) return new Date(time).toISOString();
+    if (toInstant === undefined) throw new CellError(`${quoted(text)} has no offset, and the mapping no time_zone`);
+    return new Date(toInstant(time)).toISOString();
+  };
+};

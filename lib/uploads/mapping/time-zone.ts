@@ -1,0 +1,50 @@
+const DAY_MS = 86_400_000;
+/** Days whose offset is remembered: a century. */
+const DAYS_MAX = 36_525;
+
+/** The end of a date in Intl's format `longOffset`: `GMT`, `GMT+05:30` or `GMT-00:44:30`. */
+const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
+
+/** Whether a name is a time zone of the IANA database, such as `Europe/Berlin` or `UTC`. */
+export const isTimeZone = (name: string): boolean => {
+  try {
+    // Intl takes offsets such as +01:00 too.
+    return /^[a-z]/i.test(name) && new Intl.DateTimeFormat("en-US", { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Makes the function that converts local times of a zone to instants. A local time is given as the milliseconds since
+ * the epoch at which UTC shows it. A time that a change of clocks skips or doubles has the offset before the change.
+ */
+export const createTimeZone = (name: string): ((local: number) => number) => {
+  const clock = new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });
+  const findOffset = (instant: number): number => {
+    const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(clock.format(instant)) ?? [];
+    const size = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+    return sign === "-" ? -size : size;
+  };
+
+  /** Offsets by day of UTC; null for days on which the clocks change. Asking Intl takes ten times as long. */
+  const offsets = new Map<number, number | null>();
+  const offsetAt = (instant: number): number => {
+    const day = Math.floor(instant / DAY_MS);
+    let offset = offsets.get(day);
+    if (offset === undefined) {
+      const first = findOffset(day * DAY_MS);
+      offset = first === findOffset((day + 1) * DAY_MS) ? first : null;
+      if (offsets.size >= DAYS_MAX) offsets.clear();
+      offsets.set(day, offset);
+    }
+    return offset ?? findOffset(instant);
+  };
+
+  return (local) => {
+    const before = local - offsetAt(local - DAY_MS);
+    if (offsetAt(before) === local - before) return before;
+    const after = local - offsetAt(local + DAY_MS);
+    return offsetAt(after) === local - after ? after : before;
+  };
+};

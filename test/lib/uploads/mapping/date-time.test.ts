@@ -1,0 +1,262 @@
+import { utc } from "@date-fns/utc";
+import { parse } from "date-fns/parse";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createPatternReader, problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
+import { createTimeReader } from "../../../../lib/uploads/mapping/date-time.ts";
+import { createTimeZone, isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
+
+const read = (text: string, format = "iso", timeZone?: string, decimal: "." | "," = ".") =>
+  createTimeReader({ format, timeZone }, decimal)(text);
+
+describe("a date-time", () => {
+  it.each([
+    ["2026-01-31T10:30:00+01:00", "2026-01-31T09:30:00.000Z"],
+    ["2026-01-31 09:30:00Z", "2026-01-31T09:30:00.000Z"],
+    ["  2026-01-31t09:30z ", "2026-01-31T09:30:00.000Z"],
+    ["2026-01-31T09:30:00.123999Z", "2026-01-31T09:30:00.123Z"],
+    ["2026-01-31 09:30:00,5 +0530", "2026-01-31T04:00:00.500Z"],
+    ["20260131T093000-03", "2026-01-31T12:30:00.000Z"],
+  ])("in ISO 8601 is read: %s", (text, time) => {
+    expect(read(text)).toBe(time);
+  });
+
+  it.each([
+    ["2023-06-01 12:15:36", "2023-06-01T10:15:36.000Z"],
+    ["2023-06-01", "2023-05-31T22:00:00.000Z"],
+    ["2023-06-01 12:15:36Z", "2023-06-01T12:15:36.000Z"],
+  ])("in ISO 8601 without offset is one of the time zone: %s", (text, time) => {
+    expect(read(text, "iso", "Europe/Berlin")).toBe(time);
+  });
+
+  it.each([
+    ["29-02-2016 01:16", "dd-MM-yyyy HH:mm", "UTC", "2016-02-29T01:16:00.000Z"],
+    ["1.6.2023", "d.M.yyyy", "Europe/Berlin", "2023-05-31T22:00:00.000Z"],
+    ["6/1/23 12:05 AM", "M/d/yy h:mm a", "America/New_York", "2023-06-01T04:05:00.000Z"],
+    ["Thu, 1 Jun 2023 at 9 o'clock", "EEE, d MMM yyyy 'at' H 'o''clock'", "UTC", "2023-06-01T09:00:00.000Z"],
+    ["June 1st, 2023", "MMMM do, yyyy", "UTC", "2023-06-01T00:00:00.000Z"],
+    ["2023-06-01T12:15:36.250+05:30", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", undefined, "2023-06-01T06:45:36.250Z"],
+    ["20230601121536", "yyyyMMddHHmmss", "UTC", "2023-06-01T12:15:36.000Z"],
+    ["1685621736", "unix", undefined, "2023-06-01T12:15:36.000Z"],
+    ["1685621736123", "unix_ms", undefined, "2023-06-01T12:15:36.123Z"],
+  ])("in another format is read: %s", (text, format, zone, time) => {
+    expect(read(text, format, zone)).toBe(time);
+  });
+
+  it("in seconds may have a fraction with the file's decimal mark", () => {
+    expect(read("1685621736,5", "unix", undefined, ",")).toBe("2023-06-01T12:15:36.500Z");
+    expect(() => read("1685621736.5", "unix", undefined, ",")).toThrow("is no number of seconds since 1970");
+  });
+
+  it.each([
+    ["31/02/2023", "dd/MM/yyyy", "UTC", '"31/02/2023" does not fit the pattern dd/MM/yyyy'],
+    ["12/31/2023", "dd/MM/yyyy", "UTC", "does not fit"],
+    ["01/06/23", "dd/MM/yyyy", "UTC", "does not fit"],
+    ["01-06-2023 24:00", "dd-MM-yyyy HH:mm", "UTC", "does not fit"],
+    ["1 Juin 2023", "d MMM yyyy", "UTC", "does not fit"],
+    ["2023-02-30", "iso", "UTC", '"2023-02-30" is no date-time such as 2026-01-31T09:30:00Z'],
+    ["yesterday", "iso", "UTC", "is no date-time"],
+    ["2023-06-01 12:15:36", "iso", undefined, '"2023-06-01 12:15:36" has no offset, and the mapping no time_zone'],
+    ["1685621736123", "unix", undefined, '"1685621736123" is outside the years 0001 to 9999'],
+    ["1e9", "unix", undefined, "is no number of seconds since 1970"],
+    ["now", "unix_ms", undefined, "is no number of milliseconds since 1970"],
+  ])("that is none is refused with what it should be: %s as %s", (text, format, zone, message) => {
+    expect(() => read(text, format, zone)).toThrow(message);
+  });
+
+  it("of digits is read as date-fns reads it", () => {
+    const between = fc.constantFrom("-", "/", ".", " ", ":", "'T'", "''", "");
+    const fields = fc.constantFrom(
+      ["yyyy", "MM", "dd", "HH", "mm", "ss"],
+      ["d", "M", "yyyy", "H", "mm"],
+      ["MM", "dd", "yyyy"],
+      ["HH", "mm", "dd", "M", "yyyy"],
+    );
+    const number = (field: string): fc.Arbitrary<string> => {
+      if (field === "yyyy") return fc.oneof(fc.integer({ min: 1890, max: 2110 }), fc.nat(10_100)).map(String);
+      const most = { M: 12, d: 31, H: 23, m: 59, s: 59 }[field.charAt(0)] ?? 0;
+      const value = fc.oneof({ arbitrary: fc.nat(most), weight: 6 }, { arbitrary: fc.nat(100), weight: 1 });
+      return fc.tuple(value, fc.boolean()).map(([each, pads]) => (pads ? String(each).padStart(2, "0") : String(each)));
+    };
+    const given = fc
+      .tuple(fields, between, fc.oneof({ arbitrary: fc.constant(undefined), weight: 4 }, between))
+      .chain(([names, mark, otherMark]) => {
+        const shown = (otherMark ?? mark).replace("''", "\u0000").replaceAll("'", "").replace("\u0000", "'");
+        return fc.tuple(
+          fc.constant(names.join(mark)),
+          fc.tuple(...names.map(number)).map((numbers) => numbers.join(shown)),
+        );
+      });
+    let fitting = 0;
+    fc.assert(
+      fc.property(given, ([format, text]) => {
+        const expected = parse(text, format, utc(Date.UTC(2000, 0, 1)), { in: utc });
+        const time = createPatternReader(format)(text);
+        if (!Number.isNaN(time)) fitting++;
+        expect(time).toBe(expected.getFullYear() < 1000 ? Number.NaN : expected.getTime());
+      }),
+      { numRuns: 2000 },
+    );
+    expect(fitting).toBeGreaterThan(500);
+  });
+});
+
+describe("a pattern", () => {
+  it.each([
+    ["dd-mm-yyyy", "the month (MM) is missing"],
+    ["DD-MM-YYYY", "DD is no field of a date; the day is dd, not DD"],
+    ["YYYY-MM-dd", "the year is yyyy, not YYYY"],
+    ["dd-MM-yyyy hh:mm", "hours from 1 to 12 (h) need AM or PM (a)"],
+    ["dd-MM-yyyy HH:mm a", "AM or PM (a) needs hours from 1 to 12 (h)"],
+    ["yyyy-MM-ddTHH:mm", "T is a letter of the date and must be in quotes: 'T'"],
+    ["yyyy-MM-dd HH:mm Z", "offsets are XXX"],
+    ["yyyy-MM-dd at HH:mm", "text must be in single quotes"],
+    ["dd-MM-yyyy d", "the day stands twice"],
+    ["", "the year (yyyy) is missing"],
+    ["P", "P is no field of a date"],
+  ])("that cannot be read is refused: %s", (pattern, problem) => {
+    expect(problemOfPattern(pattern)).toContain(problem);
+  });
+
+  it("that is accepted never makes date-fns throw", () => {
+    const token = fc.constantFrom(
+      "yyyy",
+      "yy",
+      "y",
+      "u",
+      "M",
+      "MM",
+      "MMM",
+      "L",
+      "d",
+      "dd",
+      "do",
+      "E",
+      "EEEE",
+      "H",
+      "kk",
+      "h",
+      "K",
+      "a",
+      "b",
+      "m",
+      "ss",
+      "S",
+      "SSSSSS",
+      "X",
+      "xxx",
+      "'T'",
+      "''",
+      "'",
+      "-",
+      " ",
+      "1",
+      "Q",
+      "w",
+      "t",
+    );
+    fc.assert(
+      fc.property(
+        fc.array(token, { minLength: 3, maxLength: 9 }),
+        fc.string({ unit: fc.constantFrom("1", "2", "-", " ", "T", "J", "AM", "Z"), maxLength: 20 }),
+        (tokens, text) => {
+          const pattern = tokens.join("");
+          const isRefused = problemOfPattern(pattern) !== undefined;
+          expect(isRefused ? "number" : typeof createPatternReader(pattern)(text)).toBe("number");
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+const clockOf = (zone: string): Intl.DateTimeFormat => {
+  const units = {
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  } as const;
+  const clock = clocks.get(zone) ?? new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...units });
+  clocks.set(zone, clock);
+  return clock;
+};
+/** The local time that Intl shows for an instant, as the milliseconds at which UTC shows it. */
+const localOf = (zone: string, instant: number): number => {
+  const [month = 0, day, year = 0, hour, minute, second] = clockOf(zone).format(instant).split(/\D+/).map(Number);
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+};
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = DAY_MS / 24;
+/** The days of a year, by UTC, in which a zone changes its offset. */
+const changesIn = (zone: string, year: number): number[] => {
+  const offsetAt = (at: number): number => localOf(zone, at) - at;
+  const days = Array.from({ length: 365 }, (_, day) => Date.UTC(year, 0, 1 + day));
+  return days.filter((day) => offsetAt(day) !== offsetAt(day + DAY_MS));
+};
+
+describe("a time zone", () => {
+  it.each([
+    ["Europe/Berlin", "2025-03-30T02:30", "2025-03-30T01:30:00.000Z"],
+    ["Europe/Berlin", "2025-10-26T02:30", "2025-10-26T00:30:00.000Z"],
+    ["Europe/Berlin", "2025-10-26T03:00", "2025-10-26T02:00:00.000Z"],
+    ["America/New_York", "2025-03-09T02:30", "2025-03-09T07:30:00.000Z"],
+    ["America/New_York", "2025-11-02T01:30", "2025-11-02T05:30:00.000Z"],
+    ["Australia/Lord_Howe", "2025-04-06T01:45", "2025-04-05T14:45:00.000Z"],
+    ["Asia/Kathmandu", "2025-01-01T00:00", "2024-12-31T18:15:00.000Z"],
+    ["Pacific/Apia", "2011-12-30T12:00", "2011-12-30T22:00:00.000Z"],
+    ["Africa/Monrovia", "1971-01-01T00:00", "1971-01-01T00:44:30.000Z"],
+  ])("gives skipped and doubled times the offset before the change: %s %s", (zone, local, time) => {
+    expect(new Date(createTimeZone(zone)(Date.parse(`${local}Z`))).toISOString()).toBe(time);
+  });
+
+  it("gives every local time the first instant at which its clocks show it", () => {
+    const zones = ["Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata", "Australia/Lord_Howe", "America/St_Johns"];
+    const changes = zones.flatMap((zone) =>
+      [1985, 2004, 2017].flatMap((year) =>
+        [...changesIn(zone, year), Date.UTC(year, 5, 1)].map((day) => ({ zone, day })),
+      ),
+    );
+    const convert = new Map(zones.map((zone) => [zone, createTimeZone(zone)]));
+    const quarters = Array.from({ length: 8 }, (_, quarter) => ((quarter + 1) * HOUR_MS) / 4);
+    let skipped = 0;
+    let doubled = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...changes),
+        fc.integer({ min: -12 * 60, max: 36 * 60 }),
+        ({ zone, day }, minutes) => {
+          const local = day + minutes * 60_000;
+          const instant = convert.get(zone)!(local);
+          const shows = (at: number): boolean => localOf(zone, at) === local;
+          const isShown = shows(instant);
+          const before = instant - 3 * HOUR_MS;
+          expect({
+            isFirst: !quarters.some((quarter) => shows(instant - quarter)),
+            isLater: localOf(zone, instant) > local,
+            hasOffsetBefore: isShown || local - instant === localOf(zone, before) - before,
+          }).toEqual({ isFirst: true, isLater: !isShown, hasOffsetBefore: true });
+          if (!isShown) skipped++;
+          if (isShown && quarters.some((quarter) => shows(instant + quarter))) doubled++;
+        },
+      ),
+      { numRuns: 3000 },
+    );
+    expect(skipped).toBeGreaterThan(10);
+    expect(doubled).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ["Europe/Berlin", true],
+    ["UTC", true],
+    ["Mars/Olympus", false],
+    ["+01:00", false],
+    ["", false],
+  ])("is known by its name: %s", (name, isKnown) => {
+    expect(isTimeZone(name)).toBe(isKnown);
+  });
+});

@@ -1,0 +1,382 @@
+import { describe, expect, it } from "vitest";
+import { assertMapping, assertReadable, formatOf } from "../../../../lib/uploads/csv/csv-format.ts";
+import { cellValue, rawCells } from "../../../../lib/uploads/csv/csv-row.ts";
+import { type Mapping, mappingSchema } from "../../../../lib/uploads/mapping/mapping.ts";
+import { describeProblems } from "../../../../lib/problem.ts";
+import { problemsOf } from "../../../../lib/schema-problems.ts";
+
+const ID = { column: "Ticket ID" } as const;
+
+/** Reads the rows of a file by a mapping. */
+const read = (mapping: Mapping, header: string, ...rows: readonly string[]) => {
+  assertMapping(mapping);
+  const { delimiter, reader } = formatOf(header, mapping);
+  return rows.map((row) => {
+    const reading = reader.read(rawCells(row, delimiter).map(cellValue));
+    return "input" in reading ? reading.input : reading.error;
+  });
+};
+/** Reads one cell as a custom attribute. */
+const attribute = (cell: string, source: Omit<Mapping["fields"] & object, never>[string], decimal: "." | "," = ".") => {
+  const mapping: Mapping = { fields: { external_id: ID, "custom_attributes.x": source }, decimal, delimiter: ";" };
+  const [input] = read(mapping, "Ticket ID;X", `1;${cell}`);
+  return "message" in input! ? input : input!.custom_attributes?.["x"];
+};
+
+const problems = (mapping: unknown): string => {
+  const parsed = mappingSchema.safeParse(mapping);
+  if (parsed.error) return describeProblems(problemsOf(parsed.error), "mapping");
+  try {
+    assertMapping(parsed.data);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe("a mapping", () => {
+  it("makes items of another system's columns", () => {
+    const mapping: Mapping = {
+      fields: {
+        external_id: ID,
+        agent_email: { column: " customer EMAIL " },
+        type: { value: "ticket" },
+        status: { column: "Status", values: { Open: "pending", " CLOSED": "completed" }, otherwise: "in_progress" },
+        completed_at: { columns: ["Date", "Time"], join: " ", format: "dd.MM.yyyy HH:mm", time_zone: "Europe/Berlin" },
+        "custom_attributes.Preis": { column: "Preis", as: "number" },
+      },
+      others: "custom_attributes",
+      empty: ["?", "null"],
+      delimiter: ";",
+      decimal: ",",
+    };
+    expect(
+      read(
+        mapping,
+        "\uFEFFTicket ID;Customer Email;STATUS;Date;Time;Preis; Farbe ",
+        "1;ada@example.com;open ;01.06.2023;12:15;1234,50;rot",
+        "2;?;Closed;;;NULL; Null ",
+        '3;;Wartet;01.06.2023;00:00;;"; ""blau"""',
+      ),
+    ).toEqual([
+      {
+        external_id: "1",
+        agent_email: "ada@example.com",
+        type: "ticket",
+        status: "pending",
+        completed_at: "2023-06-01T10:15:00.000Z",
+        custom_attributes: { Preis: JSON.rawJSON("1234.50"), Farbe: "rot" },
+      },
+      { external_id: "2", type: "ticket", status: "completed" },
+      {
+        external_id: "3",
+        type: "ticket",
+        status: "in_progress",
+        completed_at: "2023-05-31T22:00:00.000Z",
+        custom_attributes: { Farbe: '; "blau"' },
+      },
+    ]);
+  });
+
+  it("makes an event of each row", () => {
+    const mapping: Mapping = {
+      fields: { external_id: { column: "number" } },
+      event: {
+        external_id: { columns: ["number", "count"], join: "-" },
+        actor_name: { column: "by" },
+        content: { column: "state" },
+        occurred_at: { column: "at", format: "unix" },
+      },
+    };
+    expect(read(mapping, "number,count,by,state,at", "A,1,Ada,New,1685621736", "A,2,,,", ",,Bob,,")).toMatchObject([
+      {
+        external_id: "A",
+        events: [{ external_id: "A-1", actor_name: "Ada", content: "New", occurred_at: "2023-06-01T12:15:36.000Z" }],
+      },
+      { external_id: "A", events: [{ external_id: "A-2" }] },
+      {
+        message:
+          "external_id: must not be empty (column number); event.external_id: must not be empty (column number, count)",
+      },
+    ]);
+  });
+
+  it("takes the first of several sources that is not empty, with its own format", () => {
+    const mapping: Mapping = {
+      fields: {
+        external_id: ID,
+        completed_at: {
+          first_of: [
+            { column: "Closed", format: "unix" },
+            { first_of: [{ column: "Resolved", values: { never: "" } }, { column: "Opened" }] },
+          ],
+        },
+        type: { first_of: [{ column: "Kind", values: { "-": "" } }, { value: "ticket" }] },
+      },
+    };
+    const header = "Ticket ID,Closed,Resolved,Opened,Kind";
+    const times = read(
+      mapping,
+      header,
+      "1,1685621736,2023-01-01T00:00Z,,-",
+      "2,,2023-01-02T00:00Z,2023-01-01T00:00Z,call",
+      "3,,Never,2023-01-01T00:00Z,",
+      "4,,,,",
+    );
+    expect(times).toEqual([
+      { external_id: "1", completed_at: "2023-06-01T12:15:36.000Z", type: "ticket" },
+      { external_id: "2", completed_at: "2023-01-02T00:00:00.000Z", type: "call" },
+      { external_id: "3", completed_at: "2023-01-01T00:00:00.000Z", type: "ticket" },
+      { external_id: "4", type: "ticket" },
+    ]);
+  });
+
+  it("leaves cells as they are", () => {
+    expect(attribute("  a  b ", { column: "x" })).toBe("  a  b ");
+    expect(attribute("open ", { column: "x", values: { closed: "c" } })).toBe("open ");
+  });
+
+  it("leaves empty cells out when it joins", () => {
+    const mapping: Mapping = { fields: { external_id: ID, agent_name: { columns: ["First", "Last"] } } };
+    const names = read(mapping, "Ticket ID,First,Last", "1,Ada,Lovelace", "2,,Lovelace", "3,Ada,", "4,,");
+    expect(names).toMatchObject([
+      { agent_name: "Ada Lovelace" },
+      { agent_name: "Lovelace" },
+      { agent_name: "Ada" },
+      { external_id: "4" },
+    ]);
+  });
+
+  it("never gives an empty cell what `otherwise` says", () => {
+    const source = { column: "x", values: { open: "pending" }, otherwise: "done" };
+    expect(attribute("Open", source)).toBe("pending");
+    expect(attribute("?", source)).toBe("done");
+    expect(attribute("", source)).toBeUndefined();
+  });
+
+  it("reads custom attributes as JSON, and single ones over it", () => {
+    const fields = { external_id: ID, custom_attributes: { column: "More" }, "custom_attributes.a": { value: "1" } };
+    const [input] = read({ fields, delimiter: "|" }, "Ticket ID|More", '1|"{""a"":2,""b"":[3]}"');
+    expect(input).toEqual({ external_id: "1", custom_attributes: { a: "1", b: [3] } });
+  });
+
+  it.each([
+    ["9007199254740993", "number", "9007199254740993"],
+    [" -007.50 ", "number", "-7.50"],
+    ["+1e3", "number", "1e3"],
+    ["12", "number", "12"],
+    ["Yes", "boolean", "true"],
+    [" 0", "boolean", "false"],
+    ["[1.0]", "json", "[1.0]"],
+    ["null", "json", "null"],
+    ["7", "text", '"7"'],
+  ] as const)("reads %j as %s", (cell, as, json) => {
+    expect(JSON.stringify(attribute(cell, { column: "x", as }))).toBe(json);
+  });
+
+  it.each([
+    ["1,234.5", "number", '"1,234.5" is no number with the decimal mark . (column X)'],
+    ["0x10", "number", '"0x10" is no number'],
+    ["maybe", "boolean", '"maybe" is neither true, yes or 1 nor false, no or 0'],
+    ["{", "json", '"{" is not JSON'],
+  ] as const)("does not read %j as %s", (cell, as, message) => {
+    expect(attribute(cell, { column: "x", as })).toEqual({
+      message: expect.stringContaining(`custom_attributes.x: ${message}`),
+      column: "X",
+      value: cell,
+    });
+  });
+
+  it("reads numbers with a decimal comma", () => {
+    expect(attribute("1,5", { column: "x", as: "number" }, ",")).toBe(1.5);
+    expect(attribute("1.5", { column: "x", as: "number" }, ",")).toMatchObject({
+      message: expect.stringContaining("no number with the decimal mark ,"),
+    });
+  });
+
+  it("names all problems of a row, and column and value of the first", () => {
+    const mapping: Mapping = {
+      fields: {
+        external_id: ID,
+        agent_email: { column: "Mail" },
+        completed_at: { columns: ["Day", "Hour"], format: "dd/MM/yyyy HH:mm", time_zone: "UTC" },
+      },
+      others: "ignore",
+    };
+    const [error, ragged] = read(mapping, "Ticket ID,Mail,Day,Hour,More", "1,nobody,31/02/2023,10:00,", "2,");
+    expect(error).toEqual({
+      message:
+        'completed_at: "31/02/2023 10:00" does not fit the pattern dd/MM/yyyy HH:mm (column Day, Hour); ' +
+        "agent_email: must be an e-mail address (column Mail)",
+      column: "Day, Hour",
+      value: "31/02/2023 10:00",
+    });
+    expect(ragged).toEqual({ message: "the row has 2 cells where the header has 5", column: "", value: "" });
+  });
+
+  it("makes no row larger than a row may be", () => {
+    const column = { column: "X" };
+    const names = Array.from({ length: 50 }, (_, index) => [`custom_attributes.x${index}`, column] as const);
+    const mapping: Mapping = { fields: { external_id: ID, ...Object.fromEntries(names) } };
+    expect(read(mapping, "Ticket ID,X", `1,${"x".repeat(100_000)}`)).toEqual([
+      { message: "the mapping makes more than 1048576 characters of the row", column: "", value: "" },
+    ]);
+  });
+
+  it("leaves a column without a name alone as long as its cells are empty", () => {
+    const mapping: Mapping = { fields: { external_id: ID }, others: "custom_attributes" };
+    const [first, second] = read(mapping, "Ticket ID,Colour,", "1,red,", "2,red,blue");
+    expect(first).toEqual({ external_id: "1", custom_attributes: { Colour: "red" } });
+    expect(second).toMatchObject({ message: expect.stringContaining("column 3 has no name"), value: "blue" });
+  });
+});
+
+describe("what is wrong with a mapping", () => {
+  it("is named in full", () => {
+    const mapping = {
+      fields: {
+        agent_mail: ID,
+        agent_email: { column: "a", value: "b" },
+        agent_name: {},
+        type: { column: "Type", join: " ", format: "iso", as: "number" },
+        status: { column: "Status", values: { Open: "open", "open ": "pending" }, otherwise: "done" },
+        completed_at: {
+          first_of: [
+            { column: "a", format: "dd.mm.yyyy" },
+            { column: "b", format: "dd.MM.yyyy" },
+            { column: "c", time_zone: "Berlin" },
+          ],
+          format: "unix",
+        },
+        "custom_attributes.": ID,
+        "custom_attributes.n": { columns: ["a", "A "], as: "number", values: { none: "zero", no: "0" } },
+      },
+      event: { content: ID },
+    };
+    expect(problems(mapping).split("; upload.mapping.")).toEqual([
+      "upload.mapping.fields.external_id: is required",
+      "fields.agent_mail: is not known; did you mean agent_email?",
+      'fields["custom_attributes."]: is not known; did you mean custom_attributes?',
+      "event.external_id: is required",
+      "fields.agent_email: must have exactly one of column, columns, value, first_of",
+      "fields.agent_email.value: must be an e-mail address",
+      "fields.agent_name: must have exactly one of column, columns, value, first_of",
+      "fields.type.join: belongs to columns",
+      "fields.type.format: is for completed_at and occurred_at only",
+      "fields.type.as: is for custom_attributes.<name> only",
+      'fields.status.values["open "]: stands twice: case and outer spaces do not count',
+      expect.stringContaining("fields.status.values.Open: "),
+      expect.stringContaining("fields.status.otherwise: "),
+      "fields.completed_at.format: belongs into the sources of first_of",
+      "fields.completed_at.first_of[0].format: the month (MM) is missing",
+      "fields.completed_at.first_of[1].time_zone: is required for a format without offset",
+      "fields.completed_at.first_of[2].time_zone: must be a time zone of the IANA database, such as Europe/Berlin",
+      'fields["custom_attributes.n"].columns[1]: stands twice',
+      'fields["custom_attributes.n"].values.none: "zero" is no number with the decimal mark .',
+    ]);
+  });
+
+  it.each([
+    [{ fields: { external_id: { column: 1 } } }, "fields.external_id.column: "],
+    [{ fields: { external_id: ID }, other: "ignore" }, "other: is not known"],
+    [{ fields: { external_id: ID }, others: "drop" }, "others: "],
+    [{ fields: { external_id: ID }, delimiter: "::" }, "delimiter: "],
+    [{ fields: { external_id: { ...ID, colour: "red" } } }, "fields.external_id.colour: is not known"],
+    [{ others: "ignore" }, "fields: is required"],
+    [{ from: "yesterday's" }, "from: must be the id of an upload"],
+    ["number,status", "mapping: "],
+    [null, "mapping: "],
+    [
+      JSON.parse('{"fields":{"external_id":{"column":"x","values":{"__proto__":"x"}}}}'),
+      "must not have a key named __proto__",
+    ],
+    [{ fields: { external_id: ID }, empty: ["x".repeat(70_000)] }, "mapping: must be at most 65536 bytes of JSON"],
+    [{ fields: { external_id: { value: "" } } }, "fields.external_id.value: must not be empty"],
+    [
+      { fields: { external_id: ID, completed_at: { value: "yesterday" } } },
+      'fields.completed_at.value: "yesterday" is no date-time',
+    ],
+    [{ fields: { external_id: { first_of: [] } } }, "fields.external_id.first_of: must hold at least 1 source"],
+  ])("is named: %#", (mapping, message) => {
+    expect(problems(mapping)).toContain(message);
+  });
+
+  it("is named where it is nested without end", () => {
+    const nested = (levels: number): object => (levels === 0 ? ID : { first_of: [nested(levels - 1)] });
+    expect(problems({ fields: { external_id: nested(10) } })).toBe("");
+    expect(problems({ fields: { external_id: nested(3000) } })).toContain("must be nested at most 32 levels deep");
+  });
+});
+
+describe("a mapping that does not fit the header", () => {
+  const check = async (mapping: Mapping, file: string): Promise<string> =>
+    assertReadable(Buffer.from(file), mapping).then(
+      () => "",
+      (error: unknown) => (error as Error).message,
+    );
+
+  it("is refused with every missing column and the nearest one", async () => {
+    const mapping: Mapping = {
+      fields: {
+        external_id: { column: "Ticket Id" },
+        status: { column: "Statsu" },
+        agent_name: { columns: ["Agent", "Nane"] },
+      },
+      others: "ignore",
+    };
+    expect(await check(mapping, "ticket ID,Status,Agent,Name,colour\n")).toBe(
+      'upload.mapping.fields.status.column: there is no column "Statsu"; the nearest is "Status"; ' +
+        'upload.mapping.fields.agent_name.columns[1]: there is no column "Nane"; the nearest is "Name"',
+    );
+  });
+
+  it("is refused with its own mistakes and those of the file together", async () => {
+    const mapping: Mapping = { fields: { external_id: { column: "Nr" }, type: { column: "Kind", as: "text" } } };
+    const own = "upload.mapping.fields.type.as: is for custom_attributes.<name> only";
+    expect(await check(mapping, "No,Kind\n")).toBe(
+      `${own}; upload.mapping.fields.external_id.column: there is no column "Nr"; the nearest is "No"; ` +
+        'upload.mapping.others: no source names the column "No"; custom_attributes takes it, ignore leaves it out',
+    );
+    expect(await check(mapping, "")).toBe(`${own}; the file is empty`);
+    expect(await check(mapping, "Nr,Kind\n")).toBe(own);
+  });
+
+  it.each([
+    ["refuse", "A,B,C\n", 'no source names the column "B", "C"'],
+    [undefined, "A,B\n", 'no source names the column "B"'],
+    ["refuse", "A,,\n", "no source names the column number 2 (without a name), number 3 (without a name)"],
+    ["ignore", "A,a\n", 'the column "a" stands more than once: 1, 2'],
+    ["custom_attributes", "A,B,b \n", 'the header holds "B", "b" more than once'],
+    ["custom_attributes", "A,T\n", 'fields sets the custom attribute "T" already'],
+    ["custom_attributes", "A,__proto__\n", '"__proto__" can be no custom attribute'],
+    ["ignore", "A;B\n", 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
+    ["ignore", 'A\n"1', "row 2: a quote is opened and never closed"],
+    ["ignore", "\nA\n", "row 1: must be the header"],
+    ["ignore", "A\rB\r", "row 1: rows must end with LF or CRLF, not CR"],
+  ] as const)("is refused where others are %s: %j", async (others, file, message) => {
+    const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
+    const found = await check({ fields, ...(others && { others }) }, file);
+    expect(found).toContain(message);
+  });
+
+  it.each([
+    ["refuse", "A,_row,_error,_Error_Column,_error_value\n"],
+    ["ignore", "A,B,b\n"],
+    ["custom_attributes", "A,B,,\n"],
+  ] as const)("is accepted where others are %s: %j", async (others, file) => {
+    const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
+    expect(await check({ fields, others }, file)).toBe("");
+  });
+
+  it("is refused quickly, however long its names are", async () => {
+    const names = Array.from(
+      { length: 2000 },
+      (_, index) => [`custom_attributes.x${index}`, { column: `missing ${index}` }] as const,
+    );
+    const mapping: Mapping = {
+      fields: { external_id: { column: "y".repeat(20_000) }, ...Object.fromEntries(names.slice(0, 800)) },
+    };
+    const header = Array.from({ length: 9000 }, (_, index) => `c${index}`).join(",");
+    expect(await check(mapping, `${header}\n`)).toContain("and 702 more");
+  });
+});
