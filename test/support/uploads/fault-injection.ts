@@ -24,8 +24,12 @@ export type StatementFault = "none" | "throttle" | "lose response";
 /** One run of a worker, and the faults of its requests. */
 export interface FaultyRun {
   readonly clock: Clock;
-  /** Called once for each request. @param command name of the SDK's command, for example `PutObjectCommand` */
-  readonly faultOf: (command: string) => RequestFault;
+  /**
+   * Called once for each request.
+   * @param command name of the SDK's command, for example `PutObjectCommand`
+   * @param input the command's input
+   */
+  readonly faultOf: (command: string, input: Readonly<Record<string, unknown>>) => RequestFault;
   readonly statementFault: () => StatementFault;
   /** Waits for ever, or until the worker is resumed. */
   readonly stop: (kind: "kill" | "stall") => Promise<void>;
@@ -85,7 +89,7 @@ export const injectFaults = (base: TestRuntime) => {
         const run = runs.getStore();
         if (!run) return next(parameters);
         const command = String(context.commandName);
-        const fault = run.faultOf(command);
+        const fault = run.faultOf(command, parameters.input as never);
         if (fault === "kill before") await run.stop("kill");
         if (fault === "stall before") await run.stop("stall");
         if (fault === "throttle") throw errorOf("ThrottlingException");

@@ -5,7 +5,7 @@ import { type Counters, type JobKey, LEASE_MS, sumOf, toRowCounters } from "../.
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
-import { type FaultyRun, injectFaults, type RequestFault, type StatementFault } from "./fault-injection.ts";
+import { type FaultyRun, injectFaults, type StatementFault } from "./fault-injection.ts";
 import { splitMessage } from "./upload-harness.ts";
 import { contentOf, createWorkers } from "./upload-workers.ts";
 
@@ -98,7 +98,7 @@ export type FaultFreeRun = Awaited<ReturnType<typeof runWithoutFaults>>;
 /** The faults of one job's deliveries. */
 export interface FaultSchedule {
   readonly random: () => number;
-  readonly faultOf: (command: string) => RequestFault;
+  readonly faultOf: FaultyRun["faultOf"];
   readonly statementFault: () => StatementFault;
   /** Whether messages are delivered in random order, simultaneously and twice, without acknowledgement, and late. */
   readonly disorder: boolean;
@@ -142,8 +142,8 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     const killed = Promise.withResolvers<void>();
     const run: FaultyRun = {
       ...faultFree,
-      faultOf: (command) => {
-        const fault = failures >= 3 || !hasFaults ? "none" : schedule.faultOf(command);
+      faultOf: (command, input) => {
+        const fault = failures >= 3 || !hasFaults ? "none" : schedule.faultOf(command, input);
         if (fault !== "none" && !fault.startsWith("kill") && !fault.startsWith("stall")) tally.requests++;
         return fault;
       },
