@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { PROJECT_ROOT } from "./build.ts";
 import { contextOf } from "./context.ts";
 import { createServiceApp } from "./service-app.ts";
-import { SettingsError } from "./settings.ts";
+import { SettingsError } from "./settings/settings.ts";
 
 /** The command in `cdk.json`. `node infra/app.ts -c stage=prod` also synthesizes, into `cdk.out`. */
 try {

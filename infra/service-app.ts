@@ -2,7 +2,9 @@ import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { BUNDLES } from "./build.ts";
 import { type Context, projectContext } from "./context.ts";
-import { parseSettings } from "./settings.ts";
+import { parseSettings } from "./settings/settings.ts";
+import type { StageSettings } from "./settings/stage-settings.ts";
+import { stages as stagesOfTheCheckout } from "./stages.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";
 
 /** Set by the CDK's command line too. Local tools find the functions' code by the asset paths in the template. */
@@ -12,6 +14,8 @@ const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:e
 export interface ServiceAppProps {
   /** Values that `-c name=value` sets. @default none */
   readonly context?: Context;
+  /** Settings by stage. @default those of `stages.ts` */
+  readonly stages?: Readonly<Record<string, StageSettings>>;
   /** Directory of the cloud assembly. @default a new temporary directory */
   readonly outdir?: string;
   /** Directory with the functions' bundles, see `build.ts`. @default `dist` */
@@ -19,18 +23,23 @@ export interface ServiceAppProps {
 }
 
 /**
- * Creates the app with one stack for each region. cdk-nag checks it when it is synthesized.
+ * Creates the app with one stack for each region of the stage. cdk-nag checks it when it is synthesized.
  * @throws SettingsError
  */
-export const createServiceApp = ({ context = {}, outdir, bundles = BUNDLES }: ServiceAppProps = {}): App => {
+export const createServiceApp = ({
+  context = {},
+  stages = stagesOfTheCheckout,
+  outdir,
+  bundles = BUNDLES,
+}: ServiceAppProps = {}): App => {
   const app = new App({
     context: { ...COMMAND_LINE_CONTEXT, ...projectContext(), ...context },
     ...(outdir !== undefined && { outdir }),
   });
-  const settings = parseSettings(app.node.getAllContext() as Context);
+  const { regions, environment } = parseSettings(app.node.getAllContext() as Context, stages);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  for (const regionCode of settings.regions) {
-    new WorkItemsStack(app, { regionCode, settings, bundles });
+  for (const [regionCode, settings] of regions) {
+    new WorkItemsStack(app, { regionCode, settings, environment, bundles });
   }
   return app;
 };

@@ -1,10 +1,9 @@
 import { CfnOutput, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
-import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { allRoutes } from "../functions/routes.ts";
 import { type Worker, workers } from "../functions/workers.ts";
 import type { Route } from "../lib/http/route.ts";
-import { REGIONS, type RegionCode, stackNameOf } from "../lib/regions.ts";
+import { REGIONS, type RegionCode, stackIdOf } from "../lib/regions.ts";
 import { mapResources, resourcesOfKind } from "../lib/resources.ts";
 import { REJECT_UNKNOWN_ROUTE } from "./build.ts";
 import { Alarms } from "./constructs/alarms.ts";
@@ -13,6 +12,7 @@ import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
 import type { StatefulResources } from "./constructs/grants.ts";
+import { logRetentionOf } from "./constructs/log-retention.ts";
 import { serviceMetrics } from "./constructs/metrics.ts";
 import { WorkQueue } from "./constructs/queues.ts";
 import { ServiceApi } from "./constructs/rest-api.ts";
@@ -20,14 +20,15 @@ import { API_TIMEOUT, ServiceFunction } from "./constructs/service-function.ts";
 import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
 import { addWorker } from "./constructs/workers.ts";
-import type { Settings } from "./settings.ts";
-
-const LOG_RETENTION = { dev: RetentionDays.ONE_WEEK, prod: RetentionDays.THREE_MONTHS } as const;
+import type { Variables } from "./environment-file.ts";
+import { tagsOf } from "./settings/setting-tags.ts";
+import { stackNameOf } from "./settings/settings.ts";
+import type { RegionSettings } from "./settings/stage-settings.ts";
 
 const NO_FIREWALL = {
   id: "AwsSolutions-APIG3",
   reason:
-    "A firewall is the operator's choice (-c waf=true): it costs by the request, and every request needs a key anyway.",
+    "A firewall is the operator's choice (firewall in infra/stages.ts): it costs by the request, and every request needs a key anyway.",
 };
 
 const toPascalCase = (name: string): string =>
@@ -36,29 +37,32 @@ const toPascalCase = (name: string): string =>
 /** Properties of a region's stack. */
 export interface WorkItemsStackProps extends StackProps {
   readonly regionCode: RegionCode;
-  readonly settings: Settings;
+  readonly settings: RegionSettings;
+  /** Environment variables of all functions, where they run elsewhere than on AWS. */
+  readonly environment: Variables;
   /** Directory with the functions' bundles, see `build.ts`. */
   readonly bundles: string;
 }
 
 /** The whole service in one region. It uses nothing of any other region. */
 export class WorkItemsStack extends Stack {
-  constructor(scope: Construct, { regionCode, settings, bundles, ...props }: WorkItemsStackProps) {
-    super(scope, stackNameOf(regionCode), {
+  constructor(scope: Construct, { regionCode, settings, environment, bundles, ...props }: WorkItemsStackProps) {
+    super(scope, stackIdOf(regionCode), {
       ...props,
+      stackName: stackNameOf(regionCode, settings.stage),
       env: { region: REGIONS[regionCode].awsRegion },
       description: `Work item ingestion and retrieval (${regionCode}, ${settings.stage})`,
-      terminationProtection: settings.stage === "prod",
+      terminationProtection: settings.terminationProtection,
+      tags: tagsOf(settings),
     });
     Tags.of(this).add("service", "work-items");
     Tags.of(this).add("stage", settings.stage);
 
-    const logRetention = LOG_RETENTION[settings.stage];
-    const { allowedOrigins } = settings;
-    const api = new ServiceApi(this, "Api", { stageName: settings.stage, logRetention, allowedOrigins });
+    const { stage: stageName, allowedOrigins, domain, throttle } = settings;
+    const logRetention = logRetentionOf(settings.logDays);
+    const api = new ServiceApi(this, "Api", { stageName, logRetention, allowedOrigins, throttle });
     const { tables } = new Tables(this, "Tables");
     const queues = mapResources("queue", ({ id }) => new WorkQueue(this, id));
-    const domain = settings.domains[regionCode];
     const hosts = [
       ...(domain === undefined ? [] : [domain.host]),
       `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`,
@@ -73,10 +77,10 @@ export class WorkItemsStack extends Stack {
         }).bucket,
     );
     const resources: StatefulResources = { tables, buckets, queues };
-    const sharedProps = { regionCode, resources, bundles, logRetention, environment: settings.environment };
+    const sharedProps = { regionCode, resources, bundles, logRetention, environment };
     const apiEnvironment = {
       ...(allowedOrigins.length > 0 && { ALLOWED_ORIGINS: allowedOrigins.join(",") }),
-      ...settings.environment,
+      ...environment,
     };
 
     const functionOf = ({
@@ -113,7 +117,7 @@ export class WorkItemsStack extends Stack {
     });
     for (const worker of Object.values(others)) workerFunctionOf(worker);
 
-    if (settings.waf) new Firewall(this, "Firewall", { api: api.api, allowedOrigins });
+    if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { topic, alarms } = new Alarms(this, "Alarms", { metrics, email: settings.alarmEmail });

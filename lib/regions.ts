@@ -24,5 +24,5 @@ export const regionCodesInWords = regionCodes.join(" or ");
 /** Code of a region, as users write it. */
 export const regionCodeSchema = z.enum(regionCodes, `must be ${regionCodesInWords}`);
 
-/** Name of a region's stack, which is also the name of its template. */
-export const stackNameOf = (region: RegionCode): string => `WorkItems-${region}`;
+/** Id of a region's stack, which is also the name of its template. */
+export const stackIdOf = (region: RegionCode): string => `WorkItems-${region}`;

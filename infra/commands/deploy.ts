@@ -1,10 +1,15 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { regionCodes, stackNameOf } from "../../lib/regions.ts";
+import { parseArgs } from "node:util";
+import { nearestTo } from "../../lib/nearest.ts";
+import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { PROJECT_ROOT } from "../build.ts";
 import { contextOf, projectContext } from "../context.ts";
-import { parseSettings, SettingsError } from "../settings.ts";
+import { keptSettings } from "../settings/setting-tags.ts";
+import { parseSettings, SettingsError, stackNameOf } from "../settings/settings.ts";
+import { stages } from "../stages.ts";
+import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
 /** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
 const ROLE_NOT_ASSUMED = "could not be used to assume";
@@ -37,32 +42,63 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
     .once("close", () => isReplaced || release());
 };
 
+/** Settings that `--drop` names, and the options for the CDK. @throws SettingsError */
+const readOptions = (options: readonly string[]) => {
+  const { tokens } = parseArgs({
+    args: [...options],
+    strict: false,
+    tokens: true,
+    options: { drop: { type: "string" }, profile: { type: "string" } },
+  });
+  const given = (name: string) => tokens.filter((token) => token.kind === "option" && token.name === name);
+  const own = new Set(
+    given("drop").flatMap((token) =>
+      "inlineValue" in token && token.inlineValue ? [token.index] : [token.index, token.index + 1],
+    ),
+  );
+  const names = [...keptSettings, "everything"] as const;
+  const drops = given("drop").map((token): Drop => {
+    const name = "value" in token ? String(token.value) : "";
+    const found = names.find((each) => each === name);
+    if (found !== undefined) return found;
+    throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
+  });
+  const [profile] = given("profile").map((token) => ("value" in token ? token.value : undefined));
+  return { drops, profile, cdkOptions: options.filter((_, index) => !own.has(index)) };
+};
+
 /**
- * Runs `npm run deploy -- <region> [-c name=value …] [other options of cdk deploy]`.
- * @throws SettingsError before any request to AWS
+ * Runs `npm run deploy -- <region> [-c stage=…] [--drop <setting> …] [other options of cdk deploy]`. It compares the
+ * stage's settings with what is deployed first.
+ * @throws SettingsError
  */
-const deploy = ([region, ...options]: readonly string[]): void => {
+const deploy = async ([region, ...options]: readonly string[]): Promise<void> => {
   if (region === undefined || region.startsWith("-")) {
     const commands = regionCodes.map((code) => `npm run deploy -- ${code}`);
     throw new SettingsError(`name the region to deploy: ${commands.join(", or ")}`);
   }
-  const [regionCode = "us"] = parseSettings({ ...projectContext(), ...contextOf(options), region }).regions;
-  const stack = stackNameOf(regionCode);
-  const cdk = spawn(
-    process.execPath,
-    [join(PROJECT_ROOT, "node_modules/aws-cdk/bin/cdk"), "deploy", stack, "-c", `region=${region}`, ...options],
-    {
-      cwd: PROJECT_ROOT,
-      stdio: ["inherit", "inherit", "pipe"],
-      env: { ...(process.stderr.isTTY && { FORCE_COLOR: "1" }), ...process.env },
-    },
-  );
-  relay(stack, cdk.stderr);
-  cdk.once("close", (code) => (process.exitCode = code ?? 1));
+  const { drops, profile, cdkOptions } = readOptions(options);
+  const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(options), region }, stages);
+  for (const [code, settings] of regions) {
+    const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
+    await checkDeployedStack(address, settings, drops);
+    const stack = stackIdOf(code);
+    const cdk = spawn(
+      process.execPath,
+      [join(PROJECT_ROOT, "node_modules/aws-cdk/bin/cdk"), "deploy", stack, "-c", `region=${code}`, ...cdkOptions],
+      {
+        cwd: PROJECT_ROOT,
+        stdio: ["inherit", "inherit", "pipe"],
+        env: { ...(process.stderr.isTTY && { FORCE_COLOR: "1" }), ...process.env },
+      },
+    );
+    relay(stack, cdk.stderr);
+    cdk.once("close", (status) => (process.exitCode = status ?? 1));
+  }
 };
 
 try {
-  deploy(process.argv.slice(2));
+  await deploy(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   console.error(error.message);

@@ -9,7 +9,7 @@ import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { ARecord, HostedZone, RecordTarget } from "aws-cdk-lib/aws-route53";
 import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import { Construct } from "constructs";
-import type { Domain } from "../settings.ts";
+import type { Domain } from "../settings/stage-settings.ts";
 
 /** Properties of a region's custom domain name. */
 export interface ApiDomainProps {
@@ -21,18 +21,18 @@ export interface ApiDomainProps {
 export class ApiDomain extends Construct {
   readonly domainName: DomainName;
 
-  constructor(scope: Construct, id: string, { api, domain: { host, certificateArn, hostedZoneId } }: ApiDomainProps) {
+  constructor(scope: Construct, id: string, { api, domain: { host, certificate, zone } }: ApiDomainProps) {
     super(scope, id);
     this.domainName = api.addDomainName("Domain", {
       domainName: host,
-      certificate: Certificate.fromCertificateArn(this, "Certificate", certificateArn),
+      certificate: Certificate.fromCertificateArn(this, "Certificate", certificate),
       endpointType: EndpointType.REGIONAL,
       securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
       endpointAccessMode: EndpointAccessMode.BASIC,
     });
-    if (hostedZoneId === undefined) return;
+    if (zone === undefined) return;
     new ARecord(this, "Alias", {
-      zone: HostedZone.fromHostedZoneAttributes(this, "Zone", { hostedZoneId, zoneName: host }),
+      zone: HostedZone.fromHostedZoneAttributes(this, "Zone", { hostedZoneId: zone, zoneName: host }),
       target: RecordTarget.fromAlias(new ApiGatewayDomain(this.domainName)),
     });
   }

@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { type IMetric, MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
@@ -6,7 +6,7 @@ import type { Function } from "aws-cdk-lib/aws-lambda";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import type { StatefulResources } from "./grants.ts";
 import type { WorkQueue } from "./queues.ts";
-import { POWERTOOLS } from "./service-function.ts";
+import { powertoolsOf } from "./service-function.ts";
 
 const PERIOD = Duration.minutes(5);
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
@@ -14,18 +14,14 @@ const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 
 /** A metric that functions write into their logs in CloudWatch's embedded metric format. */
 const ownMetric = (
+  stack: Stack,
   metricName: "RowsApplied" | "JobAgeSeconds" | "LimiterFailedOpen" | "StoreRefusals",
   statistic: string,
   label: string,
-) =>
-  new Metric({
-    namespace: POWERTOOLS.POWERTOOLS_METRICS_NAMESPACE,
-    metricName,
-    dimensionsMap: { service: POWERTOOLS.POWERTOOLS_SERVICE_NAME },
-    statistic,
-    period: PERIOD,
-    label,
-  });
+) => {
+  const { POWERTOOLS_METRICS_NAMESPACE: namespace, POWERTOOLS_SERVICE_NAME: service } = powertoolsOf(stack);
+  return new Metric({ namespace, metricName, dimensionsMap: { service }, statistic, period: PERIOD, label });
+};
 
 /** A metric of a table, or of one of its indexes, which DynamoDB counts separately. */
 const tableMetric = (table: Table, metricName: string, label: string, index?: string) =>
@@ -97,6 +93,7 @@ export interface MetricSources {
 
 /** Defines every metric that an alarm or the dashboard shows. */
 export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }: MetricSources): ServiceMetrics => {
+  const stack = Stack.of(api);
   const requests = api.metricCount({ ...sum, label: "Requests" });
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
   const ofEveryQueue = (map: (queue: WorkQueue, label: string) => Metric) =>
@@ -116,11 +113,11 @@ export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }:
     latencyP99: api.metricLatency({ period: PERIOD, statistic: Stats.p(99), label: "p99" }),
     rowsPerSecond: new MathExpression({
       expression: "rows / PERIOD(rows)",
-      usingMetrics: { rows: ownMetric("RowsApplied", Stats.SUM, "Rows") },
+      usingMetrics: { rows: ownMetric(stack, "RowsApplied", Stats.SUM, "Rows") },
       period: PERIOD,
       label: "Rows a second",
     }),
-    jobAgeSeconds: ownMetric("JobAgeSeconds", Stats.MAXIMUM, "Oldest open job"),
+    jobAgeSeconds: ownMetric(stack, "JobAgeSeconds", Stats.MAXIMUM, "Oldest open job"),
     messagesWaiting: Object.values(
       ofEveryQueue(({ queue }, label) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
     ),
@@ -129,8 +126,8 @@ export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }:
       ofEveryQueue(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(maximum)),
       "Dead letters waiting",
     ),
-    limiterFailedOpen: ownMetric("LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
-    storeRefusals: ownMetric("StoreRefusals", Stats.SUM, "Writes refused by the store"),
+    limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
+    storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),
     sweeps: sweepUploads.metricInvocations({ ...sum, label: "Sweeps" }),
     throttledWrites: sumOf(ofEveryTable(resources, "WriteThrottleEvents"), "Throttled writes"),
     consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),

@@ -13,13 +13,8 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
+import type { RegionSettings } from "../settings/stage-settings.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
-
-/**
- * Limits of the whole API, beside the functions' limits per organization. Half of a new account's quota in a region
- * (10,000 a second, burst 5,000), so that other APIs of the account keep the other half.
- */
-const THROTTLE = { throttlingRateLimit: 5000, throttlingBurstLimit: 2500 } as const;
 
 /** TLS 1.2 or later, with forward secrecy only. */
 const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
@@ -49,6 +44,8 @@ const ACCESS_LOG = {
 export interface ServiceApiProps {
   readonly stageName: string;
   readonly logRetention: RetentionDays;
+  /** Limits of the whole API, beside the functions' limits per organization. */
+  readonly throttle: RegionSettings["throttle"];
   /** Origins of the pages that may read the gateway's own responses. */
   readonly allowedOrigins: readonly string[];
 }
@@ -57,7 +54,7 @@ export interface ServiceApiProps {
 export class ServiceApi extends Construct {
   readonly api: RestApi;
 
-  constructor(scope: Construct, id: string, { stageName, logRetention, allowedOrigins }: ServiceApiProps) {
+  constructor(scope: Construct, id: string, { stageName, logRetention, allowedOrigins, throttle }: ServiceApiProps) {
     super(scope, id);
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY };
     const accessLogs = new LogGroup(this, "AccessLogs", {
@@ -76,7 +73,8 @@ export class ServiceApi extends Construct {
       cloudWatchRole: true,
       deployOptions: {
         stageName,
-        ...THROTTLE,
+        throttlingRateLimit: throttle.rate,
+        throttlingBurstLimit: throttle.burst,
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,

@@ -25,11 +25,11 @@ export const API_TIMEOUT = Duration.seconds(28);
 /** A worker hands over after 90 s; the remaining 30 s are for the window that it is applying. */
 export const WORKER_TIMEOUT = Duration.minutes(2);
 
-/** Variables that name the service in the functions' logs and metrics. */
-export const POWERTOOLS = {
-  POWERTOOLS_SERVICE_NAME: "work-items",
+/** Variables that name the stack in the functions' logs and metrics. Two stages may share an account and a region. */
+export const powertoolsOf = ({ stackName }: Stack) => ({
+  POWERTOOLS_SERVICE_NAME: stackName,
   POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
-} as const;
+});
 
 /** Properties that all functions of one region share. */
 export interface SharedFunctionProps {
@@ -99,7 +99,7 @@ export class ServiceFunction extends Construct {
       environment: {
         ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
         ...props.environment,
-        ...POWERTOOLS,
+        ...powertoolsOf(Stack.of(this)),
         VERSION: manifest.version,
         REGION_CODE: props.regionCode,
         NODE_OPTIONS: nodeOptionsFor(props.memorySize),

@@ -34,7 +34,8 @@ export class UploadBucket extends Construct {
         },
       ],
       lifecycleRules: [{ expiration: Duration.days(30) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-      removalPolicy: RemovalPolicy.RETAIN,
+      // Kept with the stack's tables, but for a first deployment that failed: the bucket was empty then.
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     this.notify(queue, resource);
     Validations.of(this.bucket).acknowledge({

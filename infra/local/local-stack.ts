@@ -35,8 +35,8 @@ export interface LocalStackOptions {
   readonly dataDirectory?: string;
   /** Endpoint of a DynamoDB that is running already. @default the embedded engine is started */
   readonly dynamodbEndpoint?: string | undefined;
-  /** Origins of the pages that may call the API, separated by commas. @default none */
-  readonly allowedOrigins?: string | undefined;
+  /** Origins of the pages that may call the API. @default those of the stage dev */
+  readonly allowedOrigins?: readonly string[] | undefined;
   /**
    * Serves as AWS does: with throttling, conflicts, lag and lost responses, by this seed.
    * @default the engines' own kind of service
@@ -145,7 +145,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     return engine;
   };
   const starting = [
-    synthesize(allowedOrigins ? { "allowed-origins": allowedOrigins } : {}),
+    synthesize(allowedOrigins ? { allowedOrigins: [...allowedOrigins] } : {}),
     startDynamoDb(),
     startFauxqs(),
   ] as const;

@@ -1,4 +1,6 @@
 import { randomInt } from "node:crypto";
+import * as z from "zod";
+import { originSchema } from "../settings/stage-settings.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./local-stack.ts";
 
@@ -31,6 +33,15 @@ const awsTermsSeedOf = (): number | undefined => {
   throw new LocalStackError(`AWS_TERMS_SEED is ${text}: it must be a whole number`);
 };
 
+const originsOf = (text: string | undefined): readonly string[] | undefined => {
+  if (text === undefined) return undefined;
+  const parsed = z.array(originSchema).safeParse(text.split(",").map((origin) => origin.trim()));
+  if (parsed.success) return parsed.data;
+  throw new LocalStackError(
+    `ALLOWED_ORIGINS is ${text}: it must be origins such as https://app.example.com, separated by commas`,
+  );
+};
+
 const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
   const request =
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
@@ -51,7 +62,7 @@ const start = async (): Promise<void> => {
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
-    allowedOrigins: process.env["ALLOWED_ORIGINS"],
+    allowedOrigins: originsOf(process.env["ALLOWED_ORIGINS"]),
     awsTermsSeed,
     verbose: process.env["LOG"] === "1",
   });

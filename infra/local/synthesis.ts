@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { REGIONS, type RegionCode, stackNameOf } from "../../lib/regions.ts";
-import type { Context } from "../context.ts";
+import { REGIONS, type RegionCode, stackIdOf } from "../../lib/regions.ts";
+import type { LocalSettings } from "./synthesize.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { readTemplate, type Template } from "./template.ts";
 
@@ -30,8 +30,8 @@ export interface Synthesis {
 }
 
 /** A hash of the settings and of all files that the template and the bundles depend on. */
-const fingerprint = (context: string): string => {
-  const hash = createHash("sha256").update(context).update("\0");
+const fingerprint = (settings: string): string => {
+  const hash = createHash("sha256").update(settings).update("\0");
   const files = globSync(INPUTS, { cwd: ROOT, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const path of files.map((entry) => join(entry.parentPath, entry.name)).toSorted()) {
     hash.update(path).update("\0").update(readFileSync(path)).update("\0");
@@ -39,14 +39,9 @@ const fingerprint = (context: string): string => {
   return hash.digest("hex").slice(0, 16);
 };
 
-const synthesizeInto = async (directory: string, context: string): Promise<void> => {
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(new URL("synthesize.ts", import.meta.url)), directory, context],
-    {
-      stdio: ["ignore", "ignore", "pipe"],
-    },
-  );
+const synthesizeInto = async (directory: string, settings: string): Promise<void> => {
+  const script = fileURLToPath(new URL("synthesize.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, directory, REGION, settings], { stdio: ["ignore", "ignore", "pipe"] });
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
   const printed = await text(child.stderr);
   if ((await exit) !== 0) throw new LocalStackError(`the stack does not synthesize: ${printed.trim()}`);
@@ -65,18 +60,18 @@ const removeOld = async (): Promise<void> => {
 /**
  * Bundles the functions and synthesizes the stack, without credentials or network. The result is cached until an input
  * changes.
- * @param settings as `-c name=value` names them, beside region and stage
+ * @param settings override those of the stage dev
  * @throws LocalStackError with the CDK's output if the synthesis fails
  */
-export const synthesize = async (settings: Context = {}): Promise<Synthesis> => {
-  const context = JSON.stringify({ region: REGION, stage: "dev", ...settings });
-  const name = fingerprint(context);
+export const synthesize = async (settings: LocalSettings = {}): Promise<Synthesis> => {
+  const given = JSON.stringify(settings);
+  const name = fingerprint(given);
   const directory = join(CACHE, name);
   if (!existsSync(directory)) {
     await mkdir(CACHE, { recursive: true });
     const temporary = await mkdtemp(join(CACHE, "making-"));
     try {
-      await synthesizeInto(temporary, context);
+      await synthesizeInto(temporary, given);
       // If another process has made the same synthesis meanwhile, use that one.
       await rename(temporary, directory).catch(() => rm(temporary, { recursive: true }));
     } catch (error) {
@@ -85,7 +80,7 @@ export const synthesize = async (settings: Context = {}): Promise<Synthesis> => 
     }
     await removeOld();
   }
-  const stackName = stackNameOf(REGION);
+  const stackName = stackIdOf(REGION);
   return {
     template: readTemplate(join(directory, `${stackName}.template.json`)),
     stackName,

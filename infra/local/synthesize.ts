@@ -1,20 +1,37 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { RegionCode } from "../../lib/regions.ts";
 import { buildFunctions } from "../build.ts";
-import type { Context } from "../context.ts";
 import { createServiceApp } from "../service-app.ts";
-import { SettingsError } from "../settings.ts";
+import { DEFAULT_STAGE, SettingsError } from "../settings/settings.ts";
+import type { StageSettings } from "../settings/stage-settings.ts";
+import { stages } from "../stages.ts";
+
+/** Settings of the local stack that override those of the stage dev. */
+export type LocalSettings = Pick<StageSettings, "allowedOrigins">;
+
+/** The region runs here whether or not the stage is deployed in it. */
+const localStages = (region: RegionCode, settings: LocalSettings): Readonly<Record<string, StageSettings>> => {
+  const stage = stages[DEFAULT_STAGE];
+  return { [DEFAULT_STAGE]: { ...stage, ...settings, regions: { [region]: stage?.regions[region] ?? {} } } };
+};
 
 /** Runs as another process for `synthesis.ts`, so that esbuild and the CDK take no memory of the running stack. */
-const [, , outdir = "", context = "{}"] = process.argv;
-const bundles = join(outdir, "dist");
-try {
+const run = async (outdir: string, region: RegionCode, settings: LocalSettings): Promise<void> => {
+  const bundles = join(outdir, "dist");
   await buildFunctions(bundles);
-  createServiceApp({ context: JSON.parse(context) as Context, outdir, bundles }).synth();
+  createServiceApp({ context: { region }, stages: localStages(region, settings), outdir, bundles }).synth();
   // The cloud assembly holds copies of the bundles.
   await rm(bundles, { recursive: true });
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
+};
+
+if (import.meta.main) {
+  const [, , outdir = "", region = "", settings = "{}"] = process.argv;
+  try {
+    await run(outdir, region as RegionCode, JSON.parse(settings) as LocalSettings);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 }

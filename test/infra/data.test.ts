@@ -35,7 +35,7 @@ describe("what holds state", () => {
   });
 
   test("is the same in every stage", () => {
-    expect(statefulOf(synthesize({ stage: "prod" }).us)).toEqual(deployed);
+    expect(statefulOf(synthesize({}, { stage: "prod" }).us)).toEqual(deployed);
   });
 });
 

@@ -8,7 +8,7 @@ import type { InstanceData, InstanceResponse } from "../../infra/local/lambda-in
 import { resolveTemplate } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/template-functions.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
-import { REGIONS, regionCodes, stackNameOf } from "../../lib/regions.ts";
+import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "work-items-regions-"));
 const bundles = join(directory, "bundles");
@@ -49,7 +49,7 @@ describe.each(regionCodes)("region %s", (region) => {
   test("starts every function with the variables of its template", { timeout: 60_000 }, async () => {
     const outdir = mkdtempSync(join(directory, "app-"));
     const assembly = createServiceApp({ context: { region }, outdir, bundles }).synth();
-    const stackName = stackNameOf(region);
+    const stackName = stackIdOf(region);
     const { awsRegion } = REGIONS[region];
     const template = resolveTemplate({
       template: assembly.getStackByName(stackName).template,

@@ -147,7 +147,7 @@ describe.each(expected)("$name", (row) => {
       REGION_CODE: "us",
       NODE_OPTIONS: `--max-semi-space-size=16 --max-old-space-size=${heapMb}`,
       VERSION: manifest.version,
-      POWERTOOLS_SERVICE_NAME: "work-items",
+      POWERTOOLS_SERVICE_NAME: "WorkItems-us",
       POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
       ...Object.fromEntries(named),
     });

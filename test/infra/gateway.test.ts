@@ -203,7 +203,7 @@ describe("origins of pages", () => {
 
   test("are known to the API's functions, the gateway, the firewall and the bucket", () => {
     const origin = "https://app.example.com";
-    const { us: open } = synthesize({ "allowed-origins": origin, waf: "true" });
+    const { us: open } = synthesize({ allowedOrigins: [origin], firewall: true });
     for (const headers of corsOf(open)) expect(headers).toEqual([`'${origin}'`, expect.stringContaining("RateLimit")]);
     for (const name of ["get-work-item", "get-health", "reject-unknown-route"]) {
       expect(variablesOf(open, name)).toHaveProperty("ALLOWED_ORIGINS", origin);
@@ -215,7 +215,7 @@ describe("origins of pages", () => {
 
   test("may be several: the gateway's own responses, which are always the same, are then for all", () => {
     const origins = "https://app.example.com,https://admin.example.com";
-    const { us: open } = synthesize({ "allowed-origins": origins });
+    const { us: open } = synthesize({ allowedOrigins: origins.split(",") });
     for (const [origin] of corsOf(open)) expect(origin).toBe("'*'");
     expect(variablesOf(open, "get-work-item")).toHaveProperty("ALLOWED_ORIGINS", origins);
     expect(bucketOriginsOf(open)).toEqual(origins.split(","));
@@ -228,7 +228,7 @@ describe("the firewall", () => {
   });
 
   test("is associated with the stage and responds with the common error body", () => {
-    const { us: guarded } = synthesize({ waf: "true" });
+    const { us: guarded } = synthesize({ firewall: true });
     const acl = resourceOf(guarded, "AWS::WAFv2::WebACL");
     const bodies = Object.values(
       acl["CustomResponseBodies"] as Record<string, { Content: string; ContentType: string }>,

@@ -2,7 +2,7 @@ import type { Stack } from "aws-cdk-lib";
 import { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { describe, expect, test } from "vitest";
-import { REGIONS, regionCodes } from "../../lib/regions.ts";
+import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import { makeApp, plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
 
@@ -24,7 +24,7 @@ const certificateIn = (region: string) => `arn:aws:acm:${region}:111122223333:ce
 
 /** The app of one region after a change to its stack. */
 const appWith = (change: (stack: Stack) => void) => {
-  const app = makeApp({ region: "us" });
+  const app = makeApp({}, { region: "us" });
   change(app.node.findChild("WorkItems-us") as Stack);
   return app;
 };
@@ -66,51 +66,67 @@ describe("the two regions", () => {
 });
 
 describe("a stage", () => {
-  test("is dev unless the context says prod, where logs stay longer and the stack cannot be deleted", () => {
-    const assembly = makeApp({ stage: "prod" }).synth();
-    const stack = assembly.getStackByName("WorkItems-us");
-    expect(stack.terminationProtection).toBe(true);
-    expect(resourceOf(stack.template as Template, "AWS::ApiGateway::Stage")).toMatchObject({ StageName: "prod" });
-    const retention = resourcesOf(stack.template as Template, "AWS::Logs::LogGroup").map(
-      ([, group]) => group["RetentionInDays"],
-    );
+  test("has settings of its own, and but for dev a stack that its name tells from the others", () => {
+    const assembly = makeApp({ logDays: 90, terminationProtection: true }, { stage: "prod" }).synth();
+    const stack = assembly.getStackByName("WorkItems-us-prod");
+    expect([stack.id, stack.terminationProtection]).toEqual(["WorkItems-us", true]);
+    expect(stack.tags).toMatchObject({ stage: "prod", terminationProtection: "yes", logDays: "90" });
+    const template = stack.template as Template;
+    expect(resourceOf(template, "AWS::ApiGateway::Stage")).toMatchObject({ StageName: "prod" });
+    const retention = resourcesOf(template, "AWS::Logs::LogGroup").map(([, group]) => group["RetentionInDays"]);
     expect(new Set(retention)).toEqual(new Set([90]));
     expect(resourceOf(us, "AWS::ApiGateway::Stage")).toMatchObject({ StageName: "dev" });
+  });
+
+  test("can be beside another in one account and region: no name is that of two", () => {
+    const names = (template: Template) =>
+      Object.values(template.Resources).flatMap(({ Properties }) =>
+        Object.entries(Properties ?? {})
+          .filter(([name, value]) => /(Name|Service|Namespace)$/.test(name) && typeof value === "string")
+          .map(([, value]) => String(value))
+          .filter((value) => value.includes("WorkItems-")),
+      );
+    const prod = new Set(names(synthesize({}, { stage: "prod" }).us));
+    expect(prod.size).toBeGreaterThan(40);
+    expect(names(us).filter((name) => prod.has(name))).toEqual([]);
   });
 });
 
 describe("a domain", () => {
-  const domain = {
-    domain: "api.example.com",
-    ...Object.fromEntries(regionCodes.map((code) => [`certificate-${code}`, certificateIn(REGIONS[code].awsRegion)])),
-  };
+  const hostOf = (code: RegionCode) => `${code}.api.example.com`;
+  const withDomains = (zone?: string) =>
+    synthesize({
+      regions: Object.fromEntries(
+        regionCodes.map((code) => {
+          const certificate = certificateIn(REGIONS[code].awsRegion);
+          return [code, { domain: { host: hostOf(code), certificate, ...(zone !== undefined && { zone }) } }];
+        }),
+      ),
+    });
 
   test("gives each region a host of its own with its own certificate, and an alias record in the zone", () => {
-    const own = synthesize({ ...domain, zone: "Z0123456789" });
-    for (const [code, region] of [
-      ["us", "us-east-1"],
-      ["eu", "eu-west-1"],
-    ] as const) {
+    const own = withDomains("Z0123456789");
+    for (const code of ["us", "eu"] as const) {
       const template = own[code];
       expect(resourceOf(template, "AWS::ApiGateway::DomainName")).toMatchObject({
-        DomainName: `${code}.api.example.com`,
-        RegionalCertificateArn: certificateIn(region),
+        DomainName: hostOf(code),
+        RegionalCertificateArn: certificateIn(REGIONS[code].awsRegion),
         SecurityPolicy: "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09",
       });
       expect(resourceOf(template, "AWS::Route53::RecordSet")).toMatchObject({
-        Name: `${code}.api.example.com.`,
+        Name: `${hostOf(code)}.`,
         HostedZoneId: "Z0123456789",
         Type: "A",
       });
-      expect(template.Outputs["ApiUrl"]?.Value).toBe(`https://${code}.api.example.com/`);
+      expect(template.Outputs["ApiUrl"]?.Value).toBe(`https://${hostOf(code)}/`);
       expect(JSON.stringify(resourceOf(template, "AWS::S3::Bucket")["CorsConfiguration"])).toContain(
-        `"https://${code}.api.example.com"`,
+        `"https://${hostOf(code)}"`,
       );
     }
   });
 
   test("adds no record without a zone, but outputs the record's target", () => {
-    const { us: own } = synthesize(domain);
+    const { us: own } = withDomains();
     expect(resourcesOf(own, "AWS::Route53::RecordSet")).toEqual([]);
     expect(plain(own.Outputs["DomainTarget"]?.Value)).toMatch(/RegionalDomainName$/);
   });

@@ -5,6 +5,7 @@ import { afterAll } from "vitest";
 import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
+import type { StageSettings } from "../../infra/settings/stage-settings.ts";
 
 /** A resource of a template. */
 export interface Resource {
@@ -31,14 +32,28 @@ for (const name of functionNames) {
   writeFileSync(join(bundles, name, "index.js"), "exports.handler = async () => {};");
 }
 
-/** The app with `-c name=value` settings, and code that needs no build. */
-export const makeApp = (context: Context = {}) =>
-  createServiceApp({ context, outdir: mkdtempSync(join(directory, "app-")), bundles });
+/** Settings of a stage; without `regions`, of both. */
+type TestSettings = Partial<StageSettings>;
+
+/** What `-c name=value` sets. */
+type TestContext = Context & { readonly stage?: string };
+
+/** The app of a stage with these settings, and code that needs no build. */
+export const makeApp = (settings: TestSettings = {}, context: TestContext = {}) =>
+  createServiceApp({
+    context,
+    stages: { [context.stage ?? "dev"]: { regions: { us: {}, eu: {} }, ...settings } },
+    outdir: mkdtempSync(join(directory, "app-")),
+    bundles,
+  });
 
 /** The templates of both regions, checked by cdk-nag. */
-export const synthesize = (context: Context = {}): { readonly us: Template; readonly eu: Template } => {
-  const assembly = makeApp(context).synth();
-  const template = (region: string) => assembly.getStackByName(`WorkItems-${region}`).template as Template;
+export const synthesize = (
+  settings: TestSettings = {},
+  context: TestContext = {},
+): { readonly us: Template; readonly eu: Template } => {
+  const assembly = makeApp(settings, context).synth();
+  const template = (region: string) => assembly.getStackArtifact(`WorkItems-${region}`).template as Template;
   return { us: template("us"), eu: template("eu") };
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
-const { us } = synthesize({ "alarm-email": "on-call@example.com" });
+const { us } = synthesize({ alarmEmail: "on-call@example.com" });
 
 interface MetricQuery {
   readonly Expression?: string;
@@ -72,7 +72,7 @@ describe("alarms", () => {
 
   test.each(["JobAge", "LimiterFailingOpen"])("%s looks where functions write their own metrics", (name) => {
     expect(alarm(name).Metrics).toMatchObject([
-      { MetricStat: { Metric: { Namespace: "WorkItems", Dimensions: [{ Name: "service", Value: "work-items" }] } } },
+      { MetricStat: { Metric: { Namespace: "WorkItems", Dimensions: [{ Name: "service", Value: "WorkItems-us" }] } } },
     ]);
   });
 });

@@ -1,19 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { buildFunctions, functionNames, PROJECT_ROOT } from "../../../infra/build.ts";
-import { createLambdaFunction } from "../../../infra/local/lambda-function.ts";
-import { regionCodes, regionCodesInWords } from "../../../lib/regions.ts";
-import { createTestRuntime } from "../../support/runtime.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { PROJECT_ROOT } from "../../../infra/build.ts";
+import { checkDeployedStack, type Drop } from "../../../infra/commands/deployed-stack.ts";
+import { tagsOf } from "../../../infra/settings/setting-tags.ts";
+import { parseSettings } from "../../../infra/settings/settings.ts";
+import type { StageSettings } from "../../../infra/settings/stage-settings.ts";
+import { regionCodes } from "../../../lib/regions.ts";
+import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../support/aws-account.ts";
 import { makeApp } from "../synthesized.ts";
-
-const require = createRequire(import.meta.url);
 
 interface Outcome {
   readonly code: number;
@@ -35,55 +30,43 @@ const run = (file: string, options: readonly string[], variables: Record<string,
     );
   });
 
+const account = async (stacks: Readonly<Record<string, DeployedStack>> = {}): Promise<AwsAccount> => {
+  const started = await startAwsAccount(stacks);
+  onTestFinished(() => started.close());
+  return started;
+};
+
+const noStage = "-c stage=production: there is no such stage; did you mean prod? There are dev, prod";
+
 describe("a refusal is one line and exit 1", () => {
   test.each([
-    ["app.ts", ["-c", "stage=production"], "-c stage=production: must be dev or prod"],
+    ["app.ts", ["-c", "stage=production"], noStage],
     [
       "commands/deploy.ts",
       [],
       `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`,
     ],
-    ["commands/deploy.ts", ["mars"], `-c region=mars: must be ${regionCodesInWords}`],
-    ["commands/deploy.ts", ["us", "-c", "stage=production"], "-c stage=production: must be dev or prod"],
+    ["commands/deploy.ts", ["uss"], "-c region=uss: there is no such region; did you mean us? There are us, eu"],
+    ["commands/deploy.ts", ["us", "-c", "stage=production"], noStage],
+    [
+      "commands/deploy.ts",
+      ["us", "--drop", "domains"],
+      "--drop domains: there is no such setting; did you mean domain?",
+    ],
   ])("%s %j", async (file, options, line) => {
     expect(await run(file, options)).toEqual({ code: 1, lines: [line] });
   });
 });
 
 describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
-  let aws: Server;
-  beforeAll(() => {
-    /** Endpoint of an empty account: it knows the caller, has no parameters, and no role can be assumed. */
-    aws = createServer((request, response) => {
-      let body = "";
-      request.on("data", (chunk) => (body += chunk));
-      request.on("end", () => {
-        if (request.headers["x-amz-target"] === "AmazonSSM.GetParameter") {
-          response.writeHead(400, { "content-type": "application/x-amz-json-1.1" });
-          response.end(JSON.stringify({ __type: "ParameterNotFound" }));
-        } else if (body.includes("Action=GetCallerIdentity")) {
-          response.end(
-            "<GetCallerIdentityResponse><GetCallerIdentityResult><Account>111122223333</Account>" +
-              "<Arn>arn:aws:iam::111122223333:user/operator</Arn><UserId>operator</UserId>" +
-              "</GetCallerIdentityResult></GetCallerIdentityResponse>",
-          );
-        } else {
-          response.writeHead(403, { "content-type": "text/xml" });
-          response.end("<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>");
-        }
-      });
-    });
-    return new Promise<void>((resolve) => aws.listen(0, "127.0.0.1", resolve));
-  });
-  afterAll(() => aws.close());
-
   test("makes deploy print how to prepare it", async () => {
-    const { directory } = makeApp({ region: "us" }).synth();
-    const { code, lines } = await run("commands/deploy.ts", ["us", "--app", directory, "--require-approval", "never"], {
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
-      AWS_ACCESS_KEY_ID: "example",
-      AWS_SECRET_ACCESS_KEY: "example",
-    });
+    const { variables } = await account();
+    const { directory } = makeApp({}, { region: "us" }).synth();
+    const { code, lines } = await run(
+      "commands/deploy.ts",
+      ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],
+      variables,
+    );
     expect(code).toBe(1);
     expect(lines.at(-1)).toBe(
       "WorkItems-us: prepare the account first, once: npx cdk bootstrap aws://111122223333/us-east-1",
@@ -92,51 +75,107 @@ describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the build", () => {
-  const FUNCTION = { handler: "index.handler", memoryMb: 512, timeoutSeconds: 20, concurrency: 1 } as const;
-  let outdir: string;
-  beforeAll(async () => {
-    outdir = await mkdtemp(join(tmpdir(), "work-items-build-"));
-    await buildFunctions(outdir);
-  });
-  afterAll(() => rm(outdir, { recursive: true }));
+const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
+const stackName = "WorkItems-us-prod";
+const full: StageSettings = {
+  alarmEmail: "on-call@example.com",
+  allowedOrigins: ["https://a.example.com", "https://b.example.com"],
+  firewall: true,
+  logDays: 90,
+  terminationProtection: true,
+  throttle: { rate: 8000, burst: 4000 },
+  regions: { us: { domain: { host: "us.api.example.com", certificate } } },
+};
+const settingsOf = (prod: StageSettings) => {
+  const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");
+  if (settings === undefined) throw new Error("no region us");
+  return settings;
+};
+const deployedWith = (prod: StageSettings): DeployedStack => ({
+  status: "UPDATE_COMPLETE",
+  tags: tagsOf(settingsOf(prod)),
+  terminationProtection: true,
+});
 
-  test("makes one file for each function, which exports its handler", async () => {
-    expect((await readdir(outdir)).toSorted()).toEqual(functionNames.toSorted());
-    for (const name of functionNames) {
-      expect(await readdir(join(outdir, name))).toEqual(["index.js"]);
-      const bundle = require(join(outdir, name, "index.js")) as { readonly handler?: unknown };
-      expect([name, typeof bundle.handler]).toEqual([name, "function"]);
-    }
-  });
+/** Compares settings with what an account has deployed. @returns what the account was asked to change */
+const check = async (stack: DeployedStack | undefined, next: StageSettings, drops: readonly Drop[] = []) => {
+  const { variables, changes } = await account(stack && { [stackName]: stack });
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await checkDeployedStack({ stackName, region: "us-east-1", profile: undefined }, settingsOf(next), drops);
+  return changes;
+};
 
+describe("a deployment", () => {
   test.each([
-    ["record-qa-score", {}, "InvalidInputError"],
-    ["record-qa-score", { organization: "acme", external_id: "unknown", qa_score: 1 }, "NotFoundError"],
-    [
-      "record-conversation-upload",
-      { organization: "unknown", external_id: "call", source: "phone", status: "pending" },
-      "NotFoundError",
-    ],
-  ])("keeps the names of errors: %s fails for %j with %s", async (name, payload, errorType) => {
-    const { environment: variables } = await createTestRuntime();
-    const environment = Object.fromEntries(
-      Object.entries({ ...process.env, ...variables }).map(([key, value]) => [key, String(value)]),
-    );
-    const log = new PassThrough().resume();
-    const target = createLambdaFunction(
-      { ...FUNCTION, name, arn: name, directory: join(outdir, name), environment },
-      log,
-    );
-    onTestFinished(() => target.stop());
-    expect(await target.invoke(JSON.stringify(payload))).toMatchObject({ ok: false, error: { errorType } });
+    ["of a stack that is not there", undefined],
+    ["of the same settings", deployedWith(full)],
+    ["of more than is deployed", deployedWith({ regions: { us: {} } })],
+  ])("%s goes on", async (_, stack) => {
+    expect(await check(stack, full)).toEqual([]);
   });
 
-  test("keeps every function small enough to start fast", async () => {
-    const BUNDLE_BYTES_MAX = 800_000;
-    for (const name of functionNames) {
-      const { size } = await stat(join(outdir, name, "index.js"));
-      expect([name, size < BUNDLE_BYTES_MAX]).toEqual([name, true]);
+  test.each<[string, Partial<StageSettings>, string]>([
+    ["alarmEmail", { alarmEmail: undefined }, "drop alarmEmail"],
+    ["allowedOrigins", { allowedOrigins: ["https://b.example.com"] }, "drop allowedOrigins https://a.example.com"],
+    ["firewall", { firewall: false }, "drop firewall"],
+    ["terminationProtection", { terminationProtection: false }, "drop terminationProtection"],
+    ["logDays", { logDays: 7 }, "lower logDays from 90 to 7"],
+    ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
+    ["domain", { regions: { us: {} } }, "drop domain us.api.example.com"],
+    [
+      "domain",
+      { regions: { us: { domain: { host: "api.example.com", certificate } } } },
+      "drop domain us.api.example.com",
+    ],
+  ])("that would lose %s by %j stops, unless it is told to", async (setting, change, loss) => {
+    const next = { ...full, ...change };
+    await expect(check(deployedWith(full), next)).rejects.toThrow(
+      `${stackName}: this deployment would ${loss}; restore stage prod in infra/stages.ts, or add --drop ${setting}`,
+    );
+    expect(await check(deployedWith(full), next, [setting as Drop])).toEqual([]);
+  });
+
+  test("names all that it would lose in one line, and goes on only where all of it is given up", async () => {
+    const next = { ...full, alarmEmail: undefined, firewall: false };
+    const message = /would drop alarmEmail, drop firewall; .* add --drop alarmEmail --drop firewall$/;
+    await expect(check(deployedWith(full), next)).rejects.toThrow(message);
+    await expect(check(deployedWith(full), next, ["firewall"])).rejects.toThrow(/would drop alarmEmail; /);
+    expect(await check(deployedWith(full), next, ["everything"])).toEqual([]);
+  });
+
+  test("leaves tags that CloudFormation takes, and no address of a person", () => {
+    const tags = Object.entries(tagsOf(settingsOf(full)));
+    expect(tags.length).toBeLessThanOrEqual(50);
+    for (const tag of tags) {
+      for (const text of tag) expect(text).toMatch(/^[\w .:/=+@-]{1,256}$/);
     }
+    expect(JSON.stringify(tags)).not.toContain("on-call");
+  });
+
+  test("stops where an earlier version left no tags", async () => {
+    const untagged = { status: "UPDATE_COMPLETE" };
+    await expect(check(untagged, full)).rejects.toThrow(/left no tags, .* then add --drop everything$/);
+    expect(await check(untagged, full, ["everything"])).toEqual([]);
+  });
+
+  test("after a first one that failed lifts the protection of what is left, which serves nobody", async () => {
+    const failed = { status: "ROLLBACK_COMPLETE", terminationProtection: true };
+    expect(await check(failed, full)).toEqual([
+      expect.objectContaining({ StackName: stackName, EnableTerminationProtection: "false" }),
+    ]);
+    expect(await check({ ...failed, terminationProtection: false }, full)).toEqual([]);
+  });
+
+  test("lifts the protection of no stack that was ever deployed", async () => {
+    const failedUpdate = { ...deployedWith(full), status: "UPDATE_ROLLBACK_COMPLETE" };
+    expect(await check(failedUpdate, full)).toEqual([]);
+  });
+
+  test("stops with one line where what is deployed cannot be read", async () => {
+    const { variables } = await account();
+    const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
+    const { code, lines } = await run("commands/deploy.ts", ["us"], nowhere);
+    expect([code, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: what is deployed cannot be read, /)]]);
   });
 });

@@ -1,0 +1,73 @@
+import type { RegionSettings } from "./stage-settings.ts";
+
+/** Tags of a stack by name. */
+export type StackTags = Readonly<Record<string, string>>;
+
+/** What a tag says of a setting that is a switch, or whose value is nobody's business. */
+const SET = "yes";
+
+/** A setting that a deployment can lose. */
+interface Kept {
+  /** Values to be found in a tag each; a number is kept as long as it does not become smaller. */
+  readonly valuesOf: (settings: RegionSettings) => readonly (string | number)[];
+}
+
+const whether = (on: boolean): readonly string[] => (on ? [SET] : []);
+
+/** Settings by the name of their tag, which is also how `--drop` names them. */
+const KEPT = {
+  domain: { valuesOf: ({ domain }) => (domain ? [domain.host] : []) },
+  // The address is a person's: tags are no place for it.
+  alarmEmail: { valuesOf: ({ alarmEmail }) => whether(alarmEmail !== undefined) },
+  allowedOrigins: { valuesOf: ({ allowedOrigins }) => allowedOrigins },
+  firewall: { valuesOf: ({ firewall }) => whether(firewall) },
+  terminationProtection: { valuesOf: ({ terminationProtection }) => whether(terminationProtection) },
+  logDays: { valuesOf: ({ logDays }) => [logDays] },
+  throttleRate: { valuesOf: ({ throttle }) => [throttle.rate] },
+  throttleBurst: { valuesOf: ({ throttle }) => [throttle.burst] },
+} as const satisfies Record<string, Kept>;
+
+/** Name of a setting that a deployment can lose. */
+export type KeptSetting = keyof typeof KEPT;
+/** Names of the settings that a deployment can lose. */
+export const keptSettings = Object.keys(KEPT) as KeptSetting[];
+
+/** CloudFormation's tag values have at most 256 characters and no commas: a second value has a tag of its own. */
+const tagName = (setting: string, index: number): string => (index === 0 ? setting : `${setting}.${index + 1}`);
+
+/** The tags by which a later deployment sees what this one has deployed. */
+export const tagsOf = (settings: RegionSettings): StackTags => ({
+  service: "work-items",
+  stage: settings.stage,
+  ...Object.fromEntries(
+    keptSettings.flatMap((name) =>
+      KEPT[name].valuesOf(settings).map((value, index) => [tagName(name, index), String(value)] as const),
+    ),
+  ),
+});
+
+const deployedValues = (tags: StackTags, setting: KeptSetting): readonly string[] =>
+  Object.entries(tags)
+    .filter(([name]) => name.split(".", 1)[0] === setting)
+    .map(([, value]) => value);
+
+/** A setting that is deployed, and that a deployment would drop or lower. */
+export interface Loss {
+  readonly setting: KeptSetting;
+  /** What would be lost, in words. */
+  readonly description: string;
+}
+
+/** What a deployment of these settings would take away from the stack that has these tags. */
+export const lossesOf = (tags: StackTags, settings: RegionSettings): readonly Loss[] =>
+  keptSettings.flatMap((setting) => {
+    const next = KEPT[setting].valuesOf(settings);
+    return deployedValues(tags, setting).flatMap((value): Loss[] => {
+      const [number] = next;
+      if (typeof number === "number") {
+        return Number(value) <= number ? [] : [{ setting, description: `lower ${setting} from ${value} to ${number}` }];
+      }
+      if ((next as readonly string[]).includes(value)) return [];
+      return [{ setting, description: value === SET ? `drop ${setting}` : `drop ${setting} ${value}` }];
+    });
+  });

@@ -1,0 +1,110 @@
+import * as z from "zod";
+import { nearestTo } from "../../lib/nearest.ts";
+import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
+import { describeProblems } from "../../lib/schema-problems.ts";
+import type { Context } from "../context.ts";
+import { readEnvironmentFile, type Variables } from "../environment-file.ts";
+import { type RegionSettings, regionSettingsOf, stagesSchema, type StageSettings } from "./stage-settings.ts";
+
+/** The file that holds the settings of all stages. */
+export const STAGES_FILE = "infra/stages.ts";
+/** The stage of a synthesis that names none, and of the local stack. */
+export const DEFAULT_STAGE = "dev";
+
+/** What is synthesized: the regions of one stage. */
+export interface Settings {
+  readonly stage: string;
+  readonly regions: ReadonlyMap<RegionCode, RegionSettings>;
+  /** Environment variables of all functions, where sam or LocalStack runs them instead of AWS. @default none */
+  readonly environment: Variables;
+}
+
+/** A setting is not valid. The message says in one line what to do. */
+export class SettingsError extends Error {}
+
+/**
+ * Name of a region's stack in CloudFormation, with which the names of its functions begin. It names every stage but
+ * dev, so that the stack of one stage is never an update of another's.
+ */
+export const stackNameOf = (region: RegionCode, stage: string): string =>
+  stage === DEFAULT_STAGE ? stackIdOf(region) : `${stackIdOf(region)}-${stage}`;
+
+/** Lambda sets the first five itself and refuses a template that does; the last two are for callers, not functions. */
+const RESERVED_VARIABLES =
+  /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|API_KEY|BASE_URL)$/;
+
+const environmentOf = (file: string | undefined, stage: string): Variables => {
+  if (file === undefined) return {};
+  if (stage !== DEFAULT_STAGE) {
+    throw new SettingsError(
+      `-c environment=${file}: is for functions that run elsewhere than on AWS, which only stage ${DEFAULT_STAGE} does; leave it out`,
+    );
+  }
+  const variables = Object.entries(readEnvironmentFile(file)).filter(([name]) => !RESERVED_VARIABLES.test(name));
+  if (!variables.some(([name]) => name.startsWith("AWS_ENDPOINT_URL"))) {
+    throw new SettingsError(
+      `-c environment=${file}: must be a file with AWS_ENDPOINT_URL=<URL> lines, such as the .local/env of npm start`,
+    );
+  }
+  return Object.fromEntries(variables);
+};
+
+/** What `-c name=value` takes. */
+const contextSchema = z.object({
+  stage: z.string().default(DEFAULT_STAGE),
+  region: z.string().optional(),
+  environment: z.string().optional(),
+});
+
+/** The CDK's own context names contain a colon or a slash; our names do not. */
+const isCdkContext = (name: string): boolean => /[:/]/.test(name);
+
+const parseContext = (given: Context): z.output<typeof contextSchema> => {
+  const names = Object.keys(contextSchema.shape);
+  const unknown = Object.keys(given).filter((name) => !isCdkContext(name) && !names.includes(name));
+  if (unknown.length > 0) {
+    const guesses = unknown.map((name) => nearestTo(name, names));
+    throw new SettingsError(
+      `-c ${unknown.join(", ")}: there is no such option; did you mean ${guesses.join(", ")}? ` +
+        `The settings of a stage are in ${STAGES_FILE}`,
+    );
+  }
+  return contextSchema.parse(given);
+};
+
+/** Checks a name. @throws SettingsError that names the one that is most like it */
+const choose = <N extends string>(option: string, name: string, names: readonly N[]): N => {
+  const found = names.find((each) => each === name);
+  if (found !== undefined) return found;
+  throw new SettingsError(
+    `-c ${option}=${name}: there is no such ${option}; did you mean ${nearestTo(name, names)}? There are ${names.join(", ")}`,
+  );
+};
+
+/**
+ * Chooses the settings to synthesize.
+ * @param given the whole context, by name; the CDK's own values in it are ignored
+ * @throws SettingsError
+ */
+export const parseSettings = (given: Context, stages: Readonly<Record<string, StageSettings>>): Settings => {
+  const context = parseContext(given);
+  const parsed = stagesSchema.safeParse(stages);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, code, message }) => ({
+      path,
+      code,
+      message: message.endsWith("received undefined") ? "is required" : message,
+    }));
+    throw new SettingsError(`${STAGES_FILE}: ${describeProblems(problems, "stages")}`);
+  }
+  const stage = choose("stage", context.stage, Object.keys(parsed.data));
+  const settings = parsed.data[stage] ?? { regions: {} };
+  const deployed = regionCodes.filter((code) => settings.regions[code] !== undefined);
+  const chosen = context.region === undefined ? deployed : [choose("region", context.region, regionCodes)];
+  const regions = chosen.map((code) => {
+    const own = regionSettingsOf(stage, settings, code);
+    if (own !== undefined) return [code, own] as const;
+    throw new SettingsError(`-c region=${code}: stage ${stage} is not deployed there; add it in ${STAGES_FILE}`);
+  });
+  return { stage, regions: new Map(regions), environment: environmentOf(context.environment, stage) };
+};

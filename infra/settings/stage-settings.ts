@@ -1,0 +1,116 @@
+import * as z from "zod";
+import { nearestTo } from "../../lib/nearest.ts";
+import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
+
+/** An object that refuses names that it does not have, and says which one is most like each. */
+const settingsObject = <const S extends z.ZodRawShape>(shape: S) =>
+  z.strictObject(shape, {
+    error: ({ code, keys }) =>
+      code === "unrecognized_keys"
+        ? keys.map((key: string) => `there is no ${key}; did you mean ${nearestTo(key, Object.keys(shape))}?`).join(" ")
+        : undefined,
+  });
+
+const ORIGINS_MAX = 20;
+
+/** An origin as browsers send it (RFC 6454 §7). */
+export const originSchema = z
+  .string()
+  .refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value,
+    "must be an origin such as https://app.example.com, without a path",
+  );
+
+/** Days for which CloudWatch can keep logs; it takes no others. */
+const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922] as const;
+
+const positive = z.int("must be a whole number").min(1, "must be at least 1");
+
+/** Settings of a stage that each of its regions can override. */
+const sharedSettings = {
+  /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
+  alarmEmail: z.email("must be an e-mail address").optional(),
+  /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
+  allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
+  /** Whether a web application firewall stands before the API. @default false */
+  firewall: z.boolean("must be true or false").optional(),
+  /** Days for which logs are kept. @default 7 */
+  logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
+  /** Whether CloudFormation refuses to delete the stack. @default false */
+  terminationProtection: z.boolean("must be true or false").optional(),
+  /** Requests a second, and at once, that the gateway admits from all callers together. @default 5000, 2500 */
+  throttle: settingsObject({ rate: positive, burst: positive }).optional(),
+};
+
+const domainSchema = ({ awsRegion }: { readonly awsRegion: string }) =>
+  settingsObject({
+    /** Host name of the region's API. */
+    host: z.hostname("must be a host name, for example us.api.example.com"),
+    /** ARN of its certificate. API Gateway takes only certificates of its own region. */
+    certificate: z
+      .string()
+      .startsWith(
+        `arn:aws:acm:${awsRegion}:`,
+        `must be the ARN of a certificate in ${awsRegion}: request one there with AWS Certificate Manager`,
+      ),
+    /** Id of the Route 53 zone for the alias record. @default none: another DNS service holds the record */
+    zone: z
+      .string()
+      .regex(/^Z[A-Z0-9]+$/, "must be the id of a Route 53 hosted zone")
+      .optional(),
+  });
+
+const regionSchema = (code: RegionCode) =>
+  settingsObject({
+    ...sharedSettings,
+    /** The API's own host name; each region has another. @default the address that API Gateway gives */
+    domain: domainSchema(REGIONS[code]).optional(),
+  });
+
+const regionsSchema = settingsObject(
+  Object.fromEntries(regionCodes.map((code) => [code, regionSchema(code).optional()])) as Record<
+    RegionCode,
+    z.ZodOptional<ReturnType<typeof regionSchema>>
+  >,
+);
+
+/** Part of names that have at most 64 characters, and the name of the gateway's stage. */
+const stageNameSchema = z.string().regex(/^[a-z][a-z0-9]{0,11}$/, "must have up to 12 of a-z and 0-9, a letter first");
+
+/** The stages of `infra/stages.ts` by name. */
+export const stagesSchema = z.record(stageNameSchema, settingsObject({ ...sharedSettings, regions: regionsSchema }));
+
+/** The settings of one stage, as they are written. */
+export type StageSettings = z.input<typeof stagesSchema>[string];
+/** A region's custom domain name. */
+export type Domain = z.output<ReturnType<typeof domainSchema>>;
+
+const DEFAULTS = {
+  allowedOrigins: [],
+  firewall: false,
+  logDays: 7,
+  terminationProtection: false,
+  // Half of a new account's quota in a region, so that other APIs of the account keep the other half.
+  throttle: { rate: 5000, burst: 2500 },
+} as const satisfies Partial<StageSettings>;
+
+type Defaulted = keyof typeof DEFAULTS;
+type Given = z.output<ReturnType<typeof regionSchema>>;
+
+/** All settings of one region of a stage. */
+export type RegionSettings = Omit<Given, Defaulted> & { readonly [N in Defaulted]: NonNullable<Given[N]> } & {
+  readonly stage: string;
+};
+
+const withoutUndefined = <T extends object>(settings: T): { [N in keyof T]: Exclude<T[N], undefined> } =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
+
+/** The settings of a region, if the stage is deployed in it: its own, then those of its stage, then the defaults. */
+export const regionSettingsOf = (
+  stage: string,
+  { regions, ...shared }: z.output<typeof stagesSchema>[string],
+  region: RegionCode,
+): RegionSettings | undefined => {
+  const own = regions[region];
+  return own && { ...DEFAULTS, ...withoutUndefined(shared), ...withoutUndefined(own), stage };
+};

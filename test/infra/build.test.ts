@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { buildFunctions, functionNames } from "../../infra/build.ts";
+import { createLambdaFunction } from "../../infra/local/lambda-function.ts";
+import { createTestRuntime } from "../support/runtime.ts";
+
+const require = createRequire(import.meta.url);
+
+describe("the build", () => {
+  const FUNCTION = { handler: "index.handler", memoryMb: 512, timeoutSeconds: 20, concurrency: 1 } as const;
+  let outdir: string;
+  beforeAll(async () => {
+    outdir = await mkdtemp(join(tmpdir(), "work-items-build-"));
+    await buildFunctions(outdir);
+  });
+  afterAll(() => rm(outdir, { recursive: true }));
+
+  test("makes one file for each function, which exports its handler", async () => {
+    expect((await readdir(outdir)).toSorted()).toEqual(functionNames.toSorted());
+    for (const name of functionNames) {
+      expect(await readdir(join(outdir, name))).toEqual(["index.js"]);
+      const bundle = require(join(outdir, name, "index.js")) as { readonly handler?: unknown };
+      expect([name, typeof bundle.handler]).toEqual([name, "function"]);
+    }
+  });
+
+  test.each([
+    ["record-qa-score", {}, "InvalidInputError"],
+    ["record-qa-score", { organization: "acme", external_id: "unknown", qa_score: 1 }, "NotFoundError"],
+    [
+      "record-conversation-upload",
+      { organization: "unknown", external_id: "call", source: "phone", status: "pending" },
+      "NotFoundError",
+    ],
+  ])("keeps the names of errors: %s fails for %j with %s", async (name, payload, errorType) => {
+    const { environment: variables } = await createTestRuntime();
+    const environment = Object.fromEntries(
+      Object.entries({ ...process.env, ...variables }).map(([key, value]) => [key, String(value)]),
+    );
+    const log = new PassThrough().resume();
+    const target = createLambdaFunction(
+      { ...FUNCTION, name, arn: name, directory: join(outdir, name), environment },
+      log,
+    );
+    onTestFinished(() => target.stop());
+    expect(await target.invoke(JSON.stringify(payload))).toMatchObject({ ok: false, error: { errorType } });
+  });
+
+  test("keeps every function small enough to start fast", async () => {
+    const BUNDLE_BYTES_MAX = 800_000;
+    for (const name of functionNames) {
+      const { size } = await stat(join(outdir, name, "index.js"));
+      expect([name, size < BUNDLE_BYTES_MAX]).toEqual([name, true]);
+    }
+  });
+});

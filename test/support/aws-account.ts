@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** A stack as CloudFormation describes it. */
+export interface DeployedStack {
+  readonly status: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly terminationProtection?: boolean;
+}
+
+/** An AWS account that the commands reach over HTTP, and that was not bootstrapped for the CDK. */
+export interface AwsAccount {
+  /** Variables that lead the SDK and the CDK's command line to it. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Its stacks by name. */
+  readonly stacks: Map<string, DeployedStack>;
+  /** The actions that it was asked for, other than to describe. */
+  readonly changes: Readonly<Record<string, string>>[];
+  close(): void;
+}
+
+const escape = (value: string): string => value.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+const element = (name: string, content: string): string => `<${name}>${content}</${name}>`;
+
+const describeStack = (name: string, { status, tags = {}, terminationProtection = false }: DeployedStack): string =>
+  element(
+    "member",
+    element("StackName", escape(name)) +
+      element("StackId", `arn:aws:cloudformation:us-east-1:111122223333:stack/${escape(name)}/1`) +
+      element("CreationTime", "2026-01-01T00:00:00Z") +
+      element("StackStatus", status) +
+      element("EnableTerminationProtection", String(terminationProtection)) +
+      element(
+        "Tags",
+        Object.entries(tags)
+          .map(([key, value]) => element("member", element("Key", escape(key)) + element("Value", escape(value))))
+          .join(""),
+      ),
+  );
+
+const refuse = (response: ServerResponse, status: number, code: string, message: string): void => {
+  response.writeHead(status, { "content-type": "text/xml" });
+  response.end(element("ErrorResponse", element("Error", element("Code", code) + element("Message", escape(message)))));
+};
+
+/** Starts an account with these stacks. It speaks the protocols of STS, SSM and CloudFormation as far as they are needed. */
+export const startAwsAccount = async (stacks: Readonly<Record<string, DeployedStack>> = {}): Promise<AwsAccount> => {
+  const known = new Map(Object.entries(stacks));
+  const changes: Readonly<Record<string, string>>[] = [];
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    if (request.headers["x-amz-target"] === "AmazonSSM.GetParameter") {
+      response.writeHead(400, { "content-type": "application/x-amz-json-1.1" });
+      response.end(JSON.stringify({ __type: "ParameterNotFound" }));
+      return;
+    }
+    const { Action: action = "", ...parameters } = Object.fromEntries(new URLSearchParams(body));
+    const result = (content: string): unknown =>
+      response
+        .writeHead(200, { "content-type": "text/xml" })
+        .end(element(`${action}Response`, element(`${action}Result`, content)));
+    const name = parameters["StackName"] ?? "";
+    const stack = known.get(name);
+    if (action === "GetCallerIdentity") {
+      result(
+        element("Account", "111122223333") +
+          element("Arn", "arn:aws:iam::111122223333:user/operator") +
+          element("UserId", "operator"),
+      );
+    } else if (action === "DescribeStacks" && stack === undefined) {
+      refuse(response, 400, "ValidationError", `Stack with id ${name} does not exist`);
+    } else if (action === "DescribeStacks" && stack !== undefined) {
+      result(element("Stacks", describeStack(name, stack)));
+    } else if (action === "UpdateTerminationProtection" && stack !== undefined) {
+      changes.push({ action, ...parameters });
+      known.set(name, { ...stack, terminationProtection: parameters["EnableTerminationProtection"] === "true" });
+      result(element("StackId", escape(name)));
+    } else {
+      refuse(response, 403, "AccessDenied", `not authorized to perform ${action}`);
+    }
+  };
+  const server = createServer((request, response) => void respond(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    variables: {
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ACCESS_KEY_ID: "example",
+      AWS_SECRET_ACCESS_KEY: "example",
+    },
+    stacks: known,
+    changes,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+};
