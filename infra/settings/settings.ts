@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { nearestTo } from "../../lib/nearest.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
-import { describeProblems } from "../../lib/schema-problems.ts";
+import { describeProblems } from "../../lib/problem.ts";
 import type { Context } from "../context.ts";
 import { readEnvironmentFile, type Variables } from "../environment-file.ts";
 import { type RegionSettings, regionSettingsOf, stagesSchema, type StageSettings } from "./stage-settings.ts";
@@ -90,9 +90,9 @@ export const parseSettings = (given: Context, stages: Readonly<Record<string, St
   const context = parseContext(given);
   const parsed = stagesSchema.safeParse(stages);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, code, message }) => ({
+    const problems = parsed.error.issues.map(({ path, message }) => ({
       path,
-      code,
+      code: "invalid" as const,
       message: message.endsWith("received undefined") ? "is required" : message,
     }));
     throw new SettingsError(`${STAGES_FILE}: ${describeProblems(problems, "stages")}`);

@@ -13,7 +13,7 @@ import { comparable } from "../csv/header-names.ts";
 import { createConversion, schemaOf } from "./conversion.ts";
 import { hasOffset, problemOfPattern } from "./date-pattern.ts";
 import type { Mapping, Source } from "./mapping.ts";
-import { nearestTo } from "./nearest.ts";
+import { nearestTo } from "../../nearest.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 type Path = Problem["path"];

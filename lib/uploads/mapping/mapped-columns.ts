@@ -8,7 +8,7 @@ import { CellError } from "./cell-error.ts";
 import { type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
 import { createAliases, createConversion } from "./conversion.ts";
 import { type Mapping, mappingPath, type Source } from "./mapping.ts";
-import { nearestTo } from "./nearest.ts";
+import { nearestTo } from "../../nearest.ts";
 
 /** Missing columns for which the nearest is looked for. */
 const NEAREST_MAX = 20;
