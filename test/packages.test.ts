@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      inBundle: z.boolean().optional(),
+      optionalDependencies: z.record(z.string(), z.string()).optional(),
+      resolved: z.string().optional(),
+    }),
+  ),
+});
+
+const { packages } = lockSchema.parse(
+  JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")),
+);
+
+// npm leaves out the packages of other platforms where it adds a dependency to an installed checkout,
+// and `npm ci` then refuses the lock on a new machine.
+test("the lock names the packages of every platform, so that npm ci installs on each", () => {
+  const missing = Object.entries(packages).flatMap(([path, entry]) =>
+    path === "" || entry.inBundle
+      ? []
+      : Object.keys(entry.optionalDependencies ?? {}).filter(
+          (name) =>
+            packages[`node_modules/${name}`] === undefined && packages[`${path}/node_modules/${name}`] === undefined,
+        ),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("the lock names no registry", () => {
+  const resolved = Object.values(packages).flatMap((entry) => entry.resolved ?? []);
+  expect(resolved.filter((address) => !address.startsWith("https://registry.npmjs.org/"))).toEqual([]);
+});
