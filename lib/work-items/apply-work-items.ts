@@ -1,4 +1,5 @@
 import { isoTime } from "../clock.ts";
+import { keyText } from "../dynamodb/batch-get.ts";
 import {
   optimisticWrite,
   type OptimisticWriteOptions,
@@ -11,13 +12,7 @@ import type { Organization } from "../organizations/organization.ts";
 import { describeProblems, type Problem } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
-import {
-  type AppliedRow,
-  type RowOutcome,
-  uploadMarkAttributes,
-  type UploadMarks,
-  uploadMarksOf,
-} from "./upload-mark.ts";
+import { createMarks, type MarkedJob, type RowOutcome, uploadMarksOf } from "./upload-mark.ts";
 import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
 import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
@@ -93,49 +88,36 @@ const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]):
   return [...groups.values()];
 };
 
-/** What the marks of an item say of the rows of one job. */
-interface Applied {
-  readonly source: RowSource;
-  /** Jobs whose marks can go. */
-  readonly ended: ReadonlySet<string>;
+/** What is known of the job that rows belong to. */
+interface Applied extends MarkedJob {
+  /** Rows whose events the job has written, and so their items before. */
+  readonly rowsWithEvents: ReadonlySet<number>;
 }
 
-/** The plan of a row that the job has applied before; undefined if it has not. */
-const planAgain = (rows: readonly AppliedRow[], row: number | undefined, item: WorkItem): ApplyPlan | undefined => {
-  if (row === undefined || row > (rows.at(-1)?.row ?? 0)) return undefined;
-  const outcome = rows.find((applied) => applied.row === row)?.outcome ?? "unchanged";
-  return outcome === "error" ? { outcome, error: TOO_LARGE_AFTER_MERGE } : { outcome, next: item };
-};
+/** The plan of a row that the job has applied before. */
+const planAgain = (outcome: RowOutcome, item: WorkItem): ApplyPlan =>
+  outcome === "error" ? { outcome, error: TOO_LARGE_AFTER_MERGE } : { outcome, next: item };
 
 /** Plans the inputs of a group, each based on the result of the one before. */
 const planGroup = (group: Group, stored: StoredRecord | undefined, applied: Applied | undefined, now: string) => {
   const before = workItemFrom(stored);
-  const marks = applied && uploadMarksOf(stored);
-  const rows = [...(marks?.get(applied?.source.job ?? "") ?? [])];
-  const known = [...rows];
+  const marks = applied && createMarks(stored, applied);
   const plans: ApplyPlan[] = [];
   let current = before;
-  for (const { input, row } of group.members) {
-    const again = before && planAgain(known, row, before);
-    const plan = again ?? planApply(current, input.external_id, input, now);
-    plans.push(plan);
-    if (again) continue;
+  for (const { input, row = 0 } of group.members) {
+    // An item that the row did not change has no mark of it, but its event does.
+    const known = marks?.outcomeOf(row) ?? (applied?.rowsWithEvents.has(row) ? "unchanged" : undefined);
+    if (before !== null && known !== undefined) {
+      plans.push(planAgain(known, before));
+      continue;
+    }
+    const plan = planApply(current, input.external_id, input, now);
     if (plan.outcome !== "error") current = plan.next;
-    if (row !== undefined) rows.push({ row, outcome: plan.outcome });
+    plans.push(plan);
+    marks?.add(row, plan.outcome);
   }
-  return {
-    plans,
-    next: current === before ? null : current,
-    marks: applied && marks && marksAfter(applied, marks, rows),
-  };
+  return { plans, next: current === before ? null : current, marks };
 };
-
-/** Of the own job only the rows of the window, which may be applied again; of the others those that have not ended. */
-const marksAfter = ({ source, ended }: Applied, marks: UploadMarks, rows: readonly AppliedRow[]): UploadMarks =>
-  new Map([
-    ...[...marks].filter(([job]) => job !== source.job && !ended.has(job)),
-    [source.job, rows.filter(({ row }) => row >= source.firstRow)],
-  ]);
 
 const targetOfGroup = (
   organization: Organization,
@@ -147,32 +129,26 @@ const targetOfGroup = (
   plan: (stored) => {
     const { plans, next, marks } = planGroup(group, stored, applied, now());
     if (next === null) return { set: null, result: plans };
-    const attributes = attributesOf(organization, group.id, next);
-    return { set: marks ? { ...attributes, ...uploadMarkAttributes(marks) } : attributes, result: plans };
+    return { set: { ...attributesOf(organization, group.id, next), ...marks?.attributes() }, result: plans };
   },
 });
-
-/** Jobs with marks on the items that have ended. */
-const findEndedJobs = async (source: RowSource, records: Iterable<StoredRecord>): Promise<ReadonlySet<string>> => {
-  const jobs = new Set([...records].flatMap((record) => [...uploadMarksOf(record).keys()]));
-  jobs.delete(source.job);
-  return jobs.size === 0 ? jobs : source.findEnded([...jobs]);
-};
 
 /** An event, and the inputs for it in order, by the index of their work item input. */
 interface EventGroup {
   readonly key: RecordKey;
-  readonly inputs: Map<number, EventInput[]>;
+  readonly members: Map<number, { readonly row: number; readonly inputs: EventInput[] }>;
 }
 
 const groupEvents = (organization: Organization, groups: readonly Group[], isApplied: (index: number) => boolean) => {
   const events = new Map<string, EventGroup>();
   for (const { id, members } of groups) {
-    for (const { index, input } of members.filter((member) => isApplied(member.index))) {
+    for (const { index, input, row = 0 } of members.filter((member) => isApplied(member.index))) {
       for (const event of input.events ?? []) {
         const key = eventKeyOf(organization.id, id, event.external_id);
-        const group = events.get(key.sk) ?? { key, inputs: new Map() };
-        group.inputs.set(index, [...(group.inputs.get(index) ?? []), event]);
+        const group = events.get(key.sk) ?? { key, members: new Map() };
+        const member = group.members.get(index) ?? { row, inputs: [] };
+        member.inputs.push(event);
+        group.members.set(index, member);
         events.set(key.sk, group);
       }
     }
@@ -180,20 +156,48 @@ const groupEvents = (organization: Organization, groups: readonly Group[], isApp
   return [...events.values()];
 };
 
+/** What the marks of items and events say of a job. */
+const findApplied = async (
+  { job, firstRow, findEnded }: RowSource,
+  known: ReadonlyMap<string, StoredRecord>,
+  events: readonly EventGroup[],
+): Promise<Applied> => {
+  const jobs = new Set([...known.values()].flatMap((record) => [...uploadMarksOf(record).keys()]));
+  jobs.delete(job);
+  const rows = events.flatMap(({ key }) => uploadMarksOf(known.get(keyText(key))).get(job) ?? []);
+  return {
+    job,
+    firstRow,
+    ended: jobs.size === 0 ? jobs : await findEnded([...jobs]),
+    rowsWithEvents: new Set(rows.map(({ row }) => row)),
+  };
+};
+
 /** The write of an event. Its result is the indexes of the work item inputs that change the event. */
-const targetOfEvent = (group: EventGroup, now: () => string): WriteTarget<number[]> => ({
+const targetOfEvent = (
+  group: EventGroup,
+  applied: MarkedJob | undefined,
+  now: () => string,
+): WriteTarget<number[]> => ({
   key: group.key,
   plan: (stored) => {
     const at = now();
     const before = workItemEventFrom(stored);
+    const marks = applied && createMarks(stored, applied);
     let current = before;
     const changedBy: number[] = [];
-    for (const [index, inputs] of group.inputs) {
+    for (const [index, { row, inputs }] of group.members) {
+      const known = marks?.outcomeOf(row);
+      if (known !== undefined) {
+        if (known !== "unchanged") changedBy.push(index);
+        continue;
+      }
       const { outcome, next } = planEvent(current, inputs, at);
       if (outcome !== "unchanged") changedBy.push(index);
       current = next;
+      marks?.add(row, outcome);
     }
-    return { set: changedBy.length === 0 ? null : { ...current }, result: changedBy };
+    return { set: current === before ? null : { ...current, ...marks?.attributes() }, result: changedBy };
   },
 });
 
@@ -236,7 +240,7 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
     const allEvents = groupEvents(organization, groups, () => true);
     const keys = assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key);
     const known = await store.read(keys);
-    const applied = source && { source, ended: await findEndedJobs(source, known.values()) };
+    const applied = source && (await findApplied(source, known, allEvents));
     options.guard?.();
     const writeOptions: OptimisticWriteOptions = { ...options, clock, known };
 
@@ -253,12 +257,12 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
     const events = groupEvents(organization, groups, (index) => results[index]?.outcome !== "error");
     const eventResults = await optimisticWrite(
       store,
-      events.map((event) => targetOfEvent(event, now)),
+      events.map((event) => targetOfEvent(event, applied, now)),
       writeOptions,
     );
     for (const [position, event] of events.entries()) {
       const written = eventResults[position]!;
-      const changed = "error" in written ? [...event.inputs.keys()] : written.result;
+      const changed = "error" in written ? [...event.members.keys()] : written.result;
       for (const index of changed) {
         const result = results[index]!;
         if ("error" in written) {

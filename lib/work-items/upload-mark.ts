@@ -4,15 +4,15 @@ import type { Attributes } from "../dynamodb/versioned-record.ts";
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
 
 /** A row that a job has applied to an item. */
-export interface AppliedRow {
+interface AppliedRow {
   /** Number of the row in the file. */
   readonly row: number;
   readonly outcome: RowOutcome;
 }
 
 /**
- * The rows that each upload job has applied to an item, in file order, by the job's id: those of the window that is
- * applied now, or was applied last. A job that applies a window again, because its worker died before the checkpoint,
+ * The rows that each upload job has applied to an item or event, in file order, by the job's id: those of the window
+ * that is applied now, or was applied last. A job that applies a window again, because its worker died before the checkpoint,
  * recognizes them, whatever other jobs and callers have changed since.
  */
 export type UploadMarks = ReadonlyMap<string, readonly AppliedRow[]>;
@@ -58,8 +58,41 @@ export const uploadMarksOf = (record: Attributes | undefined): UploadMarks => {
   return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
 };
 
-/** The attributes that store marks. */
-export const uploadMarkAttributes = (marks: UploadMarks): Attributes => ({
+const attributesOf = (marks: UploadMarks): Attributes => ({
   [MARKS]: [...marks].map(([job, rows]) => `${job}:${formatRows(rows)}`).join(" "),
   [SINGLE_MARK]: undefined,
 });
+
+/** The job whose rows are applied. */
+export interface MarkedJob {
+  /** Id of the job. */
+  readonly job: string;
+  /** First row of the window that is applied: no earlier row is ever applied again. */
+  readonly firstRow: number;
+  /** Jobs whose marks are not needed any more. */
+  readonly ended: ReadonlySet<string>;
+}
+
+/** The marks of a record while rows of a job are planned on it. */
+export const createMarks = (record: Attributes | undefined, { job, firstRow, ended }: MarkedJob) => {
+  const marks = uploadMarksOf(record);
+  const known = marks.get(job) ?? [];
+  const last = known.at(-1)?.row ?? 0;
+  const rows = [...known];
+  return {
+    /** The outcome of a row that was applied to the record before; undefined if it was not. */
+    outcomeOf: (row: number): RowOutcome | undefined =>
+      row > last ? undefined : (known.find((applied) => applied.row === row)?.outcome ?? "unchanged"),
+    add: (row: number, outcome: RowOutcome): void => {
+      rows.push({ row, outcome });
+    },
+    /** Of the own job the rows of the window; of the others, those that have not ended. */
+    attributes: (): Attributes =>
+      attributesOf(
+        new Map([
+          ...[...marks].filter(([other]) => other !== job && !ended.has(other)),
+          [job, rows.filter(({ row }) => row >= firstRow)],
+        ]),
+      ),
+  };
+};

@@ -128,7 +128,8 @@ describe("forty writers at one item", { timeout: 60_000 }, () => {
     const jobs = await Promise.all(
       writers.map(async (index) => {
         const workers = createWorkers({ ...runtime, dynamodb: createDistantClient() });
-        const job = await workers.upload(caller.organization, `external_id,custom_attributes.k${index}\nuploaded,x\n`);
+        const text = `external_id,custom_attributes.k${index}\nuploaded,x\n`;
+        const job = await workers.upload(caller.organization, { text });
         const handOverAt = Date.now() + 60_000;
         await workers.handle(JSON.stringify({ ...job, offset: 0 }), handOverAt);
         await workers.handle(

@@ -3,11 +3,11 @@ import {
   createDeployment,
   expectExact,
   faultsSoFar,
-  makeFile,
   runWithFaults,
   runWithoutFaults,
   tally,
 } from "../../support/uploads/fault-schedule.ts";
+import { makeFile, makeMappedFile } from "../../support/uploads/test-file.ts";
 import { isWrite, type RequestFault, type StatementFault } from "../../support/uploads/fault-injection.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 
@@ -41,30 +41,37 @@ const faultsFrom = (random: () => number) => ({
 });
 
 describe("exactly once", () => {
-  it("gives the same result if the worker is killed at any write, before or after it is carried out", async () => {
-    const deployment = await createDeployment();
-    const file = makeFile(randomFrom(SEED), 200);
-    const expected = await runWithoutFaults(deployment, file);
-    let write = 0;
-    for (let hasKilled = true; hasKilled; write++) {
-      for (const kill of ["kill before", "kill after"] as const) {
-        let count = 0;
-        hasKilled = false;
-        const run = await runWithFaults(deployment, file, {
-          random: randomFrom(write),
-          disorder: false,
-          statementFault: () => "none",
-          faultOf: (command) => {
-            if (!isWrite(command) || hasKilled || count++ < write) return "none";
-            hasKilled = true;
-            return kill;
-          },
-        });
-        expectExact(file, write, run, expected);
+  it.each([
+    ["without a mapping", makeFile],
+    ["with a mapping that makes events", makeMappedFile],
+  ])(
+    "gives the same result if the worker is killed at any write, before or after it, %s",
+    async (_, make) => {
+      const deployment = await createDeployment();
+      const file = make(randomFrom(SEED), 200);
+      const expected = await runWithoutFaults(deployment, file);
+      let write = 0;
+      for (let hasKilled = true; hasKilled; write++) {
+        for (const kill of ["kill before", "kill after"] as const) {
+          let count = 0;
+          hasKilled = false;
+          const run = await runWithFaults(deployment, file, {
+            random: randomFrom(write),
+            disorder: false,
+            statementFault: () => "none",
+            faultOf: (command) => {
+              if (!isWrite(command) || hasKilled || count++ < write) return "none";
+              hasKilled = true;
+              return kill;
+            },
+          });
+          expectExact(file, write, run, expected);
+        }
       }
-    }
-    expect(write).toBeGreaterThan(20);
-  }, 120_000);
+      expect(write).toBeGreaterThan(20);
+    },
+    120_000,
+  );
 
   it(
     `gives the same result with ${FAULTS} faults and ${KILLS} kills (UPLOAD_FAULT_SEED=${SEED})`,
@@ -75,7 +82,8 @@ describe("exactly once", () => {
         while (tally.kills < KILLS || faultsSoFar() < FAULTS) {
           const seed = next++;
           const random = randomFrom(seed);
-          const file = makeFile(random, 300 + Math.floor(random() * 600));
+          const make = random() < 0.5 ? makeFile : makeMappedFile;
+          const file = make(random, 300 + Math.floor(random() * 600));
           const run = await runWithFaults(deployment, file, { random, disorder: true, ...faultsFrom(random) });
           expectExact(file, seed, run, await runWithoutFaults(deployment, file));
         }

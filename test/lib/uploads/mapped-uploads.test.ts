@@ -114,6 +114,29 @@ describe("an upload with a mapping", () => {
     expect((await uploads.report(again.id))[0]).toBe(header);
   });
 
+  it("makes an event of each row, so that a log of events becomes items with events", async () => {
+    const LOG = {
+      fields: { external_id: { column: "Nr" }, status: { column: "State", values: { open: "pending" } } },
+      event: {
+        external_id: { column: "Step" },
+        content: { column: "State" },
+        occurred_at: { column: "At", format: "unix" },
+        actor_name: { column: "By" },
+      },
+    };
+    const file = "Nr,State,Step,At,By\nA,open,1,0,Ada\nB,open,1,60,?\nA,completed,2,120,Ben\nA,completed,2,120,Ben\n";
+    const job = await uploads.runMapped(`${file}A,cancelled,,180,Ada\n`, LOG);
+    expect(job).toMatchObject({ created_rows: 2, updated_rows: 1, unchanged_rows: 1, failed_rows: 1 });
+    const { status, events } = await uploads.getItem("A");
+    expect(status).toBe("completed");
+    expect(events).toMatchObject([
+      { external_id: "1", content: "open", occurred_at: "1970-01-01T00:00:00.000Z", actor: { name: "Ada" } },
+      { external_id: "2", content: "completed", occurred_at: "1970-01-01T00:02:00.000Z", actor: { name: "Ben" } },
+    ]);
+    const again = await uploads.runMapped(file, LOG);
+    expect(again).toMatchObject({ updated_rows: 2, unchanged_rows: 2 });
+  });
+
   it("leaves out and does not count rows whose cells are all empty", async () => {
     const job = await uploads.runMapped(`${HEADER}\n;;;;\n null ;NULL;;" ";\n\nT-1;;;;\n`, TICKETS);
     expect(job).toMatchObject({ total_rows: 1, succeeded_rows: 1 });

@@ -1,13 +1,12 @@
 import { expect } from "vitest";
-import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { type Counters, type JobKey, LEASE_MS, sumOf, toRowCounters } from "../../../lib/uploads/job/upload-record.ts";
-import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
-import { createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
 import { type FaultyRun, injectFaults, type StatementFault } from "./fault-injection.ts";
 import { splitMessage } from "./upload-harness.ts";
-import { contentOf, createWorkers } from "./upload-workers.ts";
+import { contentOf, createClient, prepareOrganization } from "./client.ts";
+import type { TestFile } from "./test-file.ts";
+import { createWorkers } from "./upload-workers.ts";
 
 /** Time of a delivery until its worker must hand over. */
 const HAND_OVER_AFTER_MS = 60_000;
@@ -27,40 +26,6 @@ export const createDeployment = async () => {
 };
 /** Resources and workers for upload jobs. */
 export type Deployment = Awaited<ReturnType<typeof createDeployment>>;
-
-/** A CSV file to upload. */
-export interface TestFile {
-  readonly text: string;
-  readonly rows: number;
-  readonly externalIds: readonly string[];
-}
-
-/** Two external_ids that occur in one row each; a client changes these items as soon as the row is applied. */
-const PATCHED = "patched";
-const DELETED = "deleted";
-const PATCH = { type: "patched by a client" };
-
-/**
- * Makes a file with repeated external_ids and some invalid rows. Half of the files begin with external_ids that occur
- * once, so that workers begin to assume that all items are new.
- */
-export const makeFile = (random: () => number, rows: number): TestFile => {
-  const ids = Array.from({ length: 150 }, (_, index) => `item-${index}`);
-  const once = Array.from({ length: random() < 0.5 ? Math.floor(rows * 0.7) : 0 }, (_, index) => `once-${index}`);
-  const lines = Array.from({ length: rows }, (_, index) => {
-    if (index === 3) return `${PATCHED},row ${index},,`;
-    if (index === 5) return `${DELETED},row ${index},,`;
-    if (index < once.length) return `${once[index]},row ${index},,`;
-    const id = ids[Math.floor(random() * ids.length)]!;
-    const kind = random();
-    if (kind < 0.05) return `${id},row ${index},not-json,`;
-    if (kind < 0.08) return `${id},ragged`;
-    if (kind < 0.5) return `${id},"row ""${index}""","{""k${Math.floor(random() * 4)}"": ${index}}",`;
-    return `${id},,,"line 1\nline ${index}"`;
-  });
-  const text = `external_id,type,custom_attributes,custom_attributes.text\n${lines.join("\n")}\n`;
-  return { text, rows, externalIds: [...ids, ...once, PATCHED, DELETED] };
-};
 
 const outcomeOf = async ({ workers }: Deployment, job: JobKey) => {
   const { status, total_rows, succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows } =
@@ -82,15 +47,15 @@ const withoutFaults = (clock: () => number, onMessages: FaultyRun["onMessages"])
 /** Runs a job without faults. */
 export const runWithoutFaults = async (deployment: Deployment, file: TestFile) => {
   const { base, during, workers } = deployment;
-  const { organization } = await createTestOrganization(base);
-  const job = await workers.upload(organization, file.text);
+  const organization = await prepareOrganization(base);
+  const job = await workers.upload(organization, file);
   const queue: string[] = [JSON.stringify(splitMessage(job))];
   const run = withoutFaults(Date.now, (bodies) => queue.push(...bodies));
   for (let body = queue.shift(); body !== undefined; body = queue.shift()) {
     const message = body;
     await during(run, () => workers.handle(message, Date.now() + HAND_OVER_AFTER_MS));
   }
-  return { outcome: await outcomeOf(deployment, job), content: await contentOf(base, organization, file.externalIds) };
+  return { outcome: await outcomeOf(deployment, job), content: await contentOf(base, organization, file) };
 };
 /** The result of a job without faults. */
 export type FaultFreeRun = Awaited<ReturnType<typeof runWithoutFaults>>;
@@ -116,7 +81,7 @@ interface Message {
 export const runWithFaults = async (deployment: Deployment, file: TestFile, schedule: FaultSchedule) => {
   const { base, during, workers } = deployment;
   const { random, disorder } = schedule;
-  const { organization } = await createTestOrganization(base);
+  const organization = await prepareOrganization(base);
   const start = Date.now();
   let elapsed = 0;
   const clock = () => start + elapsed;
@@ -130,7 +95,7 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   const failedDeliveries = new Map<string, number>();
   let hasFaults = true;
 
-  const job = await during(faultFree, () => workers.upload(organization, file.text));
+  const job = await during(faultFree, () => workers.upload(organization, file));
   faultFree.onMessages([JSON.stringify(splitMessage(job)), JSON.stringify(splitMessage(job))]);
 
   /** @returns whether the message was handled; false also if its worker was stopped */
@@ -187,28 +152,14 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     return hasEnded;
   };
 
-  const update = createUpdateWorkItem(base);
-  const remove = createDeleteWorkItem(base);
-  const unchanged = new Set([PATCHED, DELETED]);
-  const changeItems = async (): Promise<void> => {
-    if (unchanged.size === 0) return;
-    const items = await contentOf(base, organization, [...unchanged]);
-    for (const externalId of [...unchanged].filter((name) => items[name])) {
-      unchanged.delete(externalId);
-      const id = workItemId(organization.id, externalId);
-      const options = { deadline: Date.now() + 20_000 };
-      if (externalId === PATCHED) await update(organization, id, PATCH, options);
-      else await remove(organization, id, options);
-    }
-  };
-
+  const client = createClient(base, organization, file);
   const takeFrom = <T>(list: T[], isRandom: boolean): T =>
     list.splice(isRandom ? Math.floor(random() * list.length) : 0, 1)[0]!;
 
   for (let step = 0; ; step++) {
     if (step > STEPS_MAX) throw new Error(`the job does not end: ${JSON.stringify(await workers.store.read(job))}`);
     const hasEnded = await poll();
-    await changeItems();
+    await client.change();
     if (hasEnded && queue.length === 0) break;
     if (queue.length === 0 || random() < 0.05) {
       elapsed += 2 * LEASE_MS;
@@ -242,11 +193,10 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   expect(sumOf(parts)).toEqual(seen);
   expect(new Set(parts.map(({ state }) => state))).toEqual(new Set(["done"]));
 
-  const changed = [PATCHED, DELETED].filter((name) => !unchanged.has(name));
   return {
     outcome: await outcomeOf(deployment, job),
-    content: await contentOf(base, organization, file.externalIds),
-    changed,
+    content: await contentOf(base, organization, file),
+    changes: client.changes,
   };
 };
 
@@ -254,12 +204,11 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
 export const expectExact = (
   file: TestFile,
   seed: number,
-  { outcome, content, changed }: Awaited<ReturnType<typeof runWithFaults>>,
+  { outcome, content, changes }: Awaited<ReturnType<typeof runWithFaults>>,
   faultFree: FaultFreeRun,
 ): void => {
-  const byClient: Record<string, object> = { [PATCHED]: PATCH, [DELETED]: { deleted: true } };
-  const changes = changed.map((name) => [name, { ...(faultFree.content[name] as object), ...byClient[name] }]);
-  const expected = { ...faultFree.content, ...Object.fromEntries(changes) };
+  const changed = [...changes].map(([name, change]) => [name, { ...faultFree.content[name], ...change }]);
+  const expected = { ...faultFree.content, ...Object.fromEntries(changed) };
   expect({ seed, outcome, content }).toEqual({ seed, outcome: faultFree.outcome, content: expected });
   expect(outcome).toMatchObject({ status: "completed", total_rows: file.rows });
   expect(outcome.succeeded_rows + outcome.failed_rows).toBe(file.rows);

@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { keyText } from "../../../lib/dynamodb/batch-get.ts";
-import { createRecordStore } from "../../../lib/dynamodb/record-store.ts";
 import { createAccessStore } from "../../../lib/organizations/access-store.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
@@ -17,7 +15,7 @@ import {
   parseUploadMessage,
 } from "../../../lib/uploads/workers/upload-messages.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
-import { itemKeyOf, workItemFrom } from "../../../lib/work-items/work-item-record.ts";
+import type { TestFile } from "./test-file.ts";
 import type { TestRuntime } from "../runtime.ts";
 
 /** Small limits, so that a file of a few hundred rows has several parts, segments and windows. */
@@ -59,28 +57,18 @@ export const createWorkers = (runtime: TestRuntime) => {
     },
     sweep: createSweepUploads(shared),
     /** Creates a job and writes its file to the bucket. */
-    upload: async (organization: Organization, file: string): Promise<JobKey> => {
-      const { job } = await store.create(organization, { id: randomUUID(), origin: "request" }, clock() + 120_000);
-      await objects.write(objectKeys.source(job), Buffer.from(file), "text/csv");
+    upload: async (
+      organization: Organization,
+      { text, mapping }: Pick<TestFile, "text" | "mapping">,
+    ): Promise<JobKey> => {
+      const upload = {
+        id: randomUUID(),
+        origin: "request",
+        ...(mapping && { mapping: JSON.stringify(mapping) }),
+      } as const;
+      const { job } = await store.create(organization, upload, clock() + 120_000);
+      await objects.write(objectKeys.source(job), Buffer.from(text), "text/csv");
       return { organization: job.organization, id: job.id };
     },
   };
-};
-
-/** The stored items with these external_ids, without attributes that differ between runs. */
-export const contentOf = async (
-  runtime: TestRuntime,
-  organization: Organization,
-  externalIds: readonly string[],
-): Promise<Record<string, object | null>> => {
-  const records = createRecordStore(runtime);
-  const keys = externalIds.map((id) => itemKeyOf(organization.id, id));
-  const read = await records.read(keys);
-  return Object.fromEntries(
-    externalIds.map((id, index) => {
-      const item = workItemFrom(read.get(keyText(keys[index]!)));
-      const { created_at: _created, updated_at: _updated, deleted_at: deleted, ...content } = item ?? {};
-      return [id, item && { ...content, deleted: deleted !== null }];
-    }),
-  );
 };

@@ -1,0 +1,96 @@
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+
+/** A CSV file to upload, and what it makes. */
+export interface TestFile {
+  readonly text: string;
+  readonly rows: number;
+  readonly mapping?: Mapping;
+  readonly externalIds: readonly string[];
+  /** The external_ids of its events, each after that of its item. */
+  readonly events: readonly (readonly [item: string, event: string])[];
+}
+
+/** External_ids that occur in one row each; a client changes these items or events as soon as the row is applied. */
+export const PATCHED = "patched";
+export const DELETED = "deleted";
+/** Its item exists before with the type of its row, so that only the row's event is new. */
+export const KEPT = "kept";
+/** Its event is changed. */
+export const EVENT_CHANGED = "event changed";
+const SINGLE_ROWS: Readonly<Record<number, string>> = { 3: PATCHED, 5: DELETED, 7: KEPT, 9: EVENT_CHANGED };
+
+/** Type of the item `KEPT` before the upload and in its row. */
+export const KEPT_TYPE = "kept";
+
+const ids = Array.from({ length: 150 }, (_, index) => `item-${index}`);
+/** Half of the files begin with external_ids that occur once, so that workers begin to assume that all items are new. */
+const onceIn = (random: () => number, rows: number): string[] =>
+  Array.from({ length: random() < 0.5 ? Math.floor(rows * 0.7) : 0 }, (_, index) => `once-${index}`);
+
+/** A file without mapping, with repeated external_ids and some invalid rows. */
+export const makeFile = (random: () => number, rows: number): TestFile => {
+  const once = onceIn(random, rows);
+  const lines = Array.from({ length: rows }, (_, index) => {
+    const single = SINGLE_ROWS[index];
+    if (single === KEPT) return `${KEPT},${KEPT_TYPE},,`;
+    const unique = single ?? once[index];
+    if (unique !== undefined) return `${unique},row ${index},,`;
+    const id = ids[Math.floor(random() * ids.length)]!;
+    const kind = random();
+    if (kind < 0.05) return `${id},row ${index},not-json,`;
+    if (kind < 0.08) return `${id},ragged`;
+    if (kind < 0.5) return `${id},"row ""${index}""","{""k${Math.floor(random() * 4)}"": ${index}}",`;
+    return `${id},,,"line 1\nline ${index}"`;
+  });
+  const text = `external_id,type,custom_attributes,custom_attributes.text\n${lines.join("\n")}\n`;
+  return { text, rows, externalIds: [...ids, ...once, ...Object.values(SINGLE_ROWS)], events: [] };
+};
+
+const MAPPING: Mapping = {
+  fields: {
+    external_id: { column: "Nr" },
+    type: { column: "Art" },
+    status: { column: "Stand", values: { offen: "pending", zu: "completed" }, otherwise: "in_progress" },
+  },
+  event: {
+    external_id: { columns: ["Schritt"] },
+    content: { column: "Text" },
+    occurred_at: { column: "Zeit", format: "dd.MM.yyyy HH:mm", time_zone: "Europe/Berlin" },
+  },
+  others: "custom_attributes",
+  empty: ["?"],
+  delimiter: ";",
+};
+const HEADER = "Nr;Art;Stand;Schritt;Zeit;Text;Farbe";
+const EVENT_IDS = 6;
+
+/**
+ * A file with a mapping that makes events: rows of an item add events or change them again, some change the event
+ * alone, some are invalid.
+ */
+export const makeMappedFile = (random: () => number, rows: number): TestFile => {
+  const once = onceIn(random, rows);
+  const events = new Map<string, readonly [string, string]>();
+  const pick = (...texts: readonly string[]): string => texts[Math.floor(random() * texts.length)]!;
+  const lines = Array.from({ length: rows }, (_, index) => {
+    const single = SINGLE_ROWS[index];
+    const id = single ?? once[index] ?? ids[Math.floor(random() * ids.length)]!;
+    const event = single === undefined ? `e${Math.floor(random() * EVENT_IDS)}` : "e0";
+    events.set(`${id} ${event}`, [id, event]);
+    const time = `0${1 + (index % 9)}.06.2023 1${index % 10}:00`;
+    if (single === KEPT) return `${KEPT};${KEPT_TYPE};?;${event};${time};text;`;
+    const kind = single === undefined ? random() : 1;
+    if (kind < 0.05) return `${id};row ${index};;${event};31.02.2023;;`;
+    if (kind < 0.08) return `${id};;;;${time};without an event;`;
+    if (kind < 0.4) return `${id};;;${event};${time};"step; ""${pick("a", "b")}""";`;
+    return `${id};row ${pick("a", "b")};${pick("offen", "ZU", "?", "läuft")};${event};${time};text ${index};${pick("rot", "?")}`;
+  });
+  const externalIds = [...ids, ...once, ...Object.values(SINGLE_ROWS)];
+  return {
+    text: `${HEADER}\n${lines.join("\n")}\n`,
+    rows,
+    mapping: MAPPING,
+    externalIds,
+    events: [...events.values()],
+  };
+};
