@@ -5,7 +5,7 @@ import {
 import { NotFoundError } from "../lib/errors.ts";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
-import { parsePayload } from "../lib/runtime/direct-call.ts";
+import { directCall } from "../lib/runtime/direct-call.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { workers } from "./workers.ts";
@@ -19,13 +19,12 @@ export const payloadSchema = conversationUploadInputSchema.extend({ organization
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const store = createConversationUploadStore(runtime);
   const access = createAccessStore(runtime);
-  /** @throws InvalidInputError, NotFoundError (no such organization), StoreBusyError: the invocation fails with it */
-  return async (payload: unknown) => {
-    const { organization: id, ...input } = parsePayload(payloadSchema, payload);
+  /** @throws NotFoundError if there is no such organization, StoreBusyError */
+  return directCall(payloadSchema, async ({ organization: id, ...input }) => {
     const organization = await access.findOrganization(id);
     if (organization === undefined) throw new NotFoundError(`organization ${id} not found`);
     return store.record(organization, input);
-  };
+  });
 };
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

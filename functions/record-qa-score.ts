@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { workItemId } from "../lib/identity.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
-import { parsePayload } from "../lib/runtime/direct-call.ts";
+import { directCall } from "../lib/runtime/direct-call.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { externalId } from "../lib/scalars.ts";
@@ -21,13 +21,12 @@ export const payloadSchema = z.strictObject({
 /** Sets the evaluation result of the work item that the payload names. */
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const recordQaScore = createRecordQaScore(runtime);
-  /** @throws InvalidInputError, NotFoundError, StoreBusyError: the invocation fails with it */
-  return async (payload: unknown) => {
-    const { organization, external_id, qa_score } = parsePayload(payloadSchema, payload);
+  /** @throws NotFoundError, StoreBusyError */
+  return directCall(payloadSchema, async ({ organization, external_id, qa_score }) => {
     const id = workItemId(organization, external_id);
     await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
     return { id, external_id, qa_score };
-  };
+  });
 };
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

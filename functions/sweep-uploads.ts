@@ -25,8 +25,9 @@ export const create = (runtime: Runtime<typeof worker.permissions>) => {
     sendParts: createPartSender(runtime),
   });
   return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
-    const oldest = await sweep(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
-    metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, oldest);
+    const { jobSeconds, fileSeconds } = await sweep(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
+    metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, jobSeconds);
+    metrics.addMetric("FileWaitSeconds", MetricUnit.Seconds, fileSeconds);
     metrics.publishStoredMetrics();
   };
 };

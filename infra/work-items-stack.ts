@@ -1,7 +1,7 @@
 import { CfnOutput, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { allRoutes } from "../functions/routes.ts";
-import { type Worker, workers } from "../functions/workers.ts";
+import { allWorkers, type Worker } from "../functions/workers.ts";
 import type { Route } from "../lib/http/route.ts";
 import { REGIONS, type RegionCode, stackIdOf } from "../lib/regions.ts";
 import { mapResources, resourcesOfKind } from "../lib/resources.ts";
@@ -108,14 +108,8 @@ export class WorkItemsStack extends Stack {
 
     const workerFunctionOf = (worker: Worker) =>
       addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker }).function;
-    const { sweepUploads, failDeadUpload, ...others } = workers;
-    const metrics = serviceMetrics({
-      api: api.api,
-      resources,
-      sweepUploads: workerFunctionOf(sweepUploads),
-      failDeadUpload: workerFunctionOf(failDeadUpload),
-    });
-    for (const worker of Object.values(others)) workerFunctionOf(worker);
+    const workerFunctions = new Map(allWorkers.map((worker) => [worker.name, workerFunctionOf(worker)]));
+    const metrics = serviceMetrics({ api: api.api, resources, workerFunctions });
 
     if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);

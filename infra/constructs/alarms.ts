@@ -17,11 +17,13 @@ interface AlarmDefinition {
   readonly comparison?: ComparisonOperator;
   /** How many of the last periods must breach the threshold. @default [1, 1] */
   readonly periods?: readonly [breaching: number, evaluated: number];
-  /** How a period without data counts. @default not breaching */
-  readonly missing?: TreatMissingData;
+  /** Whether data is always there: the alarm also tells when it ends. It is silent until the first data comes. */
+  readonly tellsMissing?: boolean;
 }
 
-const SIX_HOURS_SECONDS = 6 * 60 * 60;
+const HALF_AN_HOUR_SECONDS = 30 * 60;
+const HOUR_SECONDS = 60 * 60;
+const SIX_HOURS_SECONDS = 6 * HOUR_SECONDS;
 
 const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] => [
   {
@@ -33,17 +35,17 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
   },
   {
     name: "DeadLettersStuck",
-    metric: metrics.deadLettersWaiting,
-    impact: "Dead letters are not being taken: their upload jobs look as if they were still being processed.",
+    metric: metrics.deadLettersHeld,
+    impact:
+      "Dead letters are not taken, or cannot be handled: their upload jobs look as if they were still being processed.",
     threshold: 1,
     periods: [3, 3],
   },
   {
     name: "ServerErrors",
     metric: metrics.serverErrorPercent,
-    impact: "More than one request in a hundred fails with a 5xx: callers get errors and retry.",
+    impact: "One request in a hundred or more fails with a 5xx: callers get errors and retry.",
     threshold: 1,
-    comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
     periods: [2, 3],
   },
   {
@@ -68,6 +70,19 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
     threshold: SIX_HOURS_SECONDS,
   },
   {
+    name: "FilesWaiting",
+    metric: metrics.fileWaitSeconds,
+    impact:
+      "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
+    threshold: HALF_AN_HOUR_SECONDS,
+  },
+  ...Object.entries(metrics.messageAgeSeconds).map(([queue, metric]) => ({
+    name: `${queue}Age`,
+    metric,
+    impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs come late.",
+    threshold: HOUR_SECONDS,
+  })),
+  {
     name: "LimiterFailingOpen",
     metric: metrics.limiterFailedOpen,
     impact:
@@ -83,13 +98,20 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
     threshold: 1,
   },
   {
+    name: "DirectCallsFailing",
+    metric: metrics.directFailures,
+    impact:
+      "Calls by other systems fail (record-qa-score, record-conversation-upload): what they report is not recorded unless they repeat it.",
+    threshold: 1,
+  },
+  {
     name: "SweepStopped",
     metric: metrics.sweeps,
     impact: "Nothing looks after upload jobs: one that loses its message or its worker stands still.",
     threshold: 1,
     comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
     periods: [3, 3],
-    missing: TreatMissingData.BREACHING,
+    tellsMissing: true,
   },
 ];
 
@@ -129,7 +151,7 @@ export class Alarms extends Construct {
     threshold,
     comparison,
     periods: [breaching, evaluated] = [1, 1],
-    missing,
+    tellsMissing = false,
   }: AlarmDefinition) {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
@@ -139,11 +161,12 @@ export class Alarms extends Construct {
       comparisonOperator: comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: evaluated,
       datapointsToAlarm: breaching,
-      treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
+      treatMissingData: tellsMissing ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
     const action = new SnsAction(this.topic);
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
+    if (tellsMissing) alarm.addInsufficientDataAction(action);
     return alarm;
   }
 }

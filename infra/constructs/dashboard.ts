@@ -40,8 +40,12 @@ export const addDashboard = (
   );
   dashboard.addWidgets(
     graph("Rows of uploads", "a second", [metrics.rowsPerSecond]),
-    graph("Job age", "s", [metrics.jobAgeSeconds]),
-    graph("Messages waiting", "messages", [...metrics.messagesWaiting, metrics.deadLettersWaiting]),
+    graph("Age of jobs and messages", "s", [
+      metrics.jobAgeSeconds,
+      metrics.fileWaitSeconds,
+      ...Object.values(metrics.messageAgeSeconds),
+    ]),
+    graph("Messages waiting", "messages", [...metrics.messagesWaiting, metrics.deadLettersHeld]),
   );
   dashboard.addWidgets(
     graph("Consumed read capacity", "units in 5 minutes", metrics.consumedReads),
@@ -50,6 +54,7 @@ export const addDashboard = (
       metrics.throttledWrites,
       metrics.limiterFailedOpen,
       metrics.storeRefusals,
+      metrics.directFailures,
     ]),
   );
   return dashboard;

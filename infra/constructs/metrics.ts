@@ -3,6 +3,7 @@ import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { type IMetric, MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Function } from "aws-cdk-lib/aws-lambda";
+import { allWorkers, type Worker, workers } from "../../functions/workers.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import type { StatefulResources } from "./grants.ts";
 import type { WorkQueue } from "./queues.ts";
@@ -15,7 +16,13 @@ const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 /** A metric that functions write into their logs in CloudWatch's embedded metric format. */
 const ownMetric = (
   stack: Stack,
-  metricName: "RowsApplied" | "JobAgeSeconds" | "LimiterFailedOpen" | "StoreRefusals",
+  metricName:
+    | "RowsApplied"
+    | "JobAgeSeconds"
+    | "FileWaitSeconds"
+    | "LimiterFailedOpen"
+    | "StoreRefusals"
+    | "DirectCallsRefused",
   statistic: string,
   label: string,
 ) => {
@@ -59,6 +66,17 @@ const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =
     label,
   });
 
+/** Errors and throttles of the functions that other systems invoke, by ids that math expressions can use. */
+const failuresOfDirectCalls = (functionOf: (worker: Worker) => Function): Record<string, Metric> =>
+  Object.fromEntries(
+    allWorkers
+      .filter(({ trigger }) => trigger.kind === "direct")
+      .flatMap((worker, index) => [
+        [`errors${index}`, functionOf(worker).metricErrors(sum)],
+        [`throttles${index}`, functionOf(worker).metricThrottles(sum)],
+      ]),
+  );
+
 /** All metrics that an alarm or the dashboard shows. */
 export interface ServiceMetrics {
   readonly requests: IMetric;
@@ -69,15 +87,24 @@ export interface ServiceMetrics {
   readonly latencyP50: IMetric;
   readonly latencyP99: IMetric;
   readonly rowsPerSecond: IMetric;
+  /** Seconds since the oldest running job was created. */
   readonly jobAgeSeconds: IMetric;
+  /** Seconds for which the oldest uploaded file has waited to be read. */
+  readonly fileWaitSeconds: IMetric;
   readonly messagesWaiting: readonly IMetric[];
+  /** Seconds since the oldest message of each queue was sent, by the queue's id. */
+  readonly messageAgeSeconds: Readonly<Record<string, IMetric>>;
   /** Dead letters that a function has received; it ends their jobs. */
   readonly deadLettersTaken: IMetric;
-  readonly deadLettersWaiting: IMetric;
+  /** Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed. */
+  readonly deadLettersHeld: IMetric;
   readonly limiterFailedOpen: IMetric;
   /** Writes that the WorkItems table refused for reasons that are not in the items: access, table, credentials. */
   readonly storeRefusals: IMetric;
+  /** Sweeps that did not fail. There is no data while no sweep is started. */
   readonly sweeps: IMetric;
+  /** Invocations by other systems that failed or were throttled, without those whose payload was refused. */
+  readonly directFailures: IMetric;
   readonly throttledWrites: IMetric;
   readonly consumedReads: readonly IMetric[];
   readonly consumedWrites: readonly IMetric[];
@@ -87,17 +114,29 @@ export interface ServiceMetrics {
 export interface MetricSources {
   readonly api: RestApi;
   readonly resources: StatefulResources;
-  readonly sweepUploads: Function;
-  readonly failDeadUpload: Function;
+  /** The function of each worker, by name. */
+  readonly workerFunctions: ReadonlyMap<string, Function>;
 }
 
 /** Defines every metric that an alarm or the dashboard shows. */
-export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }: MetricSources): ServiceMetrics => {
+export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSources): ServiceMetrics => {
   const stack = Stack.of(api);
+  const functionOf = ({ name }: Pick<Worker, "name">): Function => {
+    const found = workerFunctions.get(name);
+    if (found === undefined) throw new Error(`the stack has no function ${name}`);
+    return found;
+  };
   const requests = api.metricCount({ ...sum, label: "Requests" });
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
   const ofEveryQueue = (map: (queue: WorkQueue, label: string) => Metric) =>
     Object.fromEntries(resourcesOfKind("queue").map(([name, { id }]) => [name, map(resources.queues[name], id)]));
+  const inDeadLetters = (metric: "Visible" | "NotVisible") =>
+    Object.fromEntries(
+      resourcesOfKind("queue").map(([name]) => {
+        const { deadLetters } = resources.queues[name];
+        return [`${name}${metric}`, deadLetters.metric(`ApproximateNumberOfMessages${metric}`, maximum)];
+      }),
+    );
   return {
     requests,
     clientErrors: api.metricClientError({ ...sum, label: "4xx" }),
@@ -118,17 +157,38 @@ export const serviceMetrics = ({ api, resources, sweepUploads, failDeadUpload }:
       label: "Rows a second",
     }),
     jobAgeSeconds: ownMetric(stack, "JobAgeSeconds", Stats.MAXIMUM, "Oldest open job"),
+    fileWaitSeconds: ownMetric(stack, "FileWaitSeconds", Stats.MAXIMUM, "Oldest waiting file"),
     messagesWaiting: Object.values(
       ofEveryQueue(({ queue }, label) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
     ),
-    deadLettersTaken: failDeadUpload.metricInvocations({ ...sum, label: "Dead letters taken" }),
-    deadLettersWaiting: sumOf(
-      ofEveryQueue(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(maximum)),
-      "Dead letters waiting",
+    messageAgeSeconds: Object.fromEntries(
+      resourcesOfKind("queue").map(([name, { id }]) => [
+        id,
+        resources.queues[name].queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: id }),
+      ]),
     ),
+    deadLettersTaken: functionOf(workers.failDeadUpload).metricInvocations({ ...sum, label: "Dead letters taken" }),
+    deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
     storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),
-    sweeps: sweepUploads.metricInvocations({ ...sum, label: "Sweeps" }),
+    sweeps: new MathExpression({
+      expression: "invocations - FILL(errors, 0)",
+      usingMetrics: {
+        invocations: functionOf(workers.sweepUploads).metricInvocations(sum),
+        errors: functionOf(workers.sweepUploads).metricErrors(sum),
+      },
+      period: PERIOD,
+      label: "Sweeps",
+    }),
+    directFailures: new MathExpression({
+      expression: "failed - FILL(refused, 0)",
+      usingMetrics: {
+        failed: sumOf(failuresOfDirectCalls(functionOf), "Failed calls"),
+        refused: ownMetric(stack, "DirectCallsRefused", Stats.SUM, "Refused calls"),
+      },
+      period: PERIOD,
+      label: "Failed calls by other systems",
+    }),
     throttledWrites: sumOf(ofEveryTable(resources, "WriteThrottleEvents"), "Throttled writes"),
     consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),
     consumedWrites: Object.values(ofEveryTable(resources, "ConsumedWriteCapacityUnits")),

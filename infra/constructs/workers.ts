@@ -66,12 +66,14 @@ export const addWorker = (
     });
   }
   if (trigger.kind === "schedule") {
+    const interval = Duration.minutes(trigger.everyMinutes);
     new Rule(workerFunction, "Schedule", {
       description: summary,
-      schedule: Schedule.rate(Duration.minutes(trigger.everyMinutes)),
-      // No retries: the next scheduled run does the same work soon enough.
+      schedule: Schedule.rate(interval),
       targets: [new LambdaFunction(workerFunction.function, { retryAttempts: 0 })],
     });
+    // No retries, neither of EventBridge nor of Lambda's own queue: the next run does the same work soon enough.
+    workerFunction.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: interval });
   }
   return workerFunction;
 };

@@ -53,6 +53,8 @@ export interface ResolvedTemplate {
   /** Name of a table, bucket, queue or function: the template's own, or stack and logical id, which do not change. */
   physicalName(logicalId: string): string;
   arn(logicalId: string): string;
+  /** What `Ref` gives: a name, or a queue's URL. */
+  reference(logicalId: string): string;
   /** Directory of a function's code in the cloud assembly. */
   assetPath(logicalId: string): string;
   output(name: string): string;
@@ -160,6 +162,7 @@ export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: De
     stackName,
     physicalName,
     arn,
+    reference,
     assetPath: (logicalId) => {
       const path = resource(logicalId).Metadata?.["aws:asset:path"];
       if (typeof path !== "string") throw new LocalStackError(`the template does not say where ${logicalId}'s code is`);

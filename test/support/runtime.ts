@@ -3,7 +3,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { provision } from "../../infra/local/provision.ts";
 import { type Synthesis, synthesize } from "../../infra/local/synthesis.ts";
-import { resolveTemplate } from "../../infra/local/template.ts";
+import { type ResolvedTemplate, resolveTemplate } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/template-functions.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { resources } from "../../lib/resources.ts";
@@ -32,10 +32,19 @@ export const createTestClients = () => ({
 
 let synthesis: Promise<Synthesis> | undefined;
 
+interface TestRuntimeOptions {
+  readonly clock?: Clock;
+  readonly variables?: Record<string, string>;
+}
+
 /** Creates the template's tables, bucket and queues for this caller in the embedded engines, and a runtime for them. */
-export const createTestRuntime = async (
-  options: { readonly clock?: Clock; readonly variables?: Record<string, string> } = {},
-): Promise<TestRuntime> => {
+export const createTestRuntime = async (options: TestRuntimeOptions = {}): Promise<TestRuntime> =>
+  (await createTestDeployment(options)).runtime;
+
+/** The same, with the template that names these resources. */
+export const createTestDeployment = async (
+  options: TestRuntimeOptions = {},
+): Promise<{ readonly runtime: TestRuntime; readonly template: ResolvedTemplate }> => {
   const { template: raw, region } = await (synthesis ??= synthesize());
   const sqsEndpoint = process.env["AWS_ENDPOINT_URL_SQS"] ?? "";
   const template = resolveTemplate({ template: raw, stackName: `test-${randomUUID()}`, region, sqsEndpoint });
@@ -46,5 +55,5 @@ export const createTestRuntime = async (
   const functions = functionsOf(template, "", { S3_FORCE_PATH_STYLE: "true" });
   const variables = Object.assign({}, ...functions.map(({ environment }) => environment), options.variables);
   const environment = parseEnvironment(everything, variables as Record<string, string>);
-  return { environment, clock: options.clock ?? Date.now, log: new Logger(), ...clients };
+  return { template, runtime: { environment, clock: options.clock ?? Date.now, log: new Logger(), ...clients } };
 };

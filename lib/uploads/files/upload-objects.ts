@@ -101,11 +101,14 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
     /** Reads a range of an object into one buffer. @throws ObjectGoneError */
     readWhole: async (key: string, range?: ObjectRange): Promise<Buffer> =>
       Buffer.concat(await Array.fromAsync(read(key, range))),
-    /** ETag and size of an object; null if it does not exist. */
-    head: async (key: string): Promise<{ readonly etag: string; readonly size: number } | null> => {
+    /** ETag, size and time of writing of an object; null if it does not exist. */
+    head: async (
+      key: string,
+    ): Promise<{ readonly etag: string; readonly size: number; readonly writtenAt: Date } | null> => {
       try {
-        const { ETag = "", ContentLength = 0 } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-        return { etag: ETag, size: ContentLength };
+        const head = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+        const { ETag = "", ContentLength = 0, LastModified = new Date(0) } = head;
+        return { etag: ETag, size: ContentLength, writtenAt: LastModified };
       } catch (error) {
         if (isGone(error)) return null;
         throw error;

@@ -72,6 +72,21 @@ const takingTurns = (due: readonly OpenUpload[]): OpenUpload[] => {
     .map(({ open }) => open);
 };
 
+/** How long jobs have waited. */
+interface Ages {
+  /** Seconds since a running job was created. */
+  readonly jobSeconds: number;
+  /** Seconds since a file arrived that no worker has begun to read. */
+  readonly fileSeconds: number;
+}
+const NO_AGES: Ages = { jobSeconds: 0, fileSeconds: 0 };
+
+interface Checked {
+  /** Milliseconds until the next check. */
+  readonly wait: number;
+  readonly ages: Ages;
+}
+
 /** Dependencies of `createSweepUploads`. */
 export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
@@ -85,7 +100,7 @@ export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "l
  * Checks every open job that is due: sends new messages for jobs and parts that lost a message or a worker, and ends
  * jobs that can no longer complete.
  * @param until milliseconds since the epoch after which the other jobs are left to the next sweep
- * @returns age in seconds of the oldest running job that it checked
+ * @returns the ages of the oldest that it checked
  */
 export const createSweepUploads = ({ clock, log, store, objects, sendSplit, sendParts, finish }: SweepDependencies) => {
   const finishOrSend = createFinishOrSend(finish, sendParts);
@@ -95,16 +110,23 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     await finish(job);
   };
 
-  /** Checks a job that is not split yet. @returns milliseconds until the next check */
-  const sweepUnsplit = async (job: UploadJob, now: number): Promise<number> => {
-    if (job.status === "processing") {
-      if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
-    } else if (!(await objects.head(objectKeys.source(job)))) {
-      if (job.origin === "form" && now < fileDue(job)) return fileDue(job) - now;
-      const isForm = job.origin === "form";
+  /** Checks a job whose file no worker has begun to read. */
+  const sweepPending = async (job: UploadJob, now: number): Promise<Checked> => {
+    const file = await objects.head(objectKeys.source(job));
+    const isForm = job.origin === "form";
+    if (file === null) {
+      if (isForm && now < fileDue(job)) return { wait: fileDue(job) - now, ages: NO_AGES };
       await fail(job, isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again");
-      return CHECK_EVERY_MS;
+      return { wait: CHECK_EVERY_MS, ages: NO_AGES };
     }
+    await sendSplit(job, job.offset);
+    const arrived = isForm ? file.writtenAt.getTime() : Date.parse(job.created_at);
+    return { wait: CHECK_AFTER_SENDING_MS, ages: { ...NO_AGES, fileSeconds: (now - arrived) / 1000 } };
+  };
+
+  /** Checks a job whose file is being read. @returns milliseconds until the next check */
+  const sweepReading = async (job: UploadJob, now: number): Promise<number> => {
+    if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
     await sendSplit(job, job.offset);
     return CHECK_AFTER_SENDING_MS;
   };
@@ -119,37 +141,44 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     return stale.length > 0 ? CHECK_AFTER_SENDING_MS : CHECK_EVERY_MS;
   };
 
-  const sweep = async (snapshot: UploadSnapshot): Promise<void> => {
-    const { job } = snapshot;
-    const now = clock();
-    if (job.stopping) await finishOrSend(job, startOfPart(0), now + FINISH_WITHIN_MS);
-    const wait = job.stopping
-      ? CHECK_EVERY_MS
-      : await (job.published ? sweepParts(snapshot, now) : sweepUnsplit(job, now));
-    await store.checkAgain(job, now + wait);
+  const sweepStopping = async (job: UploadJob, now: number): Promise<number> => {
+    await finishOrSend(job, startOfPart(0), now + FINISH_WITHIN_MS);
+    return CHECK_EVERY_MS;
   };
 
-  /** @returns the age in seconds of a job that is being processed, else 0 */
-  const check = async (open: OpenUpload): Promise<number> => {
+  const sweep = async (snapshot: UploadSnapshot): Promise<Ages> => {
+    const { job } = snapshot;
+    const now = clock();
+    const running = { ...NO_AGES, jobSeconds: (now - Date.parse(job.created_at)) / 1000 };
+    let checked: Checked;
+    if (job.stopping) checked = { wait: await sweepStopping(job, now), ages: running };
+    else if (job.published) checked = { wait: await sweepParts(snapshot, now), ages: running };
+    else if (job.status === "processing") checked = { wait: await sweepReading(job, now), ages: running };
+    else checked = await sweepPending(job, now);
+    await store.checkAgain(job, now + checked.wait);
+    return checked.ages;
+  };
+
+  const check = async (open: OpenUpload): Promise<Ages> => {
     try {
       const snapshot = await store.read(open);
-      if (!snapshot || isEnded(snapshot.job)) {
-        await store.forgetOpen(open);
-        return 0;
-      }
-      const { status, created_at: created } = snapshot.job;
-      await sweep(snapshot);
-      return status === "processing" ? (clock() - Date.parse(created)) / 1000 : 0;
+      if (snapshot && !isEnded(snapshot.job)) return await sweep(snapshot);
+      await store.forgetOpen(open);
     } catch (error) {
       // A job that cannot be checked must not prevent the sweep from checking the others.
       log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
-      return 0;
     }
+    return NO_AGES;
   };
 
-  return async (until: number): Promise<number> => {
+  return async (until: number): Promise<Ages> => {
     const due = takingTurns(await store.openUploads(clock()));
-    const ages = await mapConcurrently(due, CONCURRENT_CHECKS, async (open) => (clock() < until ? check(open) : 0));
-    return ages.reduce((oldest, age) => Math.max(oldest, age), 0);
+    const ages = await mapConcurrently(due, CONCURRENT_CHECKS, async (open) =>
+      clock() < until ? check(open) : NO_AGES,
+    );
+    return {
+      jobSeconds: ages.reduce((oldest, { jobSeconds }) => Math.max(oldest, jobSeconds), 0),
+      fileSeconds: ages.reduce((oldest, { fileSeconds }) => Math.max(oldest, fileSeconds), 0),
+    };
   };
 };

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import { createWatchedService } from "../support/alarms/watched-service.ts";
+import { lambdaContext } from "../support/organization.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+
+type Service = Awaited<ReturnType<typeof createWatchedService>>;
+
+/** Repeats something in each of some periods. @returns the alarms that send a message, by period */
+const periodsOf = async (service: Service, count: number, act: (period: number) => Promise<unknown>) => {
+  const rung: string[][] = [];
+  for (let period = 0; period < count; period++) {
+    await act(period);
+    rung.push(await service.endPeriod());
+  }
+  return rung;
+};
+const nothing = () => Promise.resolve();
+const getItem = (service: Service) =>
+  service.request("getWorkItem", { params: { id: "11111111-1111-4111-8111-111111111111" } });
+
+describe("a service that works", () => {
+  test("rings no alarm: not at its first deployment, and not in a quiet night", async () => {
+    const service = await createWatchedService();
+    expect(await periodsOf(service, 4, nothing)).toEqual([[], [], [], []]);
+    const quiet = await periodsOf(service, 4, async () => {
+      await service.invoke("sweepUploads", {});
+      expect((await getItem(service)).status).toBe(404);
+    });
+    expect(quiet).toEqual([[], [], [], []]);
+  });
+});
+
+describe("dead letters", () => {
+  test("ring DeadLetters when they are taken", async () => {
+    const service = await createWatchedService();
+    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
+    expect(await periodsOf(service, 1, service.deliverDeadLetters)).toEqual([["DeadLetters"]]);
+  });
+
+  test("ring DeadLettersStuck while nobody takes them", async () => {
+    const service = await createWatchedService();
+    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
+    expect(await periodsOf(service, 3, nothing)).toEqual([[], [], ["DeadLettersStuck"]]);
+  });
+
+  test("ring DeadLettersStuck while they are taken in vain, although none is visible", async () => {
+    const service = await createWatchedService();
+    service.breakDynamoDb(() => "AccessDeniedException");
+    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
+    expect(await periodsOf(service, 3, service.deliverDeadLetters)).toEqual([
+      ["DeadLetters"],
+      [],
+      ["DeadLettersStuck"],
+    ]);
+  });
+});
+
+describe("requests", () => {
+  test("ring ServerErrors when they fail in two of three periods", async () => {
+    const service = await createWatchedService();
+    await getItem(service);
+    service.breakDynamoDb(({ command }) => (command === "QueryCommand" ? "AccessDeniedException" : undefined));
+    const rung = await periodsOf(service, 2, async () => {
+      expect((await getItem(service)).status).toBe(503);
+    });
+    expect(rung).toEqual([[], ["ServerErrors"]]);
+  });
+
+  test("ring Latency when they take longer than five seconds", async () => {
+    const service = await createWatchedService();
+    service.slowDynamoDb(2000);
+    expect(await periodsOf(service, 3, () => getItem(service))).toEqual([[], [], ["Latency"]]);
+  });
+
+  test("ring LimiterFailingOpen when the limiter's table does not respond", async () => {
+    const service = await createWatchedService();
+    const { LIMITS_TABLE: limits } = service.runtime.environment;
+    service.breakDynamoDb(({ table }) => (table === limits ? "AccessDeniedException" : undefined));
+    const rung = await periodsOf(service, 2, async () => {
+      for (let count = 0; count < 10; count++) {
+        expect((await getItem(service)).status).toBe(404);
+        service.clock.advance(1100);
+      }
+    });
+    expect(rung).toEqual([[], ["LimiterFailingOpen"]]);
+  });
+
+  test("ring StoreRefusals when the table refuses a write", async () => {
+    const service = await createWatchedService();
+    service.breakDynamoDb(({ command }) => (command === "PutItemCommand" ? "AccessDeniedException" : undefined));
+    await service.request("applyWorkItemBatch", { body: { work_items: [{ external_id: "a" }] } });
+    expect(await service.endPeriod()).toEqual(["StoreRefusals"]);
+  });
+
+  test("ring ThrottledWrites when DynamoDB throttles a hundred writes in two of three periods", async () => {
+    const service = await createWatchedService();
+    const rung = await periodsOf(service, 2, async (period) => {
+      let throttled = 0;
+      service.breakDynamoDb(({ command, statements }) => {
+        if (command !== "BatchExecuteStatementCommand" || throttled >= 100) return undefined;
+        throttled += statements;
+        return "ProvisionedThroughputExceededException";
+      });
+      const items = Array.from({ length: 50 }, (_, index) => ({ external_id: `${period}-${index}` }));
+      expect((await service.request("applyWorkItemBatch", { body: { work_items: items } })).status).toBe(200);
+    });
+    expect(rung).toEqual([[], ["ThrottledWrites"]]);
+  });
+});
+
+describe("upload jobs", () => {
+  const upload = async () => {
+    const service = await createWatchedService();
+    const harness = createUploadHarness(service.runtime);
+    const job = await harness.upload(service.organization, "external_id\na\n");
+    return { service, harness, job };
+  };
+  const sweep = (service: Service) => () => service.invoke("sweepUploads", {});
+
+  test("ring FilesWaiting when no worker reads a file, and SplitQueueAge when its messages wait", async () => {
+    const { service } = await upload();
+    const rung = await periodsOf(service, 14, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["FilesWaiting", 35],
+      ["SplitQueueAge", 70],
+    ]);
+  });
+
+  test("ring PartsQueueAge when no worker applies parts, and JobAge after six hours", async () => {
+    const { service, harness, job } = await upload();
+    await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
+    const rung = await periodsOf(service, 75, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["PartsQueueAge", 65],
+      ["JobAge", 365],
+    ]);
+  });
+
+  test("ring SweepStopped when every sweep fails", async () => {
+    const { service } = await upload();
+    service.breakDynamoDb(() => "AccessDeniedException");
+    expect(await periodsOf(service, 3, sweep(service))).toEqual([[], [], ["SweepStopped"]]);
+  });
+
+  test("ring SweepStopped when sweeps are not started any more", async () => {
+    const { service } = await upload();
+    await periodsOf(service, 3, sweep(service));
+    expect(await periodsOf(service, 4, nothing)).toEqual([[], [], ["SweepStopped"], []]);
+  });
+});
+
+describe("calls by other systems", () => {
+  test.each([
+    ["recordQaScore", { external_id: "a", qa_score: 1 }],
+    ["recordConversationUpload", { external_id: "a", status: "pending", source: "s" }],
+  ] as const)("ring DirectCallsFailing: %s", async (worker, payload) => {
+    const service = await createWatchedService();
+    service.breakDynamoDb(() => "AccessDeniedException");
+    await service.invoke(worker, { organization: service.organization.id, ...payload });
+    expect(await service.endPeriod()).toEqual(["DirectCallsFailing"]);
+  });
+
+  test("ring nothing when their payload is wrong: that is the caller's mistake", async () => {
+    const service = await createWatchedService();
+    await service.invoke("recordQaScore", { organization: service.organization.id, external_id: "a", qa_score: 2 });
+    await service.invoke("recordQaScore", { organization: service.organization.id, external_id: "a", qa_score: 1 });
+    expect(await service.endPeriod()).toEqual([]);
+  });
+});

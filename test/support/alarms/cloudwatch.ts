@@ -1,0 +1,120 @@
+import * as z from "zod";
+import type { ResolvedTemplate } from "../../../infra/local/template.ts";
+import { evaluateExpression, type Value } from "./math-expression.ts";
+
+const metricSchema = z.object({
+  Namespace: z.string(),
+  MetricName: z.string(),
+  Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })).default([]),
+});
+const alarmSchema = z.object({
+  AlarmName: z.string(),
+  ComparisonOperator: z.enum(["GreaterThanOrEqualToThreshold", "LessThanThreshold"]),
+  Threshold: z.number(),
+  EvaluationPeriods: z.int(),
+  DatapointsToAlarm: z.int(),
+  TreatMissingData: z.enum(["missing", "notBreaching"]),
+  AlarmActions: z.array(z.string()),
+  InsufficientDataActions: z.array(z.string()).default([]),
+  Metrics: z.array(
+    z.object({
+      Id: z.string(),
+      Expression: z.string().optional(),
+      ReturnData: z.boolean().default(true),
+      MetricStat: z.object({ Metric: metricSchema, Stat: z.string() }).optional(),
+    }),
+  ),
+});
+type Alarm = z.output<typeof alarmSchema>;
+
+/** The states of an alarm. A new one has insufficient data. */
+type State = "OK" | "ALARM" | "INSUFFICIENT_DATA";
+
+const STATISTICS: Readonly<Record<string, (sorted: readonly number[]) => number>> = {
+  Sum: (values) => values.reduce((sum, value) => sum + value, 0),
+  Maximum: (values) => values.at(-1) ?? 0,
+  p99: (values) => values[Math.ceil(0.99 * values.length) - 1] ?? 0,
+};
+
+/** A metric by its namespace, name and dimensions, whatever their order. */
+const nameOf = (namespace: string, name: string, dimensions: Readonly<Record<string, string>>): string =>
+  [namespace, name, ...Object.entries(dimensions).map((pair) => pair.join("="))].toSorted().join(" ");
+
+/** One period's values of all metrics. */
+type Period = Map<string, number[]>;
+
+const statisticIn = (period: Period, metric: z.output<typeof metricSchema>, statistic: string): Value => {
+  const dimensions = Object.fromEntries(metric.Dimensions.map(({ Name, Value: value }) => [Name, value]));
+  const values = period.get(nameOf(metric.Namespace, metric.MetricName, dimensions));
+  const calculate = STATISTICS[statistic];
+  if (calculate === undefined) throw new Error(`${statistic} is not a statistic that the alarms use`);
+  return values && calculate(values.toSorted((a, b) => a - b));
+};
+
+/** What an alarm compares with its threshold. */
+const valueIn = (period: Period, { AlarmName: name, Metrics: queries }: Alarm): Value => {
+  const valueOf = (id: string): Value => {
+    const query = queries.find((each) => each.Id === id);
+    if (query?.MetricStat) return statisticIn(period, query.MetricStat.Metric, query.MetricStat.Stat);
+    if (query?.Expression === undefined) throw new Error(`${name} has no ${id}`);
+    return evaluateExpression(query.Expression, valueOf);
+  };
+  return valueOf(queries.find(({ ReturnData }) => ReturnData)?.Id ?? "");
+};
+
+/** (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html) */
+const stateAfter = (periods: readonly Period[], alarm: Alarm): State => {
+  const values = periods.slice(-alarm.EvaluationPeriods).map((period) => valueIn(period, alarm));
+  const present = values.filter((value) => value !== undefined);
+  if (present.length === 0 && alarm.TreatMissingData === "missing") return "INSUFFICIENT_DATA";
+  const breaching = present.filter((value) =>
+    alarm.ComparisonOperator === "LessThanThreshold" ? value < alarm.Threshold : value >= alarm.Threshold,
+  );
+  return breaching.length >= alarm.DatapointsToAlarm ? "ALARM" : "OK";
+};
+
+/** Metrics in periods of five minutes, and the alarms of a template over them. */
+export const createCloudWatch = (template: ResolvedTemplate) => {
+  const alarms = [...template.resourcesOf("AWS::CloudWatch::Alarm", alarmSchema).values()];
+  const states = new Map<string, State>();
+  const periods: Period[] = [];
+  let current: Period = new Map();
+
+  const record = (namespace: string, name: string, dimensions: Record<string, string>, value: number): void => {
+    const metric = nameOf(namespace, name, dimensions);
+    current.set(metric, [...(current.get(metric) ?? []), value]);
+  };
+  return {
+    record,
+    /** Records the metrics of a log line in the embedded metric format. Other lines have none. */
+    recordLogLine: (line: string): void => {
+      const { _aws, ...properties } = JSON.parse(line) as Record<string, unknown> & {
+        _aws?: {
+          CloudWatchMetrics: readonly { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[];
+        };
+      };
+      for (const { Namespace, Dimensions, Metrics } of _aws?.CloudWatchMetrics ?? []) {
+        for (const names of Dimensions) {
+          const dimensions = Object.fromEntries(names.map((name) => [name, String(properties[name])]));
+          for (const { Name } of Metrics) {
+            for (const value of [properties[Name]].flat()) record(Namespace, Name, dimensions, Number(value));
+          }
+        }
+      }
+    },
+    /** Ends the period. @returns full names of the alarms that send a message now */
+    endPeriod: (): string[] => {
+      periods.push(current);
+      current = new Map();
+      return alarms
+        .filter((alarm) => {
+          const before = states.get(alarm.AlarmName) ?? "INSUFFICIENT_DATA";
+          const state = stateAfter(periods, alarm);
+          states.set(alarm.AlarmName, state);
+          if (state === before || state === "OK") return false;
+          return (state === "ALARM" ? alarm.AlarmActions : alarm.InsufficientDataActions).length > 0;
+        })
+        .map(({ AlarmName }) => AlarmName);
+    },
+  };
+};

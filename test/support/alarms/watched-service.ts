@@ -1,0 +1,164 @@
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import type { Context, SQSBatchResponse } from "aws-lambda";
+import * as z from "zod";
+import { routes } from "../../../functions/routes.ts";
+import { workers } from "../../../functions/workers.ts";
+import { createTestClock } from "../clock.ts";
+import { createHandlers, type RouteName } from "../handlers.ts";
+import { type ApiRequest, call, createTestOrganization, lambdaContext } from "../organization.ts";
+import { createTestDeployment } from "../runtime.ts";
+import { sqsEvent } from "../uploads/upload-harness.ts";
+import { createCloudWatch } from "./cloudwatch.ts";
+
+/** Name of the stack and of its API, and the beginning of other literal names in the template. */
+const STACK = "WorkItems-us";
+const PERIOD_MS = 5 * 60_000;
+
+/** How a request to DynamoDB fails. */
+type Fault = "ProvisionedThroughputExceededException" | "AccessDeniedException" | "TimeoutError";
+interface Sent {
+  readonly command: string;
+  readonly table: string;
+  /** Requests for writes in this one. */
+  readonly statements: number;
+}
+
+/** Makes functions write their metrics, as they do in Lambda. @returns takes the lines that were written */
+const captureLog = (): (() => readonly string[]) => {
+  const lines: string[] = [];
+  Object.assign(process.env, {
+    POWERTOOLS_DEV: "true",
+    POWERTOOLS_METRICS_DISABLED: "false",
+    POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
+    POWERTOOLS_SERVICE_NAME: STACK,
+  });
+  console.log = (line: unknown) => void lines.push(String(line));
+  return () => lines.splice(0);
+};
+
+/** The service with the metrics that AWS would have of it, and the alarms of its template. Time is a test's. */
+export const createWatchedService = async () => {
+  const takeLog = captureLog();
+  const clock = createTestClock();
+  const { runtime, template } = await createTestDeployment({ clock });
+  const { organization, key } = await createTestOrganization(runtime);
+  const cloudwatch = createCloudWatch(template);
+  const handlers = await createHandlers(runtime);
+  const queues = [...template.resourcesOf("AWS::SQS::Queue", z.object({ RedrivePolicy: z.unknown().optional() }))].map(
+    ([id, { RedrivePolicy: redrive }]) => ({
+      name: template.physicalName(id),
+      url: template.reference(id),
+      isDeadLetters: redrive === undefined,
+      filledSince: undefined as number | undefined,
+    }),
+  );
+
+  let faultOf: (sent: Sent) => Fault | undefined = () => undefined;
+  let slowness = 0;
+  runtime.dynamodb.middlewareStack.add(
+    (next, context) => async (request) => {
+      const { TableName: table = "", Statements: statements = [] } = request.input as {
+        TableName?: string;
+        Statements?: readonly unknown[];
+      };
+      const sent = { command: String(context.commandName), table, statements: statements.length || 1 };
+      const fault = faultOf(sent);
+      clock.advance(slowness);
+      if (fault === undefined) return next(request);
+      if (fault === "ProvisionedThroughputExceededException") {
+        const dimensions = { TableName: runtime.environment.WORK_ITEMS_TABLE };
+        cloudwatch.record("AWS/DynamoDB", "WriteThrottleEvents", dimensions, sent.statements);
+      }
+      throw Object.assign(new Error("injected"), { name: fault, $metadata: { attempts: 1 } });
+    },
+    { step: "deserialize", priority: "high" },
+  );
+
+  const measureQueue = async (queue: (typeof queues)[number]): Promise<void> => {
+    const { Attributes: counts = {} } = await runtime.sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: queue.url, AttributeNames: ["All"] }),
+    );
+    const dimensions = { QueueName: queue.name };
+    const visible = Number(counts.ApproximateNumberOfMessages);
+    const taken = Number(counts.ApproximateNumberOfMessagesNotVisible);
+    cloudwatch.record("AWS/SQS", "ApproximateNumberOfMessagesVisible", dimensions, visible);
+    cloudwatch.record("AWS/SQS", "ApproximateNumberOfMessagesNotVisible", dimensions, taken);
+    // Nothing is sent to a queue between its filling and the end of a test.
+    queue.filledSince = visible + taken === 0 ? undefined : (queue.filledSince ?? clock());
+    const age = queue.filledSince === undefined ? 0 : (clock() - queue.filledSince) / 1000;
+    cloudwatch.record("AWS/SQS", "ApproximateAgeOfOldestMessage", dimensions, age);
+  };
+
+  /** Invokes a worker. @returns its result; undefined if it failed */
+  const invoke = async (worker: keyof typeof workers, event: unknown): Promise<unknown> => {
+    const { name } = workers[worker];
+    const { create } = (await import(`../../../functions/${name}.ts`)) as {
+      create: (from: typeof runtime) => (event: unknown, context: Context) => Promise<unknown>;
+    };
+    const dimensions = { FunctionName: `${STACK}-${name}` };
+    cloudwatch.record("AWS/Lambda", "Invocations", dimensions, 1);
+    try {
+      const result = await create(runtime)(event, lambdaContext(120_000));
+      cloudwatch.record("AWS/Lambda", "Errors", dimensions, 0);
+      return result;
+    } catch {
+      cloudwatch.record("AWS/Lambda", "Errors", dimensions, 1);
+      return undefined;
+    }
+  };
+
+  return {
+    organization,
+    runtime,
+    clock,
+    /** Lets requests to DynamoDB fail. */
+    breakDynamoDb: (decide: typeof faultOf) => {
+      faultOf = decide;
+    },
+    /** Lets each request to DynamoDB take this many milliseconds. */
+    slowDynamoDb: (milliseconds: number) => {
+      slowness = milliseconds;
+    },
+    invoke,
+    request: async (route: RouteName, request: ApiRequest) => {
+      const { method, path: resource } = routes[route];
+      const began = clock();
+      const response = await call(handlers[route], { method, resource, key, ...request });
+      const dimensions = { ApiName: STACK };
+      cloudwatch.record("AWS/ApiGateway", "Count", dimensions, 1);
+      cloudwatch.record("AWS/ApiGateway", "5XXError", dimensions, Number(response.status >= 500));
+      cloudwatch.record("AWS/ApiGateway", "Latency", dimensions, clock() - began);
+      return response;
+    },
+    /** Sends a message to both dead-letter queues. */
+    sendDeadLetters: async (message: object): Promise<void> => {
+      for (const { url } of queues.filter(({ isDeadLetters }) => isDeadLetters))
+        await runtime.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: JSON.stringify(message) }));
+    },
+    /** Gives all dead letters that are visible to the function that takes them, as their event sources do. */
+    deliverDeadLetters: async (): Promise<void> => {
+      for (const { url: QueueUrl } of queues.filter(({ isDeadLetters }) => isDeadLetters)) {
+        const { Messages = [] } = await runtime.sqs.send(
+          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+        );
+        for (const { Body, ReceiptHandle } of Messages) {
+          const result = (await invoke("failDeadUpload", sqsEvent(Body))) as SQSBatchResponse | undefined;
+          if (result?.batchItemFailures.length === 0)
+            await runtime.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+        }
+      }
+    },
+    /** Lets five minutes pass. @returns names of the alarms that send a message now */
+    endPeriod: async (): Promise<string[]> => {
+      clock.advance(PERIOD_MS);
+      for (const queue of queues) await measureQueue(queue);
+      for (const line of takeLog()) cloudwatch.recordLogLine(line);
+      return cloudwatch.endPeriod().map((name) => name.slice(STACK.length + 1));
+    },
+  };
+};
