@@ -26,12 +26,13 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
 
   return endpointWithBody(route, runtime, readUploadBody, async ({ organization, body, file, fields, headers }) => {
     const idempotencyKey = parseIdempotencyKey(headers);
-    const mapping = await findMapping(organization.id, (fields ?? body).upload.mapping);
+    const { mapping: given, dry_run: dryRun = false } = (fields ?? body).upload;
+    const mapping = await findMapping(organization.id, given);
     if (file) await assertReadable(file.content, mapping);
     else if (mapping) assertMapping(mapping);
 
     const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
-    const upload = newUploadOf(organization.id, { ...described, mapping, idempotencyKey });
+    const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey });
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
     if (known === undefined) await store.assertRoom(organization);

@@ -50,7 +50,7 @@ export const workers = {
           "PartiQLInsert",
           "PartiQLUpdate",
         ],
-        partitions: [...jobPartitions, "ITEM"],
+        partitions: [...jobPartitions, "ITEM", "DRY_RUN"],
       },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       partsQueue: { actions: ["SendMessage"] },

@@ -104,6 +104,7 @@ export const mapResources = <K extends Resource["kind"], T>(
 /** Prefix of the partition keys of one kind of records, in the WorkItems table or its index. */
 export type PartitionKind =
   | "ITEM"
+  | "DRY_RUN"
   | "UPLOAD"
   | "OPEN_UPLOADS"
   | "OPEN_UPLOADS_OF"

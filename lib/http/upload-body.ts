@@ -27,9 +27,15 @@ const readJsonField = ({ name, content }: FormField): unknown => {
   }
 };
 
+const readBooleanField = ({ content }: FormField): unknown => {
+  const text = content.toString();
+  return text === "true" || text === "false" ? text === "true" : text;
+};
+
 /** The other form fields, by their keys in a JSON request. They may come with or without a filename. */
 const OTHER_FIELDS: Readonly<Record<string, { readonly key: string; readonly read: (field: FormField) => unknown }>> = {
   "upload[mapping]": { key: "mapping", read: readJsonField },
+  "upload[dry_run]": { key: "dry_run", read: readBooleanField },
 };
 const FIELD_NAMES = [FILE_FIELD, ...Object.keys(OTHER_FIELDS)];
 

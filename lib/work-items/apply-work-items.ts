@@ -12,9 +12,10 @@ import type { Organization } from "../organizations/organization.ts";
 import { describeProblems, type Problem } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
+import { createPlannedRecords, createStoredRecords, type ItemRecords } from "./planned-records.ts";
 import { createMarks, type MarkedJob, type RowOutcome, uploadMarksOf } from "./upload-mark.ts";
 import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
-import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
+import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
 /** One input to apply. */
 export interface ApplyInput {
@@ -47,11 +48,14 @@ export interface RowSource {
   readonly job: string;
   /** First row of the window that is applied: no earlier row is ever applied again. */
   readonly firstRow: number;
+  /** Whether the rows are planned only. What they would make is kept beside the items until the job is forgotten. */
+  readonly dryRun?: boolean;
   /** Those of some jobs that have ended, whose marks are not needed any more. */
   readonly findEnded: (jobs: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 interface ApplyOptions {
+  /** Writes nothing at all. Rows of an upload have a dry run of their own. */
   readonly dryRun?: boolean;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
@@ -99,8 +103,13 @@ const planAgain = (outcome: RowOutcome, item: WorkItem): ApplyPlan =>
   outcome === "error" ? { outcome, error: TOO_LARGE_AFTER_MERGE } : { outcome, next: item };
 
 /** Plans the inputs of a group, each based on the result of the one before. */
-const planGroup = (group: Group, stored: StoredRecord | undefined, applied: Applied | undefined, now: string) => {
-  const before = workItemFrom(stored);
+const planGroup = (
+  group: Group,
+  stored: StoredRecord | undefined,
+  before: WorkItem | null,
+  applied: Applied | undefined,
+  now: string,
+) => {
   const marks = applied && createMarks(stored, applied);
   const plans: ApplyPlan[] = [];
   let current = before;
@@ -119,17 +128,20 @@ const planGroup = (group: Group, stored: StoredRecord | undefined, applied: Appl
   return { plans, next: current === before ? null : current, marks };
 };
 
-const targetOfGroup = (
-  organization: Organization,
-  group: Group,
-  applied: Applied | undefined,
-  now: () => string,
-): WriteTarget<ApplyPlan[]> => ({
-  key: group.key,
+/** What all writes of a call have in common. */
+interface WriteContext {
+  readonly records: ItemRecords;
+  readonly applied: Applied | undefined;
+  readonly now: () => string;
+}
+
+const targetOfGroup = (group: Group, { records, applied, now }: WriteContext): WriteTarget<ApplyPlan[]> => ({
+  key: records.keyOf(group.key),
   plan: (stored) => {
-    const { plans, next, marks } = planGroup(group, stored, applied, now());
+    const before = workItemFrom(stored ?? records.baseOf(group.key));
+    const { plans, next, marks } = planGroup(group, stored, before, applied, now());
     if (next === null) return { set: null, result: plans };
-    return { set: { ...attributesOf(organization, group.id, next), ...marks?.attributes() }, result: plans };
+    return { set: { ...records.ofItem(group.id, next), ...records.common(), ...marks?.attributes() }, result: plans };
   },
 });
 
@@ -159,12 +171,13 @@ const groupEvents = (organization: Organization, groups: readonly Group[], isApp
 /** What the marks of items and events say of a job. */
 const findApplied = async (
   { job, firstRow, findEnded }: RowSource,
+  records: ItemRecords,
   known: ReadonlyMap<string, StoredRecord>,
   events: readonly EventGroup[],
 ): Promise<Applied> => {
   const jobs = new Set([...known.values()].flatMap((record) => [...uploadMarksOf(record).keys()]));
   jobs.delete(job);
-  const rows = events.flatMap(({ key }) => uploadMarksOf(known.get(keyText(key))).get(job) ?? []);
+  const rows = events.flatMap(({ key }) => uploadMarksOf(known.get(keyText(records.keyOf(key)))).get(job) ?? []);
   return {
     job,
     firstRow,
@@ -174,15 +187,11 @@ const findApplied = async (
 };
 
 /** The write of an event. Its result is the indexes of the work item inputs that change the event. */
-const targetOfEvent = (
-  group: EventGroup,
-  applied: MarkedJob | undefined,
-  now: () => string,
-): WriteTarget<number[]> => ({
-  key: group.key,
+const targetOfEvent = (group: EventGroup, { records, applied, now }: WriteContext): WriteTarget<number[]> => ({
+  key: records.keyOf(group.key),
   plan: (stored) => {
     const at = now();
-    const before = workItemEventFrom(stored);
+    const before = workItemEventFrom(stored ?? records.baseOf(group.key));
     const marks = applied && createMarks(stored, applied);
     let current = before;
     const changedBy: number[] = [];
@@ -197,7 +206,8 @@ const targetOfEvent = (
       current = next;
       marks?.add(row, outcome);
     }
-    return { set: current === before ? null : { ...current, ...marks?.attributes() }, result: changedBy };
+    if (current === before) return { set: null, result: changedBy };
+    return { set: { ...current, ...records.common(), ...marks?.attributes() }, result: changedBy };
   },
 });
 
@@ -238,15 +248,18 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
   return async (organization, inputs, { source, assumeNew = false, ...options }) => {
     const groups = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, groups, () => true);
-    const keys = assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key);
-    const known = await store.read(keys);
-    const applied = source && (await findApplied(source, known, allEvents));
+    const records = source?.dryRun
+      ? createPlannedRecords(store, organization, source.job, clock)
+      : createStoredRecords(store, organization);
+    const known = await records.read(assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key));
+    const applied = source && (await findApplied(source, records, known, allEvents));
     options.guard?.();
     const writeOptions: OptimisticWriteOptions = { ...options, clock, known };
+    const context: WriteContext = { records, applied, now };
 
     const items = await optimisticWrite(
       store,
-      groups.map((group) => targetOfGroup(organization, group, applied, now)),
+      groups.map((group) => targetOfGroup(group, context)),
       writeOptions,
     );
     const results: ApplyResult[] = [];
@@ -257,7 +270,7 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
     const events = groupEvents(organization, groups, (index) => results[index]?.outcome !== "error");
     const eventResults = await optimisticWrite(
       store,
-      events.map((event) => targetOfEvent(event, applied, now)),
+      events.map((event) => targetOfEvent(event, context)),
       writeOptions,
     );
     for (const [position, event] of events.entries()) {

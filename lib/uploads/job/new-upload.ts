@@ -18,28 +18,34 @@ export interface UploadRequest {
   /** Undefined if the file is to be posted by a form. */
   readonly content: Buffer | undefined;
   readonly mapping: Mapping | undefined;
+  readonly dryRun: boolean;
   readonly idempotencyKey: string | undefined;
 }
 
 /** A job that is to be created. */
-export type NewUpload = Pick<UploadJob, "id" | "origin" | "file_name" | "expected_size" | "mapping" | "content_hash">;
+export type NewUpload = Pick<
+  UploadJob,
+  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash"
+>;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
 /** Hash of all that a repeated request must have in common with the first. */
-const hashOf = ({ filename, size, content, mapping }: UploadRequest): string => {
+const hashOf = ({ filename, size, content, mapping, dryRun }: UploadRequest): string => {
   const file = hash(content ?? JSON.stringify({ filename, size }));
-  return mapping === undefined ? file : hash(`${file} ${JSON.stringify({ mapping })}`);
+  if (mapping === undefined && !dryRun) return file;
+  return hash(`${file} ${JSON.stringify({ mapping, ...(dryRun && { dry_run: true }) })}`);
 };
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
 export const newUploadOf = (organization: string, request: UploadRequest): NewUpload => {
-  const { filename, size, content, mapping, idempotencyKey } = request;
+  const { filename, size, content, mapping, dryRun, idempotencyKey } = request;
   return {
     id: idempotencyKey === undefined ? randomUUID() : idempotentUploadJobId(organization, idempotencyKey),
     origin: content === undefined ? "form" : "request",
     expected_size: size,
     ...(filename !== "" && { file_name: filename.slice(0, FILE_NAME_MAX_CHARACTERS).toWellFormed() }),
+    ...(dryRun && { dry_run: true }),
     ...(mapping && { mapping: JSON.stringify(mapping) }),
     ...(idempotencyKey !== undefined && { content_hash: hashOf(request) }),
   };

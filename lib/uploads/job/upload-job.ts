@@ -17,6 +17,8 @@ export const uploadJobSchema = z
     /** Name and size in bytes of the file (extension). Absent from jobs that were made before they were kept. */
     file_name: z.string().optional(),
     size: z.int().optional(),
+    /** Whether no item is written: the counters say what a run would do (extension). */
+    dry_run: z.boolean(),
     total_rows: z.int(),
     succeeded_rows: z.int(),
     failed_rows: z.int(),
@@ -49,7 +51,7 @@ export const failedRowsSchema = z
 const FORM_MAX_BYTES = 5 * 1024 ** 3;
 
 /** What a request says of a file beside its name and size. */
-const uploadOptions = { mapping: mappingSchema.optional() };
+const uploadOptions = { mapping: mappingSchema.optional(), dry_run: z.boolean("must be true or false").optional() };
 
 /** The text fields of a multipart upload, called `upload[mapping]` and so on. */
 export const uploadFieldsSchema = z.strictObject({ upload: z.strictObject(uploadOptions) });

@@ -117,6 +117,8 @@ export const uploadJobRecordSchema = z.object({
   file_name: z.string().optional(),
   /** Size in bytes of the file in the request, or of the one that the form accepts. */
   expected_size: z.int().optional(),
+  /** True if no item is to be written. */
+  dry_run: z.boolean().optional(),
   /** JSON of the mapping. */
   mapping: z.string().optional(),
   source_etag: z.string().optional(),
@@ -230,6 +232,7 @@ export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobRe
     status: job.status,
     ...(job.file_name !== undefined && { file_name: job.file_name }),
     ...(size !== undefined && { size }),
+    dry_run: job.dry_run ?? false,
     total_rows: job.total_rows,
     ...(isEnded(job) ? frozenCounters(job) : toRowCounters(sumOf(parts))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),

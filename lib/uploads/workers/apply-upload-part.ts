@@ -121,9 +121,11 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       source: {
         job: context.job.id,
         firstRow: window[0]?.row ?? 0,
+        ...(context.job.dry_run && { dryRun: true }),
         findEnded: (jobs) => findEndedJobs(context.organization.id, jobs),
       },
-      assumeNew,
+      // A dry run must know the items: what it writes does not show whether they exist.
+      assumeNew: assumeNew && !context.job.dry_run,
       deadline: Math.min(context.handOverAt, part.lease_until - RENEW_BEFORE_MS),
       guard: () => {
         if (clock() >= part.lease_until - LEASE_MARGIN_MS) throw new RowsPendingError();

@@ -40,15 +40,19 @@ const faultsFrom = (random: () => number) => ({
   },
 });
 
+const makeTriedFile = (random: () => number, rows: number) => ({ ...makeMappedFile(random, rows), dryRun: true });
+const KINDS = [makeFile, makeMappedFile, makeTriedFile];
+
 describe("exactly once", () => {
   it.each([
-    ["without a mapping", makeFile],
-    ["with a mapping that makes events", makeMappedFile],
+    ["without a mapping", 150, makeFile],
+    ["with a mapping that makes events", 80, makeMappedFile],
+    ["in a dry run", 80, makeTriedFile],
   ])(
     "gives the same result if the worker is killed at any write, before or after it, %s",
-    async (_, make) => {
+    async (_, rows, make) => {
       const deployment = await createDeployment();
-      const file = make(randomFrom(SEED), 200);
+      const file = make(randomFrom(SEED), rows);
       const expected = await runWithoutFaults(deployment, file);
       let write = 0;
       for (let hasKilled = true; hasKilled; write++) {
@@ -82,8 +86,7 @@ describe("exactly once", () => {
         while (tally.kills < KILLS || faultsSoFar() < FAULTS) {
           const seed = next++;
           const random = randomFrom(seed);
-          const make = random() < 0.5 ? makeFile : makeMappedFile;
-          const file = make(random, 300 + Math.floor(random() * 600));
+          const file = KINDS[Math.floor(random() * KINDS.length)]!(random, 300 + Math.floor(random() * 600));
           const run = await runWithFaults(deployment, file, { random, disorder: true, ...faultsFrom(random) });
           expectExact(file, seed, run, await runWithoutFaults(deployment, file));
         }

@@ -44,11 +44,11 @@ const withoutFaults = (clock: () => number, onMessages: FaultyRun["onMessages"])
   onMessages,
 });
 
-/** Runs a job without faults. */
+/** Runs a job without faults, and not as a dry run. */
 export const runWithoutFaults = async (deployment: Deployment, file: TestFile) => {
   const { base, during, workers } = deployment;
   const organization = await prepareOrganization(base);
-  const job = await workers.upload(organization, file);
+  const job = await workers.upload(organization, { ...file, dryRun: false });
   const queue: string[] = [JSON.stringify(splitMessage(job))];
   const run = withoutFaults(Date.now, (bodies) => queue.push(...bodies));
   for (let body = queue.shift(); body !== undefined; body = queue.shift()) {
@@ -82,6 +82,7 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   const { base, during, workers } = deployment;
   const { random, disorder } = schedule;
   const organization = await prepareOrganization(base);
+  const before = await contentOf(base, organization, file);
   const start = Date.now();
   let elapsed = 0;
   const clock = () => start + elapsed;
@@ -196,19 +197,23 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   return {
     outcome: await outcomeOf(deployment, job),
     content: await contentOf(base, organization, file),
+    before,
     changes: client.changes,
   };
 };
 
-/** Expects the result of a run without faults, together with the client's changes: items, counters and report. */
+/**
+ * Expects the counters and the report of a run without faults, and its items together with the client's changes; after
+ * a dry run, the items as they were before.
+ */
 export const expectExact = (
   file: TestFile,
   seed: number,
-  { outcome, content, changes }: Awaited<ReturnType<typeof runWithFaults>>,
+  { outcome, content, before, changes }: Awaited<ReturnType<typeof runWithFaults>>,
   faultFree: FaultFreeRun,
 ): void => {
   const changed = [...changes].map(([name, change]) => [name, { ...faultFree.content[name], ...change }]);
-  const expected = { ...faultFree.content, ...Object.fromEntries(changed) };
+  const expected = file.dryRun ? before : { ...faultFree.content, ...Object.fromEntries(changed) };
   expect({ seed, outcome, content }).toEqual({ seed, outcome: faultFree.outcome, content: expected });
   expect(outcome).toMatchObject({ status: "completed", total_rows: file.rows });
   expect(outcome.succeeded_rows + outcome.failed_rows).toBe(file.rows);

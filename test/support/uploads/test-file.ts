@@ -5,6 +5,8 @@ export interface TestFile {
   readonly text: string;
   readonly rows: number;
   readonly mapping?: Mapping;
+  /** Whether the file is only tried. */
+  readonly dryRun?: boolean;
   readonly externalIds: readonly string[];
   /** The external_ids of its events, each after that of its item. */
   readonly events: readonly (readonly [item: string, event: string])[];

@@ -59,11 +59,12 @@ export const createWorkers = (runtime: TestRuntime) => {
     /** Creates a job and writes its file to the bucket. */
     upload: async (
       organization: Organization,
-      { text, mapping }: Pick<TestFile, "text" | "mapping">,
+      { text, mapping, dryRun }: Pick<TestFile, "text" | "mapping" | "dryRun">,
     ): Promise<JobKey> => {
       const upload = {
         id: randomUUID(),
         origin: "request",
+        ...(dryRun && { dry_run: true }),
         ...(mapping && { mapping: JSON.stringify(mapping) }),
       } as const;
       const { job } = await store.create(organization, upload, clock() + 120_000);

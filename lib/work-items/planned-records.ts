@@ -1,0 +1,67 @@
+import type { Clock } from "../clock.ts";
+import { keyText } from "../dynamodb/batch-get.ts";
+import type { RecordStore } from "../dynamodb/record-store.ts";
+import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
+import type { WorkItem } from "./work-item.ts";
+import { attributesOf, itemIdOf } from "./work-item-record.ts";
+
+/** The records of items and events that inputs are planned on and written to. */
+export interface ItemRecords {
+  /** Reads the records for items and events. @returns those that exist, by `keyText` of their own keys */
+  readonly read: (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
+  /** Key of the record for an item or event. */
+  readonly keyOf: (key: RecordKey) => RecordKey;
+  /** What an item or event is planned on as long as it has no such record. @param key of the item or event */
+  readonly baseOf: (key: RecordKey) => StoredRecord | undefined;
+  /** The attributes that store an item. */
+  readonly ofItem: (id: string, item: WorkItem) => Attributes;
+  /** Attributes of every record. */
+  readonly common: () => Attributes;
+}
+
+/** The records of the items and events themselves. */
+export const createStoredRecords = (store: RecordStore, organization: Organization): ItemRecords => ({
+  read: store.read,
+  keyOf: (key) => key,
+  baseOf: () => undefined,
+  ofItem: (id, item) => attributesOf(organization, id, item),
+  common: () => ({}),
+});
+
+/** How long the records of a dry run are kept after their last change: as long as its job may wait for the store. */
+const PLANNED_SECONDS = 86_400;
+
+/**
+ * The records that the dry run of a file keeps beside the items and events: what each would be after the rows so far.
+ * They are in no list, and expire by themselves.
+ * @param job id of the upload job
+ */
+export const createPlannedRecords = (
+  store: RecordStore,
+  organization: Organization,
+  job: string,
+  clock: Clock,
+): ItemRecords => {
+  const stored = new Map<string, StoredRecord>();
+  const keyOf = (key: RecordKey): RecordKey => ({
+    pk: partitionKeyOf("DRY_RUN", organization.id, job, itemIdOf(key)),
+    sk: key.sk,
+  });
+  return {
+    read: async (keys) => {
+      const found = await store.read([...keys, ...keys.map(keyOf)]);
+      const planned = keys.map(keyOf).flatMap((key) => found.get(keyText(key)) ?? []);
+      for (const key of keys) {
+        const record = found.get(keyText(key));
+        if (record) stored.set(keyText(key), record);
+      }
+      return new Map(planned.map((record) => [keyText(record), record]));
+    },
+    keyOf,
+    baseOf: (key) => stored.get(keyText(key)),
+    ofItem: (_id, item) => ({ ...item }),
+    common: () => ({ [TIME_TO_LIVE]: Math.ceil(clock() / 1000) + PLANNED_SECONDS }),
+  };
+};
