@@ -108,7 +108,11 @@ export const routes = {
     status: 200,
     permissions: {
       ...EDGE_PERMISSIONS,
-      workItems: { actions: ["Query", "BatchGetItem"], partitions: ["ITEM", "LIST_ITEM"], indexes: ["listing"] },
+      workItems: {
+        actions: ["Query", "BatchGetItem"],
+        partitions: ["ITEM", "LIST_ITEM", "LIST_ITEM_OF_AGENT"],
+        indexes: ["listing", "agents"],
+      },
     },
   }),
   getWorkItem: route({

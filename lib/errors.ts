@@ -2,6 +2,7 @@ import { describeProblems, type Problem } from "./problem.ts";
 
 /** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {
+  override readonly name: string = "WorkItemsError";
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
@@ -10,6 +11,7 @@ export abstract class WorkItemsError extends Error {
 
 /** Well-formed input that breaks a rule. */
 export class InvalidInputError extends WorkItemsError {
+  override readonly name: string = "InvalidInputError";
   readonly problems: readonly Problem[];
 
   /** @param message by default it names every problem with its place */
@@ -21,6 +23,7 @@ export class InvalidInputError extends WorkItemsError {
 
 /** An `Idempotency-Key` was used before, for something else. */
 export class IdempotencyKeyReusedError extends InvalidInputError {
+  override readonly name: string = "IdempotencyKeyReusedError";
   /** @param what it was used for */
   constructor(what: string) {
     super([{ path: ["Idempotency-Key"], code: "reused", message: `was used ${what}`, isParameter: true }]);
@@ -28,19 +31,28 @@ export class IdempotencyKeyReusedError extends InvalidInputError {
 }
 
 /** The organization has nothing with that id. */
-export class NotFoundError extends WorkItemsError {}
+export class NotFoundError extends WorkItemsError {
+  override readonly name: string = "NotFoundError";
+}
 
 /** The organization already uses the `external_id` of the item to create. */
-export class ExternalIdTakenError extends WorkItemsError {}
+export class ExternalIdTakenError extends WorkItemsError {
+  override readonly name: string = "ExternalIdTakenError";
+}
 
 /** `If-Match` names another version than the stored one. */
-export class PreconditionFailedError extends WorkItemsError {}
+export class PreconditionFailedError extends WorkItemsError {
+  override readonly name: string = "PreconditionFailedError";
+}
 
 /** The resource's state does not allow the call, for example to cancel a job that has ended. */
-export class StateConflictError extends WorkItemsError {}
+export class StateConflictError extends WorkItemsError {
+  override readonly name: string = "StateConflictError";
+}
 
 /** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
+  override readonly name: string = "UnauthenticatedError";
   constructor() {
     super("a valid API key is required: Authorization: Bearer <API_KEY>");
   }
@@ -48,6 +60,7 @@ export class UnauthenticatedError extends WorkItemsError {
 
 /** The organization has used up one of its limits for now. */
 export class TooManyRequestsError extends WorkItemsError {
+  override readonly name: string = "TooManyRequestsError";
   readonly retryAfterSeconds: number;
 
   constructor(message: string, retryAfterSeconds: number) {
@@ -58,10 +71,13 @@ export class TooManyRequestsError extends WorkItemsError {
 
 /** The organization has reached its rate limit. */
 export class RateLimitExceededError extends TooManyRequestsError {
+  override readonly name: string = "RateLimitExceededError";
   constructor(retryAfterSeconds: number) {
     super(`rate limit exceeded; retry after ${retryAfterSeconds} s`, retryAfterSeconds);
   }
 }
 
 /** The store still throttled, conflicted or timed out after all retries; the caller may repeat the call. */
-export class StoreBusyError extends WorkItemsError {}
+export class StoreBusyError extends WorkItemsError {
+  override readonly name: string = "StoreBusyError";
+}

@@ -57,6 +57,8 @@ export const resources = {
         sortKey: "listing_sk",
         projection: ["agent_external_id", "agent_email", "type", "status"],
       },
+      /** Lists the work items of an agent, in the same order: it shares the listing's sort key. */
+      agents: { partitionKey: "agent_pk", sortKey: "listing_sk", projection: ["type", "status"] },
     },
   },
   /** API keys and organizations. Only the operator's commands write to it. */
@@ -111,6 +113,7 @@ export type PartitionKind =
   | "CONVERSATION"
   | "HEALTH"
   | "LIST_ITEM"
+  | "LIST_ITEM_OF_AGENT"
   | "LIST_UPLOAD"
   | "LIST_CONVERSATION";
 

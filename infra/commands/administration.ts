@@ -14,13 +14,15 @@ export class UsageError extends Error {}
 /** Options that every command takes. */
 export const commonOptions = {
   table: { type: "string" },
+  "items-table": { type: "string" },
   region: { type: "string" },
   json: { type: "boolean", default: false },
 } as const;
 
-/** The Access table to work on. Options win over environment variables, and those over the local stack's file. */
+/** The tables to work on. Options win over environment variables, and those over the local stack's file. */
 export interface Target {
   readonly table?: string | undefined;
+  readonly "items-table"?: string | undefined;
   readonly region?: string | undefined;
 }
 
@@ -43,11 +45,17 @@ const regionCode = (value: string | undefined): RegionCode => {
   throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)`);
 };
 
+/** What a command works on. */
+export interface OpenedAdministration extends Administration {
+  /** The WorkItems table; undefined unless the options, the environment or a local stack name it. */
+  readonly itemsTable: string | undefined;
+}
+
 /**
- * Opens the Access table that a command works on.
- * @throws UsageError if neither the options nor the environment nor a local stack name one
+ * Opens the tables that a command works on.
+ * @throws UsageError if neither the options nor the environment nor a local stack name the Access table
  */
-export const openAdministration = (target: Target, variables: Variables): Administration => {
+export const openAdministration = (target: Target, variables: Variables): OpenedAdministration => {
   const named = target.table ?? variables["ACCESS_TABLE"];
   const all: Variables = named === undefined ? { ...localVariables(variables), ...variables } : variables;
   const table = named ?? all["ACCESS_TABLE"];
@@ -69,6 +77,7 @@ export const openAdministration = (target: Target, variables: Variables): Admini
   return {
     dynamodb: DynamoDBDocumentClient.from(client),
     environment: { ACCESS_TABLE: table },
+    itemsTable: target["items-table"] ?? all["WORK_ITEMS_TABLE"],
     clock: Date.now,
     region,
   };

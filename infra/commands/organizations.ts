@@ -1,22 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { getOrganization, putOrganization } from "../../lib/organizations/administration.ts";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { SingleBar } from "cli-progress";
+import { type Administration, getOrganization, putOrganization } from "../../lib/organizations/administration.ts";
+import { growListingShards } from "../../lib/organizations/listing-shards.ts";
 import {
   BURST_MAX,
+  LISTING_SHARDS_MAX,
   type OrganizationRecord,
   organizationRecordSchema,
   RATE_MAX,
 } from "../../lib/organizations/organization.ts";
+import { reindexOrganization } from "../../lib/organizations/reindex.ts";
 import {
   COMMON_USAGE,
   commonOptions,
   openAdministration,
+  type OpenedAdministration,
   organizationId,
   runCommand,
   UsageError,
 } from "./administration.ts";
 
-const USAGE = `usage: npm run organizations -- set acme [--rate 200] [--burst 400]
+const USAGE = `usage: npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8]
        npm run organizations -- show acme
+       npm run organizations -- reindex acme [--items-table <WorkItems table>]
 ${COMMON_USAGE}`;
 
 const wholeNumber = (name: string, text: string | undefined, max: number): number | undefined => {
@@ -30,24 +38,64 @@ const wholeNumber = (name: string, text: string | undefined, max: number): numbe
 const withoutSecret = (record: OrganizationRecord) =>
   organizationRecordSchema.omit({ cursor_secret: true }).parse(record);
 
-await runCommand(async () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { ...commonOptions, rate: { type: "string" }, burst: { type: "string" } },
-  });
-  const [command, id, stray] = positionals;
-  if (stray !== undefined || id === undefined || (command !== "set" && command !== "show")) throw new UsageError(USAGE);
-  const organization = organizationId(id);
-  const settings = {
+const set = async (
+  administration: Administration,
+  organization: string,
+  values: Values,
+): Promise<OrganizationRecord> => {
+  const shards = wholeNumber("listing-shards", values["listing-shards"], LISTING_SHARDS_MAX);
+  const record = await putOrganization(administration, organization, {
     rate: wholeNumber("rate", values.rate, RATE_MAX),
     burst: wholeNumber("burst", values.burst, BURST_MAX),
+  });
+  if (shards === undefined || shards === record.listing_write_shards) return record;
+  return growListingShards(administration, organization, shards, (milliseconds) => {
+    console.error(`every function knows the new shards in ${milliseconds / 1000} s; then they are written too`);
+    return sleep(milliseconds);
+  });
+};
+
+const reindex = async (administration: OpenedAdministration, organization: string): Promise<OrganizationRecord> => {
+  const { dynamodb, clock, environment, itemsTable } = administration;
+  if (itemsTable === undefined) throw new UsageError("name the table: --items-table <WorkItems table>");
+  const runtime = {
+    dynamodb,
+    clock,
+    environment: { ...environment, WORK_ITEMS_TABLE: itemsTable },
+    log: new Logger({ logLevel: "SILENT" }),
   };
-  const administration = openAdministration(values, process.env);
-  const record =
-    command === "set"
-      ? await putOrganization(administration, organization, settings)
-      : await getOrganization(administration, organization);
+  const progress = new SingleBar({ format: "reindex {value} items, {indexed} changed, {duration_formatted}" });
+  progress.start(0, 0, { indexed: 0 });
+  try {
+    for await (const { items, indexed } of reindexOrganization(runtime, organization))
+      progress.update(items, { indexed });
+  } finally {
+    progress.stop();
+  }
+  return getOrganization(administration, organization);
+};
+
+const COMMANDS: Readonly<
+  Record<string, (opened: OpenedAdministration, organization: string, values: Values) => Promise<OrganizationRecord>>
+> = { set, show: getOrganization, reindex };
+
+const options = {
+  ...commonOptions,
+  rate: { type: "string" },
+  burst: { type: "string" },
+  "listing-shards": { type: "string" },
+} as const;
+type Values = ReturnType<typeof parseArgs<{ readonly options: typeof options }>>["values"];
+
+await runCommand(async () => {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const [command = "", id, stray] = positionals;
+  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  if (stray !== undefined || id === undefined || run === undefined) throw new UsageError(USAGE);
+  const organization = organizationId(id);
+  const record = await run(openAdministration(values, process.env), organization, values);
   return values.json
     ? JSON.stringify(withoutSecret(record))
-    : `${record.organization}: ${record.rate} requests a second, ${record.burst} at once`;
+    : `${record.organization}: ${record.rate} requests a second, ${record.burst} at once; ` +
+        `its lists have ${record.listing_shards} shards${record.agents_indexed ? " and an index of agents" : ""}`;
 });

@@ -11,6 +11,7 @@ import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../en
 import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
 import { startGateway } from "./gateway.ts";
+import { reindexKeptOrganizations } from "./kept-organizations.ts";
 import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
@@ -205,12 +206,15 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     {},
     ...definitions.map(({ environment }) => environment),
   );
+  const documents = DynamoDBDocumentClient.from(clients.dynamodb);
+  const { ACCESS_TABLE = "", WORK_ITEMS_TABLE = "" } = shared;
   const apiKey = await prepareDemoOrganization(
-    DynamoDBDocumentClient.from(clients.dynamodb),
+    documents,
     regionCode,
-    shared["ACCESS_TABLE"] ?? "",
+    ACCESS_TABLE,
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );
+  started.defer(reindexKeptOrganizations(documents, { ACCESS_TABLE, WORK_ITEMS_TABLE }));
   started.defer(startWorkers(template, functions, sqs, sqsEndpoint));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());

@@ -8,7 +8,7 @@ import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
-import { listingEntry } from "../listing/partition.ts";
+import { listingEntry, listingSource } from "../listing/partition.ts";
 import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
@@ -76,8 +76,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
     }
     const { entries, next } = await walkListing({
       ...runtime,
-      kind: "LIST_CONVERSATION",
-      organization,
+      source: listingSource("LIST_CONVERSATION", organization),
       filters: {},
       range: { low: "0", high: "~" },
       after,
@@ -89,7 +88,10 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
   };
 
   /** Creates the conversation upload or updates its status and source. @throws StoreBusyError */
-  const record = async (organization: Pick<Organization, "id" | "listingShards">, input: ConversationUploadInput) => {
+  const record = async (
+    organization: Pick<Organization, "id" | "listingWriteShards">,
+    input: ConversationUploadInput,
+  ) => {
     const id = conversationUploadId(organization.id, input.external_id);
     const target: WriteTarget<ConversationUpload> = {
       key: keyOf(organization.id, id),

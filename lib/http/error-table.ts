@@ -18,6 +18,7 @@ import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from
 
 /** The request's path exists, but not with this method. */
 export class MethodNotAllowedError extends WorkItemsError {
+  override readonly name: string = "MethodNotAllowedError";
   readonly allowed: readonly string[];
 
   constructor(allowed: readonly string[]) {

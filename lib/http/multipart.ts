@@ -16,7 +16,9 @@ export interface FormField {
 }
 
 /** The body is not valid `multipart/form-data`. */
-export class MalformedMultipartError extends Error {}
+export class MalformedMultipartError extends Error {
+  override readonly name: string = "MalformedMultipartError";
+}
 
 /** Limit of the fields in a body; a form with one file has far fewer. */
 export const FIELDS_MAX = 100;

@@ -9,11 +9,17 @@ import type { UploadedFile } from "./multipart.ts";
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 
 /** The request body is larger than 4 MiB. */
-export class BodyTooLargeError extends WorkItemsError {}
+export class BodyTooLargeError extends WorkItemsError {
+  override readonly name: string = "BodyTooLargeError";
+}
 /** The route does not accept the content type of the request body. */
-export class UnsupportedMediaTypeError extends WorkItemsError {}
+export class UnsupportedMediaTypeError extends WorkItemsError {
+  override readonly name: string = "UnsupportedMediaTypeError";
+}
 /** The request body is not valid for its content type. */
-export class MalformedBodyError extends WorkItemsError {}
+export class MalformedBodyError extends WorkItemsError {
+  override readonly name: string = "MalformedBodyError";
+}
 
 /** The body in the gateway's event. */
 export type RawBody = Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">;

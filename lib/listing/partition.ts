@@ -1,28 +1,72 @@
+import { createHash } from "node:crypto";
 import type { Organization } from "../organizations/organization.ts";
 import { type PartitionKind, partitionKeyOf, resources } from "../resources.ts";
 
-const { partitionKey, sortKey } = resources.workItems.indexes.listing;
+const { listing, agents } = resources.workItems.indexes;
 
 /** Kinds of records that are listed. */
 export type ListingKind = Extract<PartitionKind, `LIST_${string}`>;
-type Sharded = Pick<Organization, "id" | "listingShards">;
 
-const partition = (kind: ListingKind, organization: Sharded, shard: number): string =>
-  partitionKeyOf(kind, organization.id, shard);
+/** An organization, and the number of shards that its entries may be in. */
+type Readable = Pick<Organization, "id" | "listingShards">;
+/** An organization, and the number of shards that new entries are put in. */
+type Writable = Pick<Organization, "id" | "listingWriteShards">;
 
-/** All partitions that may hold an organization's entries. */
-export const listingPartitions = (kind: ListingKind, organization: Sharded): string[] =>
-  Array.from({ length: organization.listingShards }, (_, shard) => partition(kind, organization, shard));
+/** An index of the WorkItems table, with all partitions of it that hold the entries of one list. */
+export interface ListingSource {
+  readonly index: keyof typeof resources.workItems.indexes;
+  readonly partitionKey: string;
+  readonly partitions: readonly string[];
+}
+
+const shardsOf = ({ listingShards }: Readable): number[] => Array.from({ length: listingShards }, (_, shard) => shard);
+
+/** The shard of a record: random or hashed digits of its id select it. @param id a UUID */
+const shardOf = ({ listingWriteShards }: Writable, id: string): number =>
+  Number.parseInt(id.slice(0, 8), 16) % listingWriteShards;
+
+/** Where all of an organization's entries of one kind are. */
+export const listingSource = (kind: ListingKind, organization: Readable): ListingSource => ({
+  index: "listing",
+  partitionKey: listing.partitionKey,
+  partitions: shardsOf(organization).map((shard) => partitionKeyOf(kind, organization.id, shard)),
+});
+
+/** An agent's external_id may be longer than a key, so its hash is used. */
+const agentPartition = (organization: string, agentExternalId: string, shard: number): string =>
+  partitionKeyOf(
+    "LIST_ITEM_OF_AGENT",
+    organization,
+    createHash("sha256").update(agentExternalId).digest("base64url"),
+    shard,
+  );
+
+/** Where the entries of one agent's work items are. */
+export const agentSource = (organization: Readable, agentExternalId: string): ListingSource => ({
+  index: "agents",
+  partitionKey: agents.partitionKey,
+  partitions: shardsOf(organization).map((shard) => agentPartition(organization.id, agentExternalId, shard)),
+});
 
 /**
  * The attributes that add a record to the listing index.
- * @param id a UUID; its first digits, random or hashed, select the shard
+ * @param id a UUID; its first digits select the shard
  * @param place place in the list; greater ones come first
  */
-export const listingEntry = (kind: ListingKind, organization: Sharded, id: string, place: string) => ({
-  [partitionKey]: partition(kind, organization, Number.parseInt(id.slice(0, 8), 16) % organization.listingShards),
-  [sortKey]: place,
+export const listingEntry = (kind: ListingKind, organization: Writable, id: string, place: string) => ({
+  [listing.partitionKey]: partitionKeyOf(kind, organization.id, shardOf(organization, id)),
+  [listing.sortKey]: place,
 });
 
-/** The attributes that remove a record from the listing index. */
-export const NO_LISTING_ENTRY = { [partitionKey]: undefined, [sortKey]: undefined };
+/** The attribute that adds a listed work item to the agents index too. Both indexes have the same sort key. */
+export const agentEntry = (organization: Writable, id: string, agentExternalId: string | null) => ({
+  [agents.partitionKey]:
+    agentExternalId === null ? undefined : agentPartition(organization.id, agentExternalId, shardOf(organization, id)),
+});
+
+/** The attributes that remove a work item from both indexes. */
+export const NO_LISTING_ENTRY = {
+  [listing.partitionKey]: undefined,
+  [listing.sortKey]: undefined,
+  [agents.partitionKey]: undefined,
+};

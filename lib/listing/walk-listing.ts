@@ -1,25 +1,17 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
-import { decoderOf } from "../dynamodb/decode-record.ts";
-import type { Organization } from "../organizations/organization.ts";
-import type { resources } from "../resources.ts";
+import { MalformedRecordError } from "../dynamodb/decode-record.ts";
+import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
-import { type ListingKind, listingPartitions } from "./partition.ts";
+import type { ListingSource } from "./partition.ts";
 
-const entrySchema = z.object({
-  pk: z.string(),
-  sk: z.string(),
-  /** Place in the list; greater ones come first. */
-  listing_sk: z.string(),
-});
-/** An entry of the listing index. */
-type ListingEntry = Readonly<z.output<typeof entrySchema>>;
-const decodeEntry = decoderOf("listing entry", entrySchema);
+/** An entry of an index: the key of a record and its place in the list, where greater places come first. */
+interface ListingEntry extends RecordKey {
+  readonly listing_sk: string;
+}
 
-/** One page of a list to read from the listing index. */
+/** One page of a list to read from an index. */
 export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {
-  readonly kind: ListingKind;
-  readonly organization: Pick<Organization, "id" | "listingShards">;
+  readonly source: ListingSource;
   /** Values that projected attributes must have; undefined ones are ignored. */
   readonly filters: Readonly<Record<string, string | undefined>>;
   /** Lowest and highest place, both inclusive. */
@@ -31,19 +23,21 @@ export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" 
   readonly workUnits?: number;
 }
 
-/** A page of the listing index. */
+/** A page of an index. */
 export interface ListingPage {
   readonly entries: readonly ListingEntry[];
   /** `after` of the next page; undefined at the end of the list. */
   readonly next: string | undefined;
 }
 
-const LISTING_INDEX = "listing" satisfies keyof typeof resources.workItems.indexes;
-
 /** The read units that one call may spend: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
 const WORK_UNITS_DEFAULT = 2048;
 /** The most entries that one query of a shard may read. */
 const ENTRIES_PER_QUERY_MAX = 1000;
+/** The least: a query costs as much as reading so many entries. */
+const ENTRIES_PER_QUERY_MIN = 8;
+/** So many times more entries are read at first if some are filtered out. */
+const READ_AHEAD_WHEN_FILTERED = 4;
 
 interface Shard {
   readonly partition: string;
@@ -54,18 +48,37 @@ interface Shard {
   queries: number;
 }
 
+const isEntry = (item: Readonly<Record<string, unknown>>): item is Record<keyof ListingEntry, string> =>
+  typeof item["pk"] === "string" && typeof item["sk"] === "string" && typeof item["listing_sk"] === "string";
+
+/** Checks an entry without a schema library, since it runs for every entry that is read. @throws MalformedRecordError */
+const entryFrom = (item: Readonly<Record<string, unknown>>): ListingEntry => {
+  if (isEntry(item)) return item;
+  throw new MalformedRecordError("listing entry", item, "key and place are required");
+};
+
+/**
+ * Entries to read from each shard at first. Hashing puts `limit / shards` of the page's entries into each, give or take
+ * its square root: with one and a half of these more, a second round of queries is rare.
+ */
+const firstSizeOf = (limit: number, shards: number, isFiltered: boolean): number => {
+  const share = limit / shards;
+  const expected = shards === 1 ? limit : Math.ceil(share + 1.5 * Math.sqrt(share));
+  return Math.max(ENTRIES_PER_QUERY_MIN, expected) * (isFiltered ? READ_AHEAD_WHEN_FILTERED : 1);
+};
+
 const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
 const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
 
 /**
- * Reads one page of the sharded listing index in descending order. It returns no entry below the place at which any
- * unfinished shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be
- * short or empty although `next` is set.
+ * Reads one page of a sharded index in descending order. It returns no entry below the place at which any unfinished
+ * shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be short or empty
+ * although `next` is set.
  */
 export const walkListing = async (query: ListingQuery): Promise<ListingPage> => {
-  const { dynamodb, environment, kind, organization, limit, after } = query;
+  const { dynamodb, environment, source, limit, after } = query;
   const filters = Object.entries(query.filters).filter(([, value]) => value !== undefined);
-  const firstSize = Math.max(8, Math.ceil((2 * limit) / organization.listingShards)) * (filters.length > 0 ? 4 : 1);
+  const firstSize = firstSizeOf(limit, source.partitions.length, filters.length > 0);
   const top = after !== undefined && after < query.range.high ? after : query.range.high;
   let spent = 0;
 
@@ -77,9 +90,10 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
     } = await dynamodb.send(
       new QueryCommand({
         TableName: environment.WORK_ITEMS_TABLE,
-        IndexName: LISTING_INDEX,
+        IndexName: source.index,
         ScanIndexForward: false,
-        KeyConditionExpression: "listing_pk = :partition AND listing_sk BETWEEN :low AND :high",
+        KeyConditionExpression: `${source.partitionKey} = :partition AND listing_sk BETWEEN :low AND :high`,
+        ProjectionExpression: "pk, sk, listing_sk",
         ExpressionAttributeValues: {
           ":partition": shard.partition,
           ":low": query.range.low,
@@ -95,15 +109,15 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
       }),
     );
     const above = shard.stoppedAt ?? after;
-    const entries = Items.map(decodeEntry);
+    const entries = Items.map(entryFrom);
     shard.buffer.push(...entries.filter((entry) => above === undefined || entry.listing_sk < above));
     shard.exhausted = LastEvaluatedKey === undefined;
-    shard.stoppedAt = LastEvaluatedKey && decodeEntry(LastEvaluatedKey).listing_sk;
+    shard.stoppedAt = LastEvaluatedKey && entryFrom(LastEvaluatedKey).listing_sk;
     shard.queries += 1;
     spent += ConsumedCapacity?.CapacityUnits ?? 0;
   };
 
-  const shards: Shard[] = listingPartitions(kind, organization).map((partition) => ({
+  const shards: Shard[] = source.partitions.map((partition) => ({
     partition,
     buffer: [],
     stoppedAt: undefined,

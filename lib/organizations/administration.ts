@@ -1,4 +1,11 @@
-import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock, isoTime } from "../clock.ts";
 import { isConditionFailure, isTransactionCancelled } from "../dynamodb/errors.ts";
@@ -65,6 +72,7 @@ export const putOrganization = async (
     rate: settings.rate ?? RATE_DEFAULT,
     burst: settings.burst ?? Math.max(BURST_DEFAULT, settings.rate ?? 0),
     listing_shards: LISTING_SHARDS_DEFAULT,
+    agents_indexed: true,
     cursor_secret: generateCursorSecret(),
   });
   const Key = organizationRecordKey(id);
@@ -76,22 +84,39 @@ export const putOrganization = async (
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
   }
-  const changes = Object.entries({ rate: settings.rate, burst: settings.burst }).filter(
-    ([, value]) => value !== undefined,
-  );
+  return changeOrganization({ dynamodb, environment }, id, { rate: settings.rate, burst: settings.burst });
+};
+
+/** Attributes of an organization's record to set. */
+export type OrganizationChanges = Partial<{
+  readonly [N in keyof OrganizationRecord]: OrganizationRecord[N] | undefined;
+}>;
+
+/** Sets attributes of an organization; undefined ones keep their values. @throws NotFoundError */
+export const changeOrganization = async (
+  { dynamodb, environment }: AccessRuntime,
+  id: string,
+  attributes: OrganizationChanges,
+): Promise<OrganizationRecord> => {
+  const changes = Object.entries(attributes).filter(([, value]) => value !== undefined);
   if (changes.length === 0) return getOrganization({ dynamodb, environment }, id);
-  const { Attributes: attributes } = await dynamodb.send(
-    new UpdateCommand({
-      TableName: environment.ACCESS_TABLE,
-      Key,
-      UpdateExpression: `SET ${changes.map(([name]) => `#${name} = :${name}`).join(", ")}`,
-      ConditionExpression: present,
-      ExpressionAttributeNames: Object.fromEntries(changes.map(([name]) => [`#${name}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(changes.map(([name, value]) => [`:${name}`, value])),
-      ReturnValues: "ALL_NEW",
-    }),
-  );
-  return decodeOrganization(attributes ?? {});
+  try {
+    const { Attributes: changed } = await dynamodb.send(
+      new UpdateCommand({
+        TableName: environment.ACCESS_TABLE,
+        Key: organizationRecordKey(id),
+        UpdateExpression: `SET ${changes.map(([name]) => `#${name} = :${name}`).join(", ")}`,
+        ConditionExpression: present,
+        ExpressionAttributeNames: Object.fromEntries(changes.map(([name]) => [`#${name}`, name])),
+        ExpressionAttributeValues: Object.fromEntries(changes.map(([name, value]) => [`:${name}`, value])),
+        ReturnValues: "ALL_NEW",
+      }),
+    );
+    return decodeOrganization(changed ?? {});
+  } catch (error) {
+    if (isConditionFailure(error)) throw new NotFoundError(`there is no organization ${id}`);
+    throw error;
+  }
 };
 
 /** Reads an organization. @throws NotFoundError */
@@ -104,6 +129,26 @@ export const getOrganization = async (
   );
   if (item === undefined) throw new NotFoundError(`there is no organization ${id}`);
   return decodeOrganization(item);
+};
+
+/** All organizations, in no particular order. It reads the whole Access table. */
+export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime): Promise<OrganizationRecord[]> => {
+  const organizations: OrganizationRecord[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const page = await dynamodb.send(
+      new ScanCommand({
+        TableName: environment.ACCESS_TABLE,
+        FilterExpression: `${SORT_KEY} = :organization`,
+        ExpressionAttributeValues: { ":organization": organizationRecordKey("")[SORT_KEY] },
+        ConsistentRead: true,
+        ExclusiveStartKey: start,
+      }),
+    );
+    organizations.push(...(page.Items ?? []).map(decodeOrganization));
+    start = page.LastEvaluatedKey;
+  } while (start !== undefined);
+  return organizations;
 };
 
 /** Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored. */

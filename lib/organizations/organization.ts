@@ -9,8 +9,14 @@ export const BURST_DEFAULT = 200;
 export const RATE_MAX = 100_000;
 /** Highest limit of requests at once. */
 export const BURST_MAX = 1_000_000;
-/** Shards of a new organization's listing index. */
-export const LISTING_SHARDS_DEFAULT = 8;
+/**
+ * Shards of a new organization's lists. A page reads each of them, and an index partition takes 1,000 writes a second
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html): more shards make lists
+ * dearer and imports faster.
+ */
+export const LISTING_SHARDS_DEFAULT = 2;
+/** The most shards of an organization's lists. */
+export const LISTING_SHARDS_MAX = 64;
 
 /** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */
 export const organizationIdSchema = z
@@ -25,8 +31,12 @@ export interface Organization {
   readonly rate: number;
   /** Requests at once. @default 200 */
   readonly burst: number;
-  /** Shards of the listing index. The number may only grow, since readers read exactly this many. @default 8 */
+  /** Shards that a list reads. The number only grows. @default 2 */
   readonly listingShards: number;
+  /** Shards that new entries are put in: at most `listingShards`, and fewer while it grows. */
+  readonly listingWriteShards: number;
+  /** Whether the agents index holds all of its work items. */
+  readonly hasAgentIndex: boolean;
   /** Key of the HMAC over this organization's cursors. */
   readonly cursorSecret: string;
 }
@@ -36,7 +46,13 @@ export const organizationRecordSchema = z.object({
   organization: organizationIdSchema,
   rate: z.int().min(1).max(RATE_MAX),
   burst: z.int().min(1).max(BURST_MAX),
-  listing_shards: z.int().min(1),
+  listing_shards: z.int().min(1).max(LISTING_SHARDS_MAX),
+  /** Absent unless the number of shards has grown. */
+  listing_write_shards: z.int().min(1).optional(),
+  /** Absent for organizations from before the agents index, until they are reindexed. */
+  agents_indexed: z.boolean().optional(),
+  /** Place up to which an interrupted reindexing has come. */
+  reindexed_to: z.string().optional(),
   cursor_secret: z.string().min(1),
 });
 /** A decoded record of an organization. */
@@ -48,6 +64,8 @@ export const toOrganization = (record: OrganizationRecord): Organization => ({
   rate: record.rate,
   burst: record.burst,
   listingShards: record.listing_shards,
+  listingWriteShards: record.listing_write_shards ?? record.listing_shards,
+  hasAgentIndex: record.agents_indexed ?? false,
   cursorSecret: record.cursor_secret,
 });
 

@@ -2,6 +2,7 @@ import { keyText } from "../dynamodb/batch-get.ts";
 import { createRecordStore } from "../dynamodb/record-store.ts";
 import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
+import { agentSource, listingSource } from "../listing/partition.ts";
 import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
@@ -26,9 +27,18 @@ const matches = (item: WorkItem, filters: WorkItemFilters): boolean =>
   (filters.completed_from === undefined || (item.completed_at ?? "") >= filters.completed_from) &&
   (filters.completed_to === undefined || (item.completed_at !== null && item.completed_at < filters.completed_to));
 
-/** The filters by attributes that the index projects. All others are applied to the items. */
-const projectedFilters = (filters: WorkItemFilters): Record<string, string | undefined> =>
-  Object.fromEntries(resources.workItems.indexes.listing.projection.map((name) => [name, filters[name]]));
+/** The index that holds the fewest entries besides the wanted ones. */
+const sourceOf = (organization: Organization, { agent_external_id: agent }: WorkItemFilters) =>
+  agent === undefined || !organization.hasAgentIndex
+    ? listingSource("LIST_ITEM", organization)
+    : agentSource(organization, agent);
+
+/** The filters by attributes that an index projects. All others are applied to the items. */
+const projectedFilters = (
+  filters: WorkItemFilters,
+  { index }: ReturnType<typeof sourceOf>,
+): Record<string, string | undefined> =>
+  Object.fromEntries(resources.workItems.indexes[index].projection.map((name) => [name, filters[name]]));
 
 /** Range of places in the index: `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
 const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) => ({
@@ -70,11 +80,11 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
       const [item] = await readItems([itemKeyOf(organization.id, filters.external_id)], filters);
       return { data: item ? [item] : [], next: undefined };
     }
+    const source = sourceOf(organization, filters);
     const { entries, next } = await walkListing({
       ...runtime,
-      kind: "LIST_ITEM",
-      organization,
-      filters: projectedFilters(filters),
+      source,
+      filters: projectedFilters(filters, source),
       range: rangeOf(filters),
       after,
       limit: page.limit,

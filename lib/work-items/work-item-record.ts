@@ -1,7 +1,7 @@
 import { decoderOf } from "../dynamodb/decode-record.ts";
 import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
 import { workItemEventId, workItemId } from "../identity.ts";
-import { listingEntry, NO_LISTING_ENTRY } from "../listing/partition.ts";
+import { agentEntry, listingEntry, NO_LISTING_ENTRY } from "../listing/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEvent } from "./work-item.ts";
@@ -64,8 +64,13 @@ export const keyedEventFrom = (record: StoredRecord): KeyedEvent => ({
 const placeOf = (item: WorkItem, id: string): string =>
   item.completed_at === null ? `1#${item.created_at}#${id}` : `2#${item.completed_at}#${id}`;
 
-/** The attributes of an item's record: its fields, and its place in the list unless it is deleted. */
+/** The attributes of an item's record: its fields, and its places in the lists unless it is deleted. */
 export const attributesOf = (organization: Organization, id: string, item: WorkItem): Attributes => ({
   ...item,
-  ...(item.deleted_at === null ? listingEntry("LIST_ITEM", organization, id, placeOf(item, id)) : NO_LISTING_ENTRY),
+  ...(item.deleted_at === null
+    ? {
+        ...listingEntry("LIST_ITEM", organization, id, placeOf(item, id)),
+        ...agentEntry(organization, id, item.agent_external_id),
+      }
+    : NO_LISTING_ENTRY),
 });

@@ -21,3 +21,47 @@ export const factOf = (row: Pick<BenchRow, "section" | "name" | "value" | "unit"
   goal: null,
   holds: null,
 });
+
+/** Makes the rows of one section. */
+export const rowsOf = (section: string) => ({
+  fact: (name: string, value: number, unit: string): BenchRow => factOf({ section, name, value, unit }),
+  /** A number beside another one, without a goal. */
+  beside: (name: string, value: number, unit: string, floor: number): BenchRow => ({
+    ...factOf({ section, name, value, unit }),
+    floor,
+    ratio: value / floor,
+  }),
+  /** A number that should be at most `times` the floor. @param of what the floor is */
+  atMost: (name: string, value: number, unit: string, times: number, floor: number, of: string): BenchRow => ({
+    section,
+    name,
+    value,
+    unit,
+    floor,
+    ratio: value / floor,
+    goal: `≤ ${times} × ${of}`,
+    holds: value <= times * floor,
+  }),
+  /** A number that should be at most another one. */
+  within: (name: string, value: number, unit: string, max: number): BenchRow => ({
+    section,
+    name,
+    value,
+    unit,
+    floor: null,
+    ratio: null,
+    goal: `≤ ${max} ${unit}`,
+    holds: value <= max,
+  }),
+  /** A number that should be exactly another one. */
+  exactly: (name: string, value: number, unit: string, expected: number): BenchRow => ({
+    section,
+    name,
+    value,
+    unit,
+    floor: null,
+    ratio: null,
+    goal: `${expected}`,
+    holds: Math.abs(value - expected) < 0.005,
+  }),
+});

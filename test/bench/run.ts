@@ -3,6 +3,11 @@ import type { BenchRow } from "./row.ts";
 
 /** `npm run bench -- [section …] [--json]` prints a table or JSON, and exits with 1 if a goal does not hold. */
 const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<BenchRow[]> }>>> = {
+  batch: () => import("./batch.ts"),
+  read: () => import("./read.ts"),
+  list: async () => (await import("./list.ts")).list,
+  agents: async () => (await import("./list.ts")).agents,
+  cold: () => import("./cold.ts"),
   cost: () => import("./cost.ts"),
   uploads: () => import("./uploads.ts"),
 };

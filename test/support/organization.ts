@@ -14,6 +14,18 @@ export const administrationOf = (runtime: TestRuntime, region: RegionCode = "us"
   region,
 });
 
+/** An organization that is in no table. */
+export const organizationWith = (values: Partial<Organization> = {}): Organization => ({
+  id: "acme",
+  rate: 100,
+  burst: 200,
+  listingShards: 2,
+  listingWriteShards: 2,
+  hasAgentIndex: true,
+  cursorSecret: "secret",
+  ...values,
+});
+
 /** Creates an organization with an API key. Its default limits are too high to be reached. */
 export const createTestOrganization = async (
   runtime: TestRuntime,

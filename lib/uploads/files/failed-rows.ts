@@ -19,7 +19,9 @@ const CHUNK_BYTES = 64 * 1024;
 const PIECES_AT_ONCE = 4;
 
 /** The time was too short for the whole report. */
-export class ReportUnfinishedError extends Error {}
+export class ReportUnfinishedError extends Error {
+  override readonly name: string = "ReportUnfinishedError";
+}
 
 /** How long writing a report may take. */
 export interface ReportTime {

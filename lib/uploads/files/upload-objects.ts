@@ -7,9 +7,13 @@ import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
 
 /** The object does not exist: it was never written, or it was deleted. */
-export class ObjectGoneError extends Error {}
+export class ObjectGoneError extends Error {
+  override readonly name: string = "ObjectGoneError";
+}
 /** Another object was written with the same key since. */
-export class ObjectReplacedError extends Error {}
+export class ObjectReplacedError extends Error {
+  override readonly name: string = "ObjectReplacedError";
+}
 
 /** Retries of an interrupted read, which continues at the same byte. The count restarts with every received chunk. */
 const READ_RETRIES = 4;

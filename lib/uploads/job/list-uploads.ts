@@ -1,6 +1,7 @@
 import { mapConcurrently } from "../../concurrency.ts";
 import { batchGet, keyText } from "../../dynamodb/batch-get.ts";
 import { decodeCursor, encodeCursor } from "../../listing/cursor.ts";
+import { listingSource } from "../../listing/partition.ts";
 import { walkListing } from "../../listing/walk-listing.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
@@ -35,8 +36,7 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
     const scope = { organization, list: "work_item_uploads", filters: { status } };
     const { entries, next } = await walkListing({
       ...runtime,
-      kind: "LIST_UPLOAD",
-      organization,
+      source: listingSource("LIST_UPLOAD", organization),
       filters: { status },
       range: { low: "0", high: "~" },
       after: cursor === undefined ? undefined : decodeCursor(scope, cursor),

@@ -18,6 +18,7 @@ const RETRY_AFTER_SECONDS = 30;
 
 /** The organization has as many unfinished jobs as it may have. */
 class TooManyOpenUploadsError extends TooManyRequestsError {
+  override readonly name: string = "TooManyOpenUploadsError";
   constructor() {
     super(
       `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`,

@@ -16,7 +16,9 @@ import {
 import { createUploadTable, jobFrom, partFrom, recordKeys } from "./upload-table.ts";
 
 /** Another worker has claimed the record, or it must not change any more: this worker must stop. */
-export class LeaseLostError extends Error {}
+export class LeaseLostError extends Error {
+  override readonly name: string = "LeaseLostError";
+}
 
 /** Lifetime of a part's record: as long as that of segments and reports. */
 const PART_DAYS = 30;

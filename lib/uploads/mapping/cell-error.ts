@@ -1,5 +1,7 @@
 /** A cell cannot be read as what it should be. The message quotes the text and says what it should be. */
-export class CellError extends Error {}
+export class CellError extends Error {
+  override readonly name: string = "CellError";
+}
 
 /** Longer texts are cut in messages: a cell may have megabytes. */
 const SHOWN_MAX_CHARACTERS = 100;

@@ -25,7 +25,9 @@ interface Attempt {
 }
 
 /** The time was too short for all rows. Rows that were applied are recognized when they are applied again. */
-export class RowsPendingError extends Error {}
+export class RowsPendingError extends Error {
+  override readonly name: string = "RowsPendingError";
+}
 
 const CANNOT_BE_APPLIED: RowResult = { outcome: "error", reason: "the row cannot be applied" };
 

@@ -2,6 +2,7 @@ import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { chunksOf } from "../../../lib/concurrency.ts";
+import { listingSource } from "../../../lib/listing/partition.ts";
 import { walkListing } from "../../../lib/listing/walk-listing.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
 
@@ -38,8 +39,7 @@ describe("walking a sharded listing", () => {
     do {
       const page = await walkListing({
         ...runtime,
-        kind: "LIST_ITEM",
-        organization: { id: organization, listingShards: SHARDS },
+        source: listingSource("LIST_ITEM", { id: organization, listingShards: SHARDS }),
         filters: { type },
         range: { low: "0", high: "~" },
         after,

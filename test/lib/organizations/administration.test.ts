@@ -27,7 +27,7 @@ beforeAll(async () => {
 describe("an organization", () => {
   it("gets the default limits, 8 shards and a secret of its own", async () => {
     const [one, other] = [await putOrganization(administration, "one"), await putOrganization(administration, "other")];
-    expect(one).toMatchObject({ organization: "one", rate: 100, burst: 200, listing_shards: 8 });
+    expect(one).toMatchObject({ organization: "one", rate: 100, burst: 200, listing_shards: 2 });
     expect(Buffer.from(one.cursor_secret, "base64url")).toHaveLength(32);
     expect(one.cursor_secret).not.toBe(other.cursor_secret);
   });
@@ -41,7 +41,9 @@ describe("an organization", () => {
       id: "kept",
       rate: 5,
       burst: 9,
-      listingShards: 8,
+      listingShards: 2,
+      listingWriteShards: 2,
+      hasAgentIndex: true,
       cursorSecret: before.cursor_secret,
     });
   });

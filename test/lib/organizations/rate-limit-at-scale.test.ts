@@ -2,9 +2,9 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import type { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
-import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createRateLimiter, type LimitsRuntime } from "../../../lib/organizations/rate-limit.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { organizationWith } from "../../support/organization.ts";
 import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
 
 /** Writes a second that DynamoDB takes of one record, on average and at once. */
@@ -75,7 +75,7 @@ const simulate = async ({ rate, burst, instances, overload }: Load) => {
   const time = createVirtualTime(start);
   const record = createRecord(time, random);
   const runtime = { dynamodb: record, clock: time.now, environment: { LIMITS_TABLE: "limits" } };
-  const organization: Organization = { id: "acme", rate, burst, listingShards: 1, cursorSecret: "secret" };
+  const organization = organizationWith({ rate, burst });
   const end = start + WARM_UP_MS + MEASURED_MS;
   let [offered, admitted, failedOpen] = [0, 0, 0];
 

@@ -9,6 +9,7 @@ import {
 } from "../../../lib/organizations/rate-limit.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
+import { organizationWith } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 const clock = createTestClock();
@@ -25,13 +26,8 @@ beforeAll(async () => {
   });
 });
 
-const organization = (rate: number, burst: number): Organization => ({
-  id: `test-${randomUUID().slice(0, 8)}`,
-  rate,
-  burst,
-  listingShards: 8,
-  cursorSecret: "secret",
-});
+const organization = (rate: number, burst: number): Organization =>
+  organizationWith({ id: `test-${randomUUID().slice(0, 8)}`, rate, burst });
 
 let failures = 0;
 const createInstance = (storeTimeout?: number) => createRateLimiter(runtime, () => (failures += 1), storeTimeout);

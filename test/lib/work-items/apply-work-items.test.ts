@@ -1,13 +1,13 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Organization } from "../../../lib/organizations/organization.ts";
 import { type ApplyInput, createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
+import { organizationWith } from "../../support/organization.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
 
-const organization: Organization = { id: "acme", rate: 100, burst: 200, listingShards: 8, cursorSecret: "secret" };
+const organization = organizationWith();
 const soon = () => ({ deadline: Date.now() + 20_000 });
 
 const inputs = (count: number, fields: object = {}): ApplyInput[] =>

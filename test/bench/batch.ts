@@ -1,0 +1,78 @@
+import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
+import { compareCpu } from "./cpu.ts";
+import { meterDynamoDb } from "./dynamodb-meter.ts";
+import { withEngines } from "./engines.ts";
+import { createFloors } from "./floors.ts";
+import { createElectroDbPeer } from "./peers/electrodb.ts";
+import { type BenchRow, rowsOf } from "./row.ts";
+import { createBenchService } from "./service.ts";
+import { itemOf } from "./uploads-data.ts";
+
+const { atMost, beside, exactly } = rowsOf("batch");
+const ITEMS = 100;
+const CALLS = 20;
+
+const measureBatches = async (): Promise<BenchRow[]> => {
+  const { runtime, prepare } = await createBenchService();
+  const floors = await createFloors();
+  const peer = await createElectroDbPeer();
+  const meter = meterDynamoDb(runtime);
+  const applyBatch = createApplyWorkItemBatch(runtime);
+  const indexes = Array.from({ length: ITEMS }, (_, index) => index);
+  const batch = (prefix: string, change: object = {}) =>
+    prepare(applyBatch, {
+      method: "POST",
+      resource: "/v1/work_items/batch",
+      body: { work_items: indexes.map((index) => ({ ...itemOf(prefix, index), ...change })) },
+    });
+  /** Fails unless every item has the outcome. */
+  const expecting = (outcome: string, call: () => Promise<string>) => async (): Promise<void> => {
+    const { data } = JSON.parse(await call()) as { data: { summary: Record<string, number> } };
+    if (data.summary[outcome] !== ITEMS) throw new Error(`not all were ${outcome}: ${JSON.stringify(data.summary)}`);
+  };
+
+  let count = 0;
+  const fresh = (): string => `batch-${count++}`;
+  await expecting("created", batch("kept"))();
+  await floors.insert("kept")();
+  for (const index of indexes) await peer.create("kept", index);
+
+  const createUse = await meter(expecting("created", batch(fresh())));
+  const updateUse = await meter(expecting("updated", batch("kept", { agent_name: "Ann" })));
+  const sameUse = await meter(expecting("unchanged", batch("kept", { agent_name: "Ann" })));
+
+  const change = (): object => ({ agent_name: `Agent ${count++}` });
+  const update = await compareCpu(
+    {
+      ours: () => expecting("updated", batch("kept", change()))(),
+      floor: () => floors.update("kept")(),
+      peer: async () => {
+        const next = change();
+        for (const index of indexes) await peer.upsert("kept", index, next);
+      },
+    },
+    { calls: CALLS },
+  );
+  const created = await compareCpu(
+    { ours: () => expecting("created", batch(fresh()))(), floor: () => floors.insert(fresh())() },
+    { calls: CALLS },
+  );
+  const last = { agent_name: "Bob" };
+  await batch("kept", last)();
+  const same = batch("kept", last);
+  const read = floors.readBatch("kept");
+  const unchanged = await compareCpu({ ours: expecting("unchanged", same), floor: read }, { calls: CALLS });
+  return [
+    exactly("requests of a batch of 100 created", createUse.requests, "requests", 5),
+    exactly("requests of a batch of 100 changed", updateUse.requests, "requests", 5),
+    exactly("requests of a batch of 100 unchanged", sameUse.requests, "requests", 1),
+    exactly("write units of a batch of 100 unchanged", sameUse.writeUnits, "units", 0),
+    beside("CPU of a batch of 100 created", created.ours, "ms", created.floor),
+    atMost("CPU of a batch of 100 changed", update.ours, "ms", 1.5, update.floor, "the same five bare calls"),
+    beside("the same beside ElectroDB", update.ours, "ms", update.peer),
+    atMost("CPU of a batch of 100 unchanged", unchanged.ours, "ms", 1.5, unchanged.floor, "the bare read"),
+  ];
+};
+
+/** Requests, units and CPU of batches of 100. */
+export const measure = (): Promise<BenchRow[]> => withEngines(measureBatches);

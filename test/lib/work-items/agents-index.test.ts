@@ -1,0 +1,192 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, describe, expect, it } from "vitest";
+import { changeOrganization, getOrganization } from "../../../lib/organizations/administration.ts";
+import { growListingShards } from "../../../lib/organizations/listing-shards.ts";
+import { reindexOrganization } from "../../../lib/organizations/reindex.ts";
+import { itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import { createTestService } from "../../support/service.ts";
+
+type Service = Awaited<ReturnType<typeof createTestService>>;
+
+/** A service whose clock is hours further at each start, so that nothing is remembered of an organization. */
+let service: Service;
+let now: number;
+beforeEach(async () => {
+  now = Date.parse("2026-03-01T12:00:00Z");
+  service = await createTestService({ clock: () => now });
+});
+
+const apply = async (items: readonly object[]): Promise<void> => {
+  for (let start = 0; start < items.length; start += 100) {
+    const { status, text } = await service.call("applyWorkItemBatch", {
+      body: { work_items: items.slice(start, start + 100) },
+    });
+    expect(status, text).toBe(200);
+  }
+};
+
+/** The external_ids of the pages of a list, and the names of the requests that read them. */
+const list = async (query: Record<string, string | number>) => {
+  const indexes: string[] = [];
+  const { middlewareStack } = service.runtime.dynamodb;
+  middlewareStack.add(
+    (next) => (request) => {
+      const { IndexName: index } = request.input as { readonly IndexName?: string };
+      if (index !== undefined) indexes.push(index);
+      return next(request);
+    },
+    { step: "initialize", name: "seeIndexes" },
+  );
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const { status, text, body } = await service.call("listWorkItems", {
+      query: { ...query, ...(cursor !== undefined && { cursor }) },
+    });
+    expect(status, text).toBe(200);
+    found.push(...(body["data"] as unknown as { external_id: string }[]).map((item) => item.external_id));
+    cursor = (body["meta"]!["page"] as { next?: string }).next;
+  } while (cursor !== undefined);
+  middlewareStack.remove("seeIndexes");
+  return { found, indexes: new Set(indexes) };
+};
+const ofAgent = async (agent: string, query: Record<string, string | number> = {}) =>
+  (await list({ agent_external_id: agent, ...query })).found.toSorted();
+
+describe("the list of an agent's work items", () => {
+  it("follows an item from agent to agent, through deletion and restoration", async () => {
+    await apply([{ external_id: "A", agent_external_id: "ann", completed_at: "2026-01-01T00:00:00Z" }]);
+    const id = (await service.call("listWorkItems")).body["data"]![0]!["id"] as unknown as string;
+    const patch = (fields: object) => service.call("updateWorkItem", { params: { id }, body: { work_item: fields } });
+    expect(await ofAgent("ann")).toEqual(["A"]);
+
+    await patch({ agent_external_id: "bob" });
+    expect([await ofAgent("ann"), await ofAgent("bob")]).toEqual([[], ["A"]]);
+    await patch({ completed_at: "2026-02-01T00:00:00Z" });
+    expect(await ofAgent("bob", { completed_from: "2026-01-31T00:00:00Z" })).toEqual(["A"]);
+    expect(await ofAgent("bob", { completed_to: "2026-01-31T00:00:00Z" })).toEqual([]);
+    await patch({ agent_external_id: null });
+    expect(await ofAgent("bob")).toEqual([]);
+    await patch({ agent_external_id: "bob" });
+    await service.call("deleteWorkItem", { params: { id } });
+    expect(await ofAgent("bob")).toEqual([]);
+    await apply([{ external_id: "A" }]);
+    expect(await ofAgent("bob")).toEqual(["A"]);
+  });
+
+  it("is told apart for every spelling of an agent's external_id, of any length", async () => {
+    const agents = ["a", "A", "a#1", "a ", "\u00e4", "a\u0308", "x".repeat(255), `${"x".repeat(254)}y`];
+    await apply(agents.map((agent, index) => ({ external_id: `I${index}`, agent_external_id: agent })));
+    for (const [index, agent] of agents.entries()) expect(await ofAgent(agent)).toEqual([`I${index}`]);
+  });
+
+  it("reads only that agent's entries, whatever else the list is filtered by", async () => {
+    const statuses = ["completed", "pending"];
+    await apply(
+      Array.from({ length: 400 }, (_, index) => ({
+        external_id: `I${index}`,
+        agent_external_id: index % 40 === 0 ? "rare" : "usual",
+        status: statuses[index % 3 === 0 ? 0 : 1],
+        agent_email: `${index % 2}@example.com`,
+      })),
+    );
+    const { found, indexes } = await list({ agent_external_id: "rare", limit: 3 });
+    expect([found.length, [...indexes]]).toEqual([10, ["agents"]]);
+    expect(await ofAgent("rare", { status: "completed" })).toHaveLength(4);
+    expect(await ofAgent("rare", { agent_email: "0@example.com" })).toHaveLength(10);
+  });
+});
+
+describe("items from before the agents index", () => {
+  const item = (index: number) => ({ external_id: `I${index}`, agent_external_id: index % 2 === 0 ? "even" : "odd" });
+
+  /** Creates items as they were written before the index. */
+  const applyOld = async (count: number): Promise<void> => {
+    const { dynamodb, environment } = service.runtime;
+    await apply(Array.from({ length: count }, (_, index) => item(index)));
+    for (let index = 0; index < count; index++) {
+      await dynamodb.send(
+        new UpdateCommand({
+          TableName: environment.WORK_ITEMS_TABLE,
+          Key: itemKeyOf(service.organization.id, `I${index}`),
+          UpdateExpression: "REMOVE agent_pk",
+        }),
+      );
+    }
+    await changeOrganization(service.runtime, service.organization.id, { agents_indexed: false });
+    now += 3_600_000;
+  };
+  const reindex = async (pages = Infinity): Promise<number> => {
+    let last = 0;
+    for await (const { indexed } of reindexOrganization(service.runtime, service.organization.id)) {
+      last = indexed;
+      if ((pages -= 1) <= 0) break;
+    }
+    now += 3_600_000;
+    return last;
+  };
+
+  it("are listed by agent without the index, until they are in it", async () => {
+    await applyOld(250);
+    const before = await list({ agent_external_id: "odd", limit: 100 });
+    expect([before.found.length, [...before.indexes]]).toEqual([125, ["listing"]]);
+
+    expect(await reindex()).toBe(250);
+    const after = await list({ agent_external_id: "odd", limit: 100 });
+    expect(after.found).toEqual(before.found);
+    expect([...after.indexes]).toEqual(["agents"]);
+    expect(await reindex(), "nothing is left to do").toBe(0);
+  });
+
+  it("get into it after an interruption, whose work is not repeated", async () => {
+    await applyOld(250);
+    expect(await reindex(1)).toBeLessThan(250);
+    expect((await getOrganization(service.runtime, service.organization.id)).agents_indexed).toBe(false);
+    expect([...(await list({ agent_external_id: "odd" })).indexes]).toEqual(["listing"]);
+    expect(await reindex()).toBeLessThan(250);
+    expect(await ofAgent("odd")).toHaveLength(125);
+  });
+
+  it("keep their versions, and what others write at the same time", async () => {
+    await applyOld(100);
+    const { body } = await service.call("listWorkItems", { query: { limit: 100 } });
+    const items = body["data"] as unknown as { id: string; external_id: string }[];
+    const get = (id: string) => service.call("getWorkItem", { params: { id } });
+    const tag = (await get(items[0]!.id)).headers["etag"];
+    const patches = items
+      .slice(1)
+      .map(({ id }) =>
+        service.call("updateWorkItem", { params: { id }, body: { work_item: { agent_external_id: "new" } } }),
+      );
+    const [responses] = await Promise.all([Promise.all(patches), reindex()]);
+    expect(responses.map(({ status }) => status)).toEqual(Array<number>(99).fill(200));
+    expect((await get(items[0]!.id)).headers["etag"]).toBe(tag);
+    expect(await ofAgent("new")).toHaveLength(99);
+    expect([...(await ofAgent("even")), ...(await ofAgent("odd"))]).toEqual([items[0]!.external_id]);
+  });
+});
+
+describe("more shards", () => {
+  it("are read before anything is written to them, and lose no item that was written before", async () => {
+    const { runtime, organization } = service;
+    await apply(Array.from({ length: 50 }, (_, index) => ({ external_id: `old${index}`, agent_external_id: "ann" })));
+    const states: unknown[] = [];
+    await growListingShards(runtime, organization.id, 8, async (milliseconds) => {
+      const { listing_shards: read, listing_write_shards: write } = await getOrganization(runtime, organization.id);
+      states.push([milliseconds, read, write]);
+    });
+    expect(states).toEqual([[60_000, 8, 2]]);
+    expect(await getOrganization(runtime, organization.id)).toMatchObject({
+      listing_shards: 8,
+      listing_write_shards: 8,
+    });
+    now += 3_600_000;
+    await apply(Array.from({ length: 50 }, (_, index) => ({ external_id: `new${index}`, agent_external_id: "ann" })));
+    expect(new Set((await list({ limit: 7 })).found).size).toBe(100);
+    expect(await ofAgent("ann", { limit: 7 })).toHaveLength(100);
+  });
+
+  it.each([1, 65])("are refused where there would be %s", async (shards) => {
+    await expect(growListingShards(service.runtime, service.organization.id, shards)).rejects.toThrow("from 2");
+  });
+});
