@@ -6,7 +6,7 @@ import {
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
 import { regionCodeSchema } from "../lib/regions.ts";
-import { externalId, uuid } from "../lib/scalars.ts";
+import { count, externalId, uuid } from "../lib/scalars.ts";
 import {
   failedRowsSchema,
   singleUploadJobSchema,
@@ -35,10 +35,8 @@ const noBody = z.undefined();
 
 const itemWithEvents = z.strictObject({
   data: workItemWithEventsSchema,
-  meta: z
-    .strictObject({ events: z.strictObject({ next: z.string() }) })
-    .optional()
-    .meta({ description: "Present where the events would not fit: read the rest at /events with this cursor." }),
+  /** Present where the events would not fit: the rest is read at /events with this cursor. */
+  meta: z.strictObject({ events: z.strictObject({ next: z.string() }) }).optional(),
 });
 
 /** All endpoints, by the name that the code uses for each. */
@@ -55,12 +53,12 @@ export const routes = {
       data: z.strictObject({
         dry_run: z.boolean(),
         summary: z.strictObject({
-          total: z.int(),
-          created: z.int(),
-          updated: z.int(),
-          unchanged: z.int(),
-          restored: z.int(),
-          error: z.int(),
+          total: count,
+          created: count,
+          updated: count,
+          unchanged: count,
+          restored: count,
+          error: count,
         }),
         results: z.array(batchResultSchema),
       }),
@@ -193,10 +191,8 @@ export const routes = {
     fields: uploadFieldsSchema,
     response: z.strictObject({
       data: singleUploadJobSchema,
-      meta: z
-        .strictObject({ upload: uploadFormSchema })
-        .optional()
-        .meta({ description: "Present where a form was asked for (extension): post the file with it." }),
+      /** Present where a form was asked for (extension): the file is posted with it. */
+      meta: z.strictObject({ upload: uploadFormSchema }).optional(),
     }),
     status: 202,
     permissions: {
@@ -325,6 +321,20 @@ export const routes = {
     extension: true,
     public: true,
     permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
+  }),
+  getOpenapiDocument: route({
+    name: "get-openapi-document",
+    method: "GET",
+    path: "/v1/openapi.json",
+    summary: "Get the OpenAPI document",
+    bodyKind: "none",
+    query: noQuery,
+    body: noBody,
+    response: z.looseObject({ openapi: z.string() }),
+    status: 200,
+    extension: true,
+    public: true,
+    permissions: {},
   }),
 } as const satisfies Record<string, Route>;
 

@@ -4,13 +4,12 @@ import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./problem.t
 /** One problem of a request, for programs. It has either a pointer or a parameter. */
 export const problemDetailSchema = z
   .strictObject({
-    pointer: z
-      .string()
-      .optional()
-      .meta({ description: "JSON Pointer (RFC 6901) to the value in the body.", example: "/work_items/3/agent_email" }),
-    parameter: z.string().optional().meta({ description: "Name of the query parameter or header.", example: "cursor" }),
+    /** JSON Pointer (RFC 6901) to the value in the body. */
+    pointer: z.string().optional(),
+    /** Name of the query parameter or header. */
+    parameter: z.string().optional(),
     code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }),
-    message: z.string().meta({ example: "must be an e-mail address" }),
+    message: z.string(),
   })
   .meta({ id: "ProblemDetail" });
 /** A value of `problemDetailSchema`. */

@@ -32,10 +32,7 @@ export const text = (max = STRING_MAX_CHARACTERS) =>
     .meta({ minLength: 1, maxLength: max });
 
 /** An `external_id`. */
-export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS).meta({
-  description: "Chosen by the caller, unique in the organization.",
-  example: "INC0000045",
-});
+export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS);
 
 /** An e-mail address. */
 export const email = z
@@ -50,7 +47,8 @@ export const content = z
     (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
     rule("too_big", `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`),
   )
-  .refine((value) => value.isWellFormed(), LONE_SURROGATES);
+  .refine((value) => value.isWellFormed(), LONE_SURROGATES)
+  .meta({ maxLength: CONTENT_MAX_BYTES });
 
 /** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
 export const timestamp = z.iso
@@ -65,13 +63,16 @@ export const timestamp = z.iso
     }
     return new Date(milliseconds).toISOString();
   })
-  .meta({ format: "date-time", example: "2026-01-31T09:30:00.000Z" });
+  .meta({ format: "date-time" });
 
 /** A date-time in records and responses. */
-export const storedTimestamp = z.string().meta({ format: "date-time", example: "2026-01-31T09:30:00.000Z" });
+export const storedTimestamp = z.string().meta({ format: "date-time" });
 
 /** A UUID in responses. */
-export const uuid = z.string().meta({ format: "uuid", example: "0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e" });
+export const uuid = z.string().meta({ format: "uuid" });
+
+/** A number of things. */
+export const count = z.int().min(0);
 
 /**
  * A number in a request. A request's numbers keep their digits as they are written, which only custom attributes need:
@@ -134,4 +135,4 @@ export const customAttributes = z
       context.addIssue({ code: "custom", message, params: { code: "too_big" } });
     }
   })
-  .meta({ type: "object", additionalProperties: true, description: "Values of any type, null included." });
+  .meta({ type: "object", additionalProperties: true });

@@ -95,7 +95,8 @@ export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
         userAgent: message.headers["user-agent"] ?? null,
         userArn: null,
       },
-      path: `/${stage}${path}`,
+      // Like a custom domain name, this gateway serves the stage without its name in the path.
+      path,
       protocol: `HTTP/${message.httpVersion}`,
       requestId,
       requestTime: requestTime(now),

@@ -9,17 +9,16 @@ export const limitParameter = z
   .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
   .transform(Number)
   .default(PAGE_LIMIT_DEFAULT)
-  .meta({ type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT });
+  .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT } });
 
 /** `?cursor=`: the position in the list at which a page begins. */
-export const cursorParameter = z
-  .string()
-  .min(1, "must not be empty")
-  .meta({ description: "meta.page.next of the page before." });
+export const cursorParameter = z.string().min(1, "must not be empty");
 
 /** The response body of every list. `next` is absent on the last page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.strictObject({
     data: z.array(item),
-    meta: z.strictObject({ page: z.strictObject({ next: z.string().optional(), limit: z.int() }) }),
+    meta: z.strictObject({
+      page: z.strictObject({ next: z.string().optional(), limit: z.int().min(1).max(PAGE_LIMIT_MAX) }),
+    }),
   });

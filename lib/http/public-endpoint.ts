@@ -12,14 +12,14 @@ import type { Route } from "./route.ts";
 export const publicEndpoint = <const R extends Route & { readonly public: true }>(
   route: R,
   runtime: Runtime<object>,
-  handle: (call: Call<R>) => Promise<RouteResponse<R>>,
+  handle: (call: Call<R>, event: APIGatewayProxyEvent) => Promise<RouteResponse<R>>,
 ): ApiHandler => {
   const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(requestIdAndLog(route.name, runtime))
     .use(responseHeaders(runtime))
     .use(errorTable)
     .handler(async (event: APIGatewayProxyEvent, context: Context): Promise<APIGatewayProxyResult> =>
-      toResult(route, event, await handle(callOf(route, runtime.clock, event, context))),
+      toResult(route, event, await handle(callOf(route, runtime.clock, event, context), event)),
     );
   return (event, context) => chain(event, context);
 };

@@ -18,14 +18,18 @@ const countEvents = (item: unknown): number => {
   return Array.isArray(events) ? events.length : 0;
 };
 
+/** How the OpenAPI document refers to the schema that each item is validated by. */
+const ITEM_REFERENCE = { $ref: "#/components/schemas/WorkItemInput" };
+
 /** Input of a batch. What is not an item may be skipped, what is not a batch is refused. */
 const envelopeSchema = z.strictObject({
-  work_items: boundedArray(z.unknown(), ITEMS_PER_BATCH_MAX, "items")
+  work_items: boundedArray(z.unknown().meta({ override: ITEM_REFERENCE }), ITEMS_PER_BATCH_MAX, "items")
     .refine((items) => items.length > 0, { error: "must hold at least 1 item", params: { code: "too_small" } })
     .refine((items) => items.reduce<number>((sum, item) => sum + countEvents(item), 0) <= EVENTS_PER_BATCH_MAX, {
       error: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
       params: { code: "too_big" },
-    }),
+    })
+    .meta({ minItems: 1 }),
   dry_run: z.boolean().default(false),
   on_invalid: z.enum(["refuse", "skip"]).default("refuse"),
 });

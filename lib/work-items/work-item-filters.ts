@@ -12,8 +12,10 @@ export const equalityFilterNames = Object.keys(EQUALITY_FILTERS) as (keyof typeo
 export const workItemFilters = {
   external_id: externalId.optional(),
   ...EQUALITY_FILTERS,
-  completed_from: timestamp.optional().meta({ description: "Completed at or after (extension)." }),
-  completed_to: timestamp.optional().meta({ description: "Completed before (extension)." }),
+  /** Completed at or after. */
+  completed_from: timestamp.optional(),
+  /** Completed before. */
+  completed_to: timestamp.optional(),
 };
 /** Values of the filters. */
 export type WorkItemFilters = {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { problemDetailSchema } from "../problem-detail.ts";
-import { boundedArray, externalId, storedTimestamp, uuid } from "../scalars.ts";
+import { boundedArray, count, externalId, storedTimestamp, uuid } from "../scalars.ts";
 import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
@@ -12,10 +12,9 @@ export const ITEMS_PER_BATCH_MAX = 100;
 export const EVENTS_PER_BATCH_MAX = 2000;
 
 /** Input of an event. */
-export const eventInputSchema = z.strictObject({ external_id: externalId, ...inputShape(EVENT_FIELDS) }).meta({
-  id: "WorkItemEventInput",
-  description: "A record from the source system; its external_id is unique in the work item.",
-});
+export const eventInputSchema = z
+  .strictObject({ external_id: externalId, ...inputShape(EVENT_FIELDS) })
+  .meta({ id: "WorkItemEventInput" });
 /** A value of `eventInputSchema`. */
 export type EventInput = z.output<typeof eventInputSchema>;
 
@@ -97,15 +96,13 @@ export type BatchOutcome = z.infer<typeof batchOutcomeSchema>;
 /** Result of a batch's item. */
 export const batchResultSchema = z
   .strictObject({
-    index: z.int(),
+    index: count,
     external_id: z.string(),
     status: batchOutcomeSchema,
     data: workItemSchema.nullable(),
     error: z.string().nullable(),
-    errors: z
-      .array(problemDetailSchema)
-      .optional()
-      .meta({ description: "Present if the status is error (extension). Pointers lead into the request's body." }),
+    /** Present if the status is error (extension). Pointers lead into the request's body. */
+    errors: z.array(problemDetailSchema).optional(),
   })
   .meta({ id: "BatchResult" });
 /** A value of `batchResultSchema`. */

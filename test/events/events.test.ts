@@ -29,6 +29,7 @@ const ORDER = Object.entries({
   "get-conversation-upload": ["404"],
   "list-conversation-uploads": ["422"],
   "get-health": ["422"],
+  "get-openapi-document": ["422"],
   "upload-work-items": ["form", "400", "415", "422"],
   "split-upload": ["s3", "failure"],
   "apply-upload-part": ["failure"],

@@ -149,6 +149,7 @@ test("work items are made, read, changed, listed and deleted with no more than e
 
 test("the health of the service is told with no more than its function's policy", async () => {
   await request(routes.getHealth);
+  await request(routes.getOpenapiDocument);
   expect(refused).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { number, storedTimestamp, text, uuid } from "../../scalars.ts";
+import { count, number, storedTimestamp, text, uuid } from "../../scalars.ts";
 import { mappingSchema } from "../mapping/mapping.ts";
 
 /** States of an upload job. */
@@ -16,17 +16,17 @@ export const uploadJobSchema = z
     status: uploadStatusSchema,
     /** Name and size in bytes of the file (extension). Absent from jobs that were made before they were kept. */
     file_name: z.string().optional(),
-    size: z.int().optional(),
+    size: count.optional(),
     /** Whether no item is written: the counters say what a run would do (extension). */
     dry_run: z.boolean(),
-    total_rows: z.int(),
-    succeeded_rows: z.int(),
-    failed_rows: z.int(),
+    total_rows: count,
+    succeeded_rows: count,
+    failed_rows: count,
     /** Of the succeeded rows, by what they did to their items (extension). */
-    created_rows: z.int(),
-    updated_rows: z.int(),
-    unchanged_rows: z.int(),
-    restored_rows: z.int(),
+    created_rows: count,
+    updated_rows: count,
+    unchanged_rows: count,
+    restored_rows: count,
     error: z.string().optional(),
     created_at: storedTimestamp,
     updated_at: storedTimestamp,
@@ -44,7 +44,7 @@ export type SingleUploadJobResponse = z.input<typeof singleUploadJobSchema>;
 
 /** URL of the report of failed rows. `url` and `expires_at` are null if no row failed or the job has not ended. */
 export const failedRowsSchema = z
-  .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: z.int() })
+  .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: count })
   .meta({ id: "WorkItemUploadFailedRows" });
 
 /** S3's limit for one POST. */
@@ -57,20 +57,18 @@ const uploadOptions = { mapping: mappingSchema.optional(), dry_run: z.boolean("m
 export const uploadFieldsSchema = z.strictObject({ upload: z.strictObject(uploadOptions) });
 
 /** Requests an upload form instead of sending the file. */
-export const uploadFormRequestSchema = z
-  .strictObject({
-    upload: z.strictObject({
-      ...uploadOptions,
-      filename: text(),
-      size: number(
-        z
-          .int("must be a whole number of bytes")
-          .min(1, "must be at least 1 byte")
-          .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
-      ),
-    }),
-  })
-  .meta({ id: "WorkItemUploadForm" });
+export const uploadFormRequestSchema = z.strictObject({
+  upload: z.strictObject({
+    ...uploadOptions,
+    filename: text(),
+    size: number(
+      z
+        .int("must be a whole number of bytes")
+        .min(1, "must be at least 1 byte")
+        .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
+    ),
+  }),
+});
 
 /** A form to post the file with: all `fields`, then the file as the last field, `file`. */
 export const uploadFormSchema = z.strictObject({

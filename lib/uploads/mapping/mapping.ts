@@ -54,7 +54,7 @@ const shape = z
     decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
     from: z
       .guid("must be the id of an upload")
-      .transform((id) => id.toLowerCase())
+      .overwrite((id) => id.toLowerCase())
       .optional()
       .meta({ description: "Id of an upload whose mapping is used again, given alone." }),
   })

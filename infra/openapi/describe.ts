@@ -1,0 +1,103 @@
+import { PARAMETER_DESCRIPTIONS, SCHEMA_DESCRIPTIONS } from "./descriptions.ts";
+import { examples } from "./examples.ts";
+import { isObject, type Json } from "./schema-form.ts";
+
+/** A schema, property or parameter has no description, or a description has no schema. */
+class DescriptionError extends Error {}
+
+/** Schemas whose descriptions hold for properties of another schema that have none of their own. */
+const SAME_AS: Readonly<Record<string, string>> = {
+  WorkItemPatch: "WorkItemInput",
+  WorkItemWithEvents: "WorkItem",
+  ConversationUploadListItem: "ConversationUpload",
+  WorkItemUploadWithMapping: "WorkItemUpload",
+};
+
+const descriptionOf = (schema: string, property: string): string | undefined =>
+  SCHEMA_DESCRIPTIONS[schema]?.[property] ?? SCHEMA_DESCRIPTIONS[SAME_AS[schema] ?? ""]?.[property];
+
+/** The bodies of single endpoints are described by their endpoint. */
+const isBody = (name: string): boolean => /(Request|Response)$/.test(name);
+
+const COMPLETION = { status: "completed", completed_at: "2026-03-01T11:30:00+01:00" };
+
+/** Values of properties that examples show, by schema. */
+const EXAMPLES: Readonly<Record<string, object>> = {
+  Person: examples.item.agent,
+  WorkItem: examples.completed,
+  WorkItemWithEvents: examples.completed,
+  WorkItemInput: { ...examples.itemInput, ...COMPLETION },
+  WorkItemPatch: { ...examples.itemInput, ...COMPLETION },
+  WorkItemEvent: examples.event,
+  WorkItemEventInput: { ...examples.eventInput, actor_email: "bob@example.com", actor_external_id: "agent-8" },
+  WorkItemUpload: { ...examples.completedJob, error: 'row 1: unknown column "colour"' },
+  ConversationUpload: examples.conversation,
+  ConversationUploadListItem: examples.listedConversation,
+  ProblemDetail: { ...examples.problem, parameter: "cursor" },
+};
+
+const exampleOf = (schema: string, property: string): Json => {
+  const value = (EXAMPLES[schema] as Json | undefined)?.[property];
+  return ["string", "number", "boolean"].includes(typeof value) ? { examples: [value] } : {};
+};
+
+/** Adds the descriptions, beside references too, which OpenAPI 3.1 allows. Schemas may bring their own in their `meta`. */
+const describeOne = (name: string, schema: Json): Json => {
+  const about = descriptionOf(name, "") ?? schema["description"];
+  const properties = isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
+  const described = Object.entries(properties).map(
+    ([property, value]) => [property, value, descriptionOf(name, property) ?? value["description"]] as const,
+  );
+  const missing = [
+    ...(about === undefined ? [name] : []),
+    ...described.flatMap(([property, , description]) => (description === undefined ? [`${name}.${property}`] : [])),
+  ];
+  if (missing.length > 0) throw new DescriptionError(`describe in descriptions.ts: ${missing.join(", ")}`);
+  const unknown = Object.keys(SCHEMA_DESCRIPTIONS[name] ?? {}).filter(
+    (property) => property !== "" && !Object.hasOwn(properties, property),
+  );
+  if (unknown.length > 0) throw new DescriptionError(`${name} has no ${unknown.join(", ")}: see descriptions.ts`);
+  return {
+    ...schema,
+    description: about,
+    ...(isObject(schema["properties"]) && {
+      properties: Object.fromEntries(
+        described.map(([property, value, description]) => [
+          property,
+          { ...value, description, ...exampleOf(name, property) },
+        ]),
+      ),
+    }),
+  };
+};
+
+/** Describes all schemas. @throws DescriptionError naming what has no description, and descriptions of nothing */
+export const describe = (schemas: Json): Json => {
+  const unknown = Object.keys(SCHEMA_DESCRIPTIONS).filter((name) => !Object.hasOwn(schemas, name));
+  if (unknown.length > 0) throw new DescriptionError(`there is no ${unknown.join(", ")}: see descriptions.ts`);
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, isBody(name) ? schema : describeOne(name, schema as Json)]),
+  );
+};
+
+/** Values of query parameters in examples. A cursor has none: only one that a response held is valid. */
+const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  limit: 50,
+  external_id: examples.item.external_id,
+  agent_email: examples.item.agent.email,
+  agent_external_id: examples.item.agent.external_id,
+  type: examples.item.type,
+  status: "completed",
+  completed_from: "2026-03-01T00:00:00Z",
+  completed_to: "2026-04-01T00:00:00Z",
+};
+
+/** Describes path and query parameters. @param id example of the path parameter `id` @throws DescriptionError */
+export const describeParameters = (parameters: readonly Json[], id: string | undefined): Json[] =>
+  parameters.map((parameter) => {
+    const name = String(parameter["name"]);
+    const description = PARAMETER_DESCRIPTIONS[name];
+    if (description === undefined) throw new DescriptionError(`describe the parameter ${name} in descriptions.ts`);
+    const example = name === "id" ? id : PARAMETER_EXAMPLES[name];
+    return { ...parameter, description, ...(example !== undefined && { example }) };
+  });

@@ -1,0 +1,256 @@
+import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
+import * as z from "zod";
+import { routes } from "../../functions/routes.ts";
+import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
+import type { Route } from "../../lib/http/route.ts";
+import { uuid } from "../../lib/scalars.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { describe, describeParameters } from "./describe.ts";
+import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./errors.ts";
+import { examples } from "./examples.ts";
+import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
+import { type OperationDescription, operations, TAGS } from "./operations.ts";
+import { type Json, open, readable, referencedSchemas } from "./schema-form.ts";
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Json;
+  readonly servers: readonly Json[];
+  readonly security: readonly Json[];
+  readonly tags: readonly Json[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly components: Readonly<Record<"schemas" | "responses" | "headers" | "parameters" | "securitySchemes", Json>>;
+}
+
+type RouteName = keyof typeof routes;
+const entries = Object.entries(routes) as [RouteName, Route][];
+
+const INFO: Json = {
+  title: "Work items",
+  version: manifest.version,
+  summary: "Work item ingestion and retrieval.",
+  description:
+    "Organizations send work items, units of work done by agents with the events of a source system: one at a time, " +
+    "in batches by their own `external_id`, or as CSV files. They read them back one at a time or in lists.\n\n" +
+    "Every endpoint that has GET has HEAD too. Bodies may be sent with `Content-Encoding: gzip`; responses are " +
+    "compressed for clients that prefer gzip or deflate. What is marked as an extension goes beyond version 1.0.0 of " +
+    "the interface.",
+  contact: { name: "Work items" },
+  license: { name: "Apache 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+};
+
+/** `getWorkItem` as `GetWorkItem`. */
+const capitalized = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1);
+
+const FILE_PART = "upload[file]";
+
+/** The form with a file and with the route's fields, of which `mapping` is the part `upload[mapping]`. */
+const fileForm = (fields: Json): Json => {
+  const { upload } = fields["properties"] as { readonly upload: { readonly properties: Record<string, Json> } };
+  const parts = Object.entries(upload.properties).map(([key, schema]) => [`upload[${key}]`, schema] as const);
+  return {
+    schema: {
+      type: "object",
+      required: [FILE_PART],
+      properties: {
+        ...Object.fromEntries(parts),
+        [FILE_PART]: {
+          type: "string",
+          format: "binary",
+          maxLength: BODY_MAX_BYTES,
+          description: "The CSV file, with a filename.",
+        },
+      },
+      additionalProperties: false,
+    },
+    encoding: {
+      ...Object.fromEntries(
+        parts.filter(([, { type }]) => type !== "boolean").map(([name]) => [name, { contentType: "application/json" }]),
+      ),
+      [FILE_PART]: { contentType: "text/csv" },
+    },
+    examples: {
+      items: { summary: "Two items", value: { [FILE_PART]: examples.csv } },
+      tickets: {
+        summary: "Another system's file",
+        value: { "upload[mapping]": examples.mapping, [FILE_PART]: examples.ticketsCsv },
+      },
+    },
+  };
+};
+
+/** The schemas of all routes, as components with the names that clients see. */
+const schemasOf = ([name, route]: [RouteName, Route]) => {
+  const response = route.response.meta({ id: `${capitalized(name)}Response` });
+  return {
+    [route.path]: {
+      [route.method.toLowerCase()]: {
+        operationId: name,
+        requestParams: {
+          ...(route.path.includes("{id}") && { path: z.strictObject({ id: uuid }) }),
+          query: route.query as z.ZodObject,
+        },
+        ...(route.bodyKind !== "none" && {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": { schema: route.body.meta({ id: `${capitalized(name)}Request` }) },
+              ...(route.fields && { "multipart/form-data": { schema: route.fields } }),
+            },
+          },
+        }),
+        responses: Object.fromEntries(
+          Object.entries(operations[name].success).map(([status, { description }]) => [
+            status,
+            { description, content: { "application/json": { schema: response } } },
+          ]),
+        ),
+      },
+    },
+  };
+};
+
+/** The errors of an endpoint, in order. */
+const errorStatusesOf = (route: Route, { errors = [] }: OperationDescription): ErrorStatus[] => [
+  400,
+  422,
+  500,
+  503,
+  ...(route.public === true ? [] : ([401, 429] as const)),
+  ...(route.path.includes("{id}") ? ([404] as const) : []),
+  ...(route.bodyKind === "none" ? [] : ([413, 415] as const)),
+  ...errors,
+];
+
+const withExample = (content: unknown, example: Json): Json => ({
+  "application/json": { ...(content as { "application/json": Json })["application/json"], example },
+});
+
+/** Completes an operation that has its schemas. */
+const complete = (name: RouteName, route: Route, made: Json): Json => {
+  const operation = operations[name];
+  const { parameters = [], requestBody, responses } = made as { parameters?: Json[]; [key: string]: unknown };
+  const isRead = route.method === "GET";
+  const requestHeaders = [...(operation.requestHeaders ?? []), ...(isRead ? (["If-None-Match"] as const) : [])];
+  const metered: readonly ResponseHeader[] = route.public === true ? [] : LIMIT_HEADERS;
+  const success = Object.entries(operation.success).map(([status, { headers = [], example, links }]) => {
+    const response = (responses as Record<string, Json>)[status] ?? {};
+    const names = new Set<ResponseHeader>([...metered, ...headers, ...(isRead ? (["ETag"] as const) : [])]);
+    return [
+      status,
+      {
+        ...response,
+        headers: headersOf(...names),
+        content: withExample(response["content"], example),
+        ...(links && { links }),
+      },
+    ];
+  });
+  const notModified = isRead && {
+    304: {
+      description: "The representation still has an entity tag in `If-None-Match`. There is no body.",
+      headers: headersOf("ETag", ...metered),
+    },
+  };
+  const body = requestBody as { readonly content: Record<string, { readonly schema: Json }> } | undefined;
+  const form = body?.content["multipart/form-data"];
+  return {
+    operationId: name,
+    tags: [operation.tag],
+    summary: route.summary,
+    description: `${operation.description}${route.extension === true ? "\n\nExtension." : ""}`,
+    ...(route.public === true && { security: [] }),
+    parameters: [
+      ...describeParameters(parameters, operation.id),
+      ...requestHeaders.map((header) => ({ $ref: `#/components/parameters/${header}` })),
+    ],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: {
+          ...(form && { "multipart/form-data": fileForm(form.schema) }),
+          ...withExample(body.content, operation.body ?? {}),
+        },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(success),
+      ...notModified,
+      ...errorsOf(...errorStatusesOf(route, operation)),
+    },
+  };
+};
+
+/** Names the schemas that are only in responses. */
+const responseSchemasOf = (paths: OpenApiDocument["paths"], schemas: Json): ReadonlySet<string> => {
+  const all = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const inRequests = referencedSchemas(
+    all.map(({ parameters, requestBody }) => [parameters, requestBody]),
+    schemas,
+  );
+  return new Set(Object.keys(schemas).filter((name) => !inRequests.has(name)));
+};
+
+/**
+ * Makes the OpenAPI document of all routes.
+ * @param options.closed whether objects in responses may have no other keys than those that this version sends
+ */
+export const createOpenApiDocument = ({ closed = false }: { readonly closed?: boolean } = {}): OpenApiDocument => {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const entry of entries) {
+    for (const [path, methods] of Object.entries(schemasOf(entry))) paths[path] = { ...paths[path], ...methods };
+  }
+  const made = readable(
+    createDocument(
+      { openapi: "3.1.1", info: { title: "", version: "" }, paths },
+      { allowEmptySchema: { custom: true } },
+    ),
+  ) as OpenApiDocument;
+
+  const completed: Record<string, Record<string, Json>> = {};
+  for (const [name, route] of entries) {
+    const method = route.method.toLowerCase();
+    completed[route.path] ??= {};
+    completed[route.path]![method] = complete(name, route, made.paths[route.path]?.[method] ?? {});
+  }
+  const schemas = describe({ ...made.components.schemas, ...errorSchemas(closed) });
+  const inResponses = responseSchemasOf(completed, schemas);
+  return {
+    openapi: "3.1.1",
+    info: INFO,
+    servers: [
+      {
+        url: "{base_url}",
+        description: "Each region has its own.",
+        variables: {
+          base_url: {
+            default: "http://localhost:3000",
+            description: "Address of the deployment; by default that of `npm start`.",
+          },
+        },
+      },
+    ],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: completed,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(schemas)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, schema]) => [name, closed || !inResponses.has(name) ? schema : open(schema)]),
+      ),
+      responses: errorComponents(),
+      headers: RESPONSE_HEADERS,
+      parameters: REQUEST_HEADERS,
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "wi_<region>_<38 letters and digits>",
+          description: "An API key of the organization. It belongs on a server, not in a web page.",
+        },
+      },
+    },
+  };
+};

@@ -1,0 +1,145 @@
+import { errorKinds, problemType } from "../../lib/http/error-table.ts";
+import { PROBLEM_JSON } from "../../lib/http/problem-json.ts";
+import { PROBLEM_CODES } from "../../lib/problem.ts";
+import { examples } from "./examples.ts";
+import { headersOf, LIMIT_HEADERS, type ResponseHeader } from "./headers.ts";
+import type { Json } from "./schema-form.ts";
+
+interface ErrorResponse {
+  /** Name of the component. */
+  readonly name: string;
+  readonly description: string;
+  /** The sentence of the example. */
+  readonly example: string;
+  readonly errors?: readonly Json[];
+  readonly headers?: readonly ResponseHeader[];
+}
+
+/** The error responses that endpoints share, by status. */
+const ERRORS = {
+  400: {
+    name: "BadRequest",
+    description: "The request or its body cannot be parsed.",
+    example: "the request body is not valid JSON (line 1 column 2)",
+  },
+  401: {
+    name: "Unauthorized",
+    description: "The API key is missing, unknown, expired or revoked, or of another region.",
+    example: "a valid API key is required: Authorization: Bearer <API_KEY>",
+    headers: ["WWW-Authenticate"],
+  },
+  404: {
+    name: "NotFound",
+    description: "The organization has nothing with this id.",
+    example: "work item not found",
+  },
+  409: {
+    name: "Conflict",
+    description: "What is stored does not allow it.",
+    example: "external_id: is already used by a work item of this organization",
+    errors: [{ pointer: "/work_item/external_id", code: "taken", message: "is already used" }],
+  },
+  412: {
+    name: "PreconditionFailed",
+    description: "The work item has another version than `If-Match` names.",
+    example: "the record has changed: If-Match names another version than the stored one",
+  },
+  413: {
+    name: "ContentTooLarge",
+    description: "The body is larger than 4 MiB, as it was sent or unpacked.",
+    example: "the request body must be at most 4194304 bytes",
+  },
+  415: {
+    name: "UnsupportedMediaType",
+    description: "The endpoint does not take this `Content-Type` or `Content-Encoding`.",
+    example: "Content-Type must be application/json",
+  },
+  422: {
+    name: "UnprocessableContent",
+    description: "The request is well-formed and not valid. Nothing is written.",
+    example: "work_items[3].agent_email: must be an e-mail address",
+    errors: [examples.problem],
+  },
+  429: {
+    name: "TooManyRequests",
+    description: "The organization has used up a limit for now.",
+    example: "rate limit exceeded; retry after 1 s",
+    headers: ["Retry-After"],
+  },
+  500: { name: "InternalServerError", description: "An unexpected error.", example: "internal error" },
+  503: {
+    name: "ServiceUnavailable",
+    description: "The store is busy or cannot be used, or the time of the call ran out. The request can be repeated.",
+    example: "the service is busy; retry later",
+    headers: ["Retry-After"],
+  },
+} as const satisfies Record<number, ErrorResponse>;
+/** A status of an error that endpoints share. */
+export type ErrorStatus = keyof typeof ERRORS;
+
+const problemExample = (status: number, { example, errors = [] }: ErrorResponse): Json => {
+  const kind = errorKinds.find((each) => each.status === status);
+  if (kind === undefined) throw new Error(`no error has the status ${status}`);
+  return {
+    type: problemType(kind),
+    title: kind.title,
+    status,
+    detail: example,
+    instance: "5f0c9a1e-7d3b-4c52-9e0a-2f6f6a1c9b1e",
+    errors,
+    error: example,
+  };
+};
+
+const responseOf = (status: ErrorStatus, error: ErrorResponse): Json => {
+  const isMetered = status !== 401;
+  return {
+    description: error.description,
+    headers: headersOf(...(isMetered ? LIMIT_HEADERS : []), ...(error.headers ?? [])),
+    content: {
+      "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { error: error.example } },
+      [PROBLEM_JSON]: {
+        schema: { $ref: "#/components/schemas/Problem" },
+        example: problemExample(status, error),
+      },
+    },
+  };
+};
+
+/** The schemas of error bodies. @param closed whether problems have no other codes than those of this version */
+export const errorSchemas = (closed: boolean): Json => {
+  const text = { type: "string" };
+  const codes = { type: "string", enum: PROBLEM_CODES };
+  return {
+    ProblemCode: closed ? codes : { anyOf: [codes, text] },
+    Error: { type: "object", properties: { error: text }, required: ["error"], additionalProperties: false },
+    Problem: {
+      type: "object",
+      properties: {
+        type: { ...text, format: "uri" },
+        title: text,
+        status: { type: "integer", minimum: 400, maximum: 599 },
+        detail: text,
+        instance: text,
+        errors: { type: "array", items: { $ref: "#/components/schemas/ProblemDetail" } },
+        error: text,
+      },
+      required: ["type", "title", "status", "detail", "instance", "errors", "error"],
+      additionalProperties: false,
+    },
+  };
+};
+
+const statuses = Object.keys(ERRORS).map(Number) as ErrorStatus[];
+
+/** The components of all error responses. */
+export const errorComponents = (): Json =>
+  Object.fromEntries(statuses.map((status) => [ERRORS[status].name, responseOf(status, ERRORS[status])]));
+
+/** References to error responses, by status. */
+export const errorsOf = (...included: readonly ErrorStatus[]): Json =>
+  Object.fromEntries(
+    statuses
+      .filter((status) => included.includes(status))
+      .map((status) => [status, { $ref: `#/components/responses/${ERRORS[status].name}` }]),
+  );

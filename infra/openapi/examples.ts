@@ -1,0 +1,141 @@
+import { conversationUploadId, idempotentUploadJobId, workItemEventId, workItemId } from "../../lib/identity.ts";
+
+/** Ids are derived, so those of the examples are real for the organization of `npm start`. */
+const ORGANIZATION = "demo";
+const IDEMPOTENCY_KEY = "nightly-2026-03-01";
+const EXTERNAL_ID = "INC0000045";
+const EVENT_EXTERNAL_ID = "INC0000045-1";
+const [CREATED_AT, UPDATED_AT] = ["2026-03-01T08:00:00.123Z", "2026-03-01T10:30:00.456Z"];
+
+const ids = {
+  item: workItemId(ORGANIZATION, EXTERNAL_ID),
+  event: workItemEventId(workItemId(ORGANIZATION, EXTERNAL_ID), EVENT_EXTERNAL_ID),
+  upload: idempotentUploadJobId(ORGANIZATION, IDEMPOTENCY_KEY),
+  conversation: conversationUploadId(ORGANIZATION, "CALL-2026-0301"),
+};
+
+const agent = {
+  id: null,
+  name: "Ann Example",
+  email: "ann@example.com",
+  external_id: "agent-7",
+  avatar_url: null,
+};
+
+const eventInput = {
+  external_id: EVENT_EXTERNAL_ID,
+  actor_name: "Bob Example",
+  content: "Opened by telephone.",
+  occurred_at: "2026-03-01T09:00:00+01:00",
+};
+
+const event = {
+  id: ids.event,
+  external_id: EVENT_EXTERNAL_ID,
+  actor: { id: null, name: "Bob Example", email: null, external_id: null, avatar_url: null },
+  content: "Opened by telephone.",
+  occurred_at: "2026-03-01T08:00:00.000Z",
+  created_at: CREATED_AT,
+};
+
+const itemInput = {
+  external_id: EXTERNAL_ID,
+  agent_name: agent.name,
+  agent_email: agent.email,
+  agent_external_id: agent.external_id,
+  type: "incident",
+  custom_attributes: { team: "south", priority: 2 },
+  events: [eventInput],
+};
+
+const item = {
+  id: ids.item,
+  external_id: EXTERNAL_ID,
+  agent,
+  agents: [agent],
+  type: "incident",
+  status: "pending",
+  completed_at: null,
+  custom_attributes: { team: "south", priority: 2 },
+  short_description: null,
+  description: null,
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+  qa_score: null,
+};
+
+const completed = {
+  ...item,
+  status: "completed",
+  completed_at: "2026-03-01T10:30:00.000Z",
+  updated_at: UPDATED_AT,
+};
+
+const job = {
+  id: ids.upload,
+  status: "pending",
+  file_name: "items.csv",
+  size: 1048576,
+  dry_run: false,
+  total_rows: 0,
+  succeeded_rows: 0,
+  failed_rows: 0,
+  created_rows: 0,
+  updated_rows: 0,
+  unchanged_rows: 0,
+  restored_rows: 0,
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+};
+
+const completedJob = {
+  ...job,
+  status: "completed",
+  total_rows: 3,
+  succeeded_rows: 2,
+  failed_rows: 1,
+  created_rows: 1,
+  updated_rows: 1,
+  updated_at: UPDATED_AT,
+};
+
+const conversation = {
+  id: ids.conversation,
+  status: "completed",
+  created_at: CREATED_AT,
+  updated_at: UPDATED_AT,
+};
+
+/** The values of the document's examples. */
+export const examples = {
+  ids,
+  eventInput,
+  event,
+  itemInput,
+  item,
+  itemWithEvents: { ...item, events: [event] },
+  completed,
+  completedWithEvents: { ...completed, events: [event] },
+  job,
+  completedJob,
+  conversation,
+  listedConversation: { ...conversation, source: "telephone", external_id: "CALL-2026-0301" },
+  problem: {
+    pointer: "/work_items/3/agent_email",
+    code: "invalid_format",
+    message: "must be an e-mail address",
+  },
+  /** Only its form is real: a cursor is signed. */
+  cursor: "u7lGcyKcA9o0WkdwYfzGWzIjMjAyNi0wMy0wMVQxMDozMDowMC4wMDBa",
+  csv: "external_id,type,status,custom_attributes.team\nINC0000045,incident,completed,south\nINC0000046,incident,,north\n",
+  ticketsCsv: "Ticket;State;Closed\nT-1;Done;03.03.2026 16:20\nT-2;Open;\n",
+  mapping: {
+    fields: {
+      external_id: { column: "Ticket" },
+      status: { column: "State", values: { Done: "completed", Open: "pending" } },
+      completed_at: { column: "Closed", format: "dd.MM.yyyy HH:mm", time_zone: "Europe/Berlin" },
+    },
+    delimiter: ";",
+  },
+  etag: '"3-5f1d2c3b4a596877"',
+} as const;

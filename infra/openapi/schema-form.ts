@@ -1,0 +1,69 @@
+/** A JSON Schema, or a part of an OpenAPI document that holds some. */
+export type Json = { [key: string]: unknown };
+
+/** Whether a value is an object and no array. */
+export const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Makes a copy of a value in which every object is replaced by what `map` returns for its copy, from the inside out. */
+const mapObjects = (value: unknown, map: (object: Json) => Json): unknown => {
+  if (Array.isArray(value)) return value.map((each) => mapObjects(each, map));
+  if (!isObject(value)) return value;
+  return map(Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapObjects(each, map)])));
+};
+
+/** What zod's pattern for date-times says, in a form that people can read; `format` says the rest. */
+const DATE_TIME_PATTERN = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$";
+
+const without = (schema: Json, ...keys: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
+
+/** `anyOf: [schema, null]` as one schema that admits null, unless the schema is a reference. */
+const mergeNull = (schema: Json): Json => {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const [value, nothing] = anyOf as [unknown, unknown];
+  if (!isObject(value) || !isObject(nothing) || nothing["type"] !== "null" || typeof value["type"] !== "string") {
+    return schema;
+  }
+  if (value["enum"] !== undefined) return schema;
+  return { ...rest, ...value, type: [value["type"], "null"] };
+};
+
+/** Leaves out the bounds that every integer of zod has. */
+const withoutSafeBounds = (schema: Json): Json => {
+  if (schema["type"] !== "integer") return schema;
+  const bounds: readonly [string, number][] = [
+    ["minimum", Number.MIN_SAFE_INTEGER],
+    ["maximum", Number.MAX_SAFE_INTEGER],
+  ];
+  return without(schema, "pattern", ...bounds.filter(([key, bound]) => schema[key] === bound).map(([key]) => key));
+};
+
+const readablePattern = (schema: Json): Json =>
+  schema["format"] === "date-time" && schema["pattern"] !== undefined
+    ? { ...schema, pattern: DATE_TIME_PATTERN }
+    : schema;
+
+/** Gives the schemas that zod makes the form that people and generators read best. They accept the same values. */
+export const readable = (value: unknown): unknown =>
+  mapObjects(value, (object) => mergeNull(withoutSafeBounds(readablePattern(object))));
+
+/** Admits further keys, which later versions may add, in every object. */
+export const open = (value: unknown): unknown =>
+  mapObjects(value, (object) =>
+    object["additionalProperties"] === false ? without(object, "additionalProperties") : object,
+  );
+
+/** Names of the schemas that a value refers to, directly or not. */
+export const referencedSchemas = (value: unknown, schemas: Json, found = new Set<string>()): ReadonlySet<string> => {
+  mapObjects(value, (object) => {
+    const name = /^#\/components\/schemas\/(.+)$/.exec(String(object["$ref"]))?.[1];
+    if (name !== undefined && !found.has(name)) {
+      found.add(name);
+      referencedSchemas(schemas[name], schemas, found);
+    }
+    return object;
+  });
+  return found;
+};

@@ -1,0 +1,109 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
+import { oas } from "@stoplight/spectral-rulesets";
+import { describe, expect, it } from "vitest";
+import committed from "../../../docs/openapi.json" with { type: "json" };
+import { create } from "../../../functions/get-openapi-document.ts";
+import { routes } from "../../../functions/routes.ts";
+import { PROJECT_ROOT } from "../../../infra/build.ts";
+import { breakingChanges } from "../../../infra/openapi/breaking-changes.ts";
+import { createOpenApiDocument, type OpenApiDocument } from "../../../infra/openapi/document.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { apiEvent, lambdaContext } from "../../support/organization.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+
+const document = createOpenApiDocument();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+describe("docs/openapi.json", () => {
+  it("still promises what was committed: npm run openapi -- --breaking says otherwise", () => {
+    expect(breakingChanges(committed as unknown as OpenApiDocument, document)).toEqual([]);
+  });
+
+  it("is what npm run openapi writes", () => {
+    expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("has every route, by the name that the code uses, and nothing else", () => {
+    const documented = operations.map(({ path, method, operation }) => [operation["operationId"], { method, path }]);
+    const rows = Object.entries(routes).map(([name, { method, path }]) => [
+      name,
+      { method: method.toLowerCase(), path },
+    ]);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(rows));
+    expect(documented).toHaveLength(rows.length);
+  });
+
+  it("needs a key except where the route is public", () => {
+    for (const { operation } of operations) {
+      const route = routes[operation["operationId"] as keyof typeof routes];
+      expect([operation["operationId"], operation["security"]]).toEqual([
+        operation["operationId"],
+        "public" in route ? [] : undefined,
+      ]);
+    }
+    expect(document.security).toEqual([{ apiKey: [] }]);
+  });
+
+  it("has examples that are real on a service that was just started", () => {
+    const { parameters } = document.paths["/v1/work_items/{id}"]!["get"] as { parameters: { example: string }[] };
+    const { requestBody } = document.paths["/v1/work_items"]!["post"] as unknown as {
+      requestBody: { content: Record<string, { example: { work_item: { external_id: string } } }> };
+    };
+    const { external_id } = requestBody.content["application/json"]!.example.work_item;
+    expect(parameters[0]?.example).toBe(workItemId("demo", external_id));
+  });
+});
+
+describe("linters find nothing in it:", () => {
+  it("Redocly, with all its recommended rules as errors", () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(PROJECT_ROOT, "node_modules/@redocly/cli/bin/cli.js"), "lint", "docs/openapi.json"],
+      {
+        cwd: PROJECT_ROOT,
+        encoding: "utf8",
+        env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+      },
+    );
+    expect([status, stdout + stderr]).toEqual([0, expect.stringContaining("Your API description is valid.")]);
+    expect(stdout + stderr).not.toMatch(/warning/i);
+  });
+
+  it("Spectral, with its rules for OpenAPI", async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [[oas as RulesetDefinition, "recommended"]] });
+    expect(await spectral.run(JSON.stringify(document))).toEqual([]);
+    const { info: _, ...broken } = document;
+    expect(await spectral.run(JSON.stringify(broken))).not.toEqual([]);
+  });
+});
+
+describe("GET /v1/openapi.json", () => {
+  const serve = async (path: string, domainName: string, headers: Record<string, string> = {}) => {
+    const handler = create(await createTestRuntime());
+    const event = apiEvent({ resource: "/v1/openapi.json", headers });
+    Object.assign(event.requestContext, { path, domainName });
+    const { statusCode, body, headers: sent } = await handler(event, lambdaContext());
+    return { statusCode, headers: sent, document: JSON.parse(body) as OpenApiDocument };
+  };
+
+  it.each([
+    [
+      "/dev/v1/openapi.json",
+      "abc.execute-api.us-east-1.amazonaws.com",
+      {},
+      "https://abc.execute-api.us-east-1.amazonaws.com/dev",
+    ],
+    ["/v1/openapi.json", "us.api.example.com", { "X-Forwarded-Proto": "https" }, "https://us.api.example.com"],
+    ["/v1/openapi.json/", "localhost:3000", { "X-Forwarded-Proto": "http" }, "http://localhost:3000"],
+  ] as const)("at %s of %s needs no key and names its own address", async (path, host, headers, url) => {
+    const { statusCode, document: served, headers: sent } = await serve(path, host, headers);
+    expect(statusCode).toBe(200);
+    expect(served).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [{ url }] });
+    expect(sent).toMatchObject({ "cache-control": "public, max-age=300", etag: expect.stringMatching(/^"/) });
+  });
+});
