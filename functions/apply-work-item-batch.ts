@@ -2,6 +2,8 @@ import { StoreBusyError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
+import { scopeOf } from "../lib/http/scope.ts";
+import { assertScope } from "../lib/organizations/key-scope.ts";
 import { describeProblems, type Problem, under } from "../lib/problem.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
@@ -55,8 +57,9 @@ const addItems = (results: readonly BatchResult[], applied: readonly (ApplyResul
 /** `POST /v1/work_items/batch` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const applyWorkItems = createApplyWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, scopes, body }) => {
     const { items, dry_run: dryRun } = body;
+    assertScope(scopes, dryRun ? route.dryRunScope : scopeOf(route));
     const valid = items.filter((item) => "input" in item);
     const deadline = runtime.clock() + APPLY_WITHIN_MS;
     const applied = await applyWorkItems(organization, valid, { dryRun, deadline });

@@ -47,6 +47,7 @@ export const routes = {
     path: "/v1/work_items/batch",
     summary: "Create, update or restore up to 100 work items by external_id",
     bodyKind: "json",
+    dryRunScope: "read",
     query: noQuery,
     body: batchInputSchema,
     response: z.strictObject({

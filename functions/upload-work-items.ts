@@ -24,7 +24,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   const objects = createUploadObjects(runtime);
   const findMapping = createFindMapping(store);
 
-  return endpointWithBody(route, runtime, readUploadBody, async ({ organization, body, file, fields, headers }) => {
+  return endpointWithBody(route, runtime, readUploadBody, async (call) => {
+    const { organization, keyId, body, file, fields, headers } = call;
     const idempotencyKey = parseIdempotencyKey(headers);
     const { mapping: given, dry_run: dryRun = false } = (fields ?? body).upload;
     const mapping = await findMapping(organization.id, given);
@@ -32,7 +33,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     else if (mapping) assertMapping(mapping);
 
     const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
-    const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey });
+    const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey, keyId });
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
     if (known === undefined) await store.assertRoom(organization);

@@ -58,6 +58,17 @@ export class UnauthenticatedError extends WorkItemsError {
   }
 }
 
+/** The API key is valid, but it may not do this. */
+export class MissingScopeError extends WorkItemsError {
+  readonly scope: string;
+
+  /** @param scope what the key would need */
+  constructor(scope: string) {
+    super(`this API key lacks the scope ${scope}`);
+    this.scope = scope;
+  }
+}
+
 /** The organization has used up one of its limits for now. */
 export class TooManyRequestsError extends WorkItemsError {
   override readonly name: string = "TooManyRequestsError";

@@ -16,6 +16,7 @@ export const commonOptions = {
   table: { type: "string" },
   "items-table": { type: "string" },
   region: { type: "string" },
+  stage: { type: "string" },
   json: { type: "boolean", default: false },
 } as const;
 
@@ -26,7 +27,8 @@ export interface Target {
   readonly region?: string | undefined;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+/** Environment variables. */
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 const localVariables = (variables: Variables): Variables => {
   const file = join(variables["DATA_DIR"] ?? ".local", "env");
@@ -34,7 +36,7 @@ const localVariables = (variables: Variables): Variables => {
     return parseEnv(readFileSync(file, "utf8"));
   } catch {
     throw new UsageError(
-      `which service? Start the local one with npm start (it writes ${file}), or name one: --table <Access table> --region ${regionCodesInWords}`,
+      `which service? Start the local one with npm start (it writes ${file}), or name a deployed one: --stage prod --region ${regionCodesInWords}`,
     );
   }
 };
@@ -47,8 +49,8 @@ const regionCode = (value: string | undefined): RegionCode => {
 
 /** What a command works on. */
 export interface OpenedAdministration extends Administration {
-  /** The WorkItems table; undefined unless the options, the environment or a local stack name it. */
-  readonly itemsTable: string | undefined;
+  /** Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing. */
+  readonly variables: Variables;
 }
 
 /**
@@ -77,14 +79,14 @@ export const openAdministration = (target: Target, variables: Variables): Opened
   return {
     dynamodb: DynamoDBDocumentClient.from(client),
     environment: { ACCESS_TABLE: table },
-    itemsTable: target["items-table"] ?? all["WORK_ITEMS_TABLE"],
     clock: Date.now,
     region,
+    variables: { ...all, WORK_ITEMS_TABLE: target["items-table"] ?? all["WORK_ITEMS_TABLE"] },
   };
 };
 
 /** The last line of every command's usage. */
-export const COMMON_USAGE = `options: --json   --table <Access table> --region ${regionCodesInWords} (default: the local service)`;
+export const COMMON_USAGE = `options: --json   --stage prod --region ${regionCodesInWords}, or --table <Access table> --region ${regionCodesInWords} (default: the local service)`;
 
 /** Checks an organization's id. @throws UsageError */
 export const organizationId = (value: string | undefined): string => {

@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { type ApiKeyRecord, apiKeyRecordSchema } from "../../lib/organizations/access-store.ts";
 import {
-  type Administration,
   type CreatedKey,
   createKey,
   isLive,
@@ -10,19 +9,24 @@ import {
   revokeKey,
   rotateKey,
 } from "../../lib/organizations/administration.ts";
+import { nearestTo } from "../../lib/nearest.ts";
 import { apiKeyId, hashApiKey } from "../../lib/organizations/api-key.ts";
+import { lastUsesOf, listAllKeys } from "../../lib/organizations/key-list.ts";
+import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../lib/organizations/key-scope.ts";
 import {
   COMMON_USAGE,
   commonOptions,
   openAdministration,
+  type OpenedAdministration,
   organizationId,
   runCommand,
   UsageError,
 } from "./administration.ts";
+import { variablesOf } from "./stack-variables.ts";
 
-const USAGE = `usage: npm run keys -- create --organization acme [--name ci] [--expires 90d]
-       npm run keys -- list   --organization acme
-       npm run keys -- rotate --organization acme [--name ci] [--expires 90d]
+const USAGE = `usage: npm run keys -- create --organization acme [--name ci] [--expires 90d] [--scopes read,write,upload]
+       npm run keys -- list   [--organization acme]
+       npm run keys -- rotate --organization acme [--name ci] [--expires 90d] [--scopes read,write,upload]
        npm run keys -- revoke --organization acme --key <key id, or the key itself>
 ${COMMON_USAGE}`;
 
@@ -35,6 +39,13 @@ const expiry = (text: string | undefined, clock: Clock): string | undefined => {
   if (count === undefined) throw new UsageError("--expires: must be hours or days, such as 12h or 90d");
   return isoTime(clock() + Number(count) * DURATION_MILLISECONDS[unit as "h" | "d"]);
 };
+
+const scopesIn = (text: string | undefined): KeyScope[] | undefined =>
+  text?.split(",").map((name) => {
+    const parsed = keyScopeSchema.safeParse(name.trim());
+    if (parsed.success) return parsed.data;
+    throw new UsageError(`--scopes: there is no ${name}; did you mean ${nearestTo(name, KEY_SCOPES)}?`);
+  });
 
 const keyId = (text: string | undefined): string => {
   if (text === undefined) throw new UsageError("--key: name the key to revoke; npm run keys -- list shows them");
@@ -53,25 +64,63 @@ const withoutHash = (key: ApiKeyRecord) => apiKeyRecordSchema.omit({ hash: true 
 const describeCreated = ({ key, record }: CreatedKey): string =>
   `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
 
-const run = async (administration: Administration, command: string | undefined, values: Values): Promise<string> => {
-  const organization = organizationId(values.organization);
+/** A key and the hour of its last use. */
+interface ListedKey {
+  readonly key: ApiKeyRecord;
+  /** ISO 8601; undefined if it was never used, or nobody knows. */
+  readonly usedAt: string | undefined;
+}
+
+const list = async (administration: OpenedAdministration, organization: string | undefined): Promise<ListedKey[]> => {
+  const keys = await (organization === undefined
+    ? listAllKeys(administration)
+    : listKeys(administration, organization));
+  const limits = administration.variables["LIMITS_TABLE"];
+  const uses =
+    limits === undefined
+      ? new Map<string, string>()
+      : await lastUsesOf({ dynamodb: administration.dynamodb, environment: { LIMITS_TABLE: limits } }, keys);
+  return keys.map((key) => ({ key, usedAt: uses.get(key.key_id) }));
+};
+
+const describeListed = ({ key, usedAt }: ListedKey, now: number): string =>
+  [
+    key.organization,
+    key.key_id,
+    key.name,
+    (key.scopes ?? KEY_SCOPES).join(","),
+    `created ${key.created_at}`,
+    usedAt === undefined ? "use unknown" : `used ${usedAt.slice(0, "2026-11-21T18".length)}`,
+    stateOf(key, now),
+  ].join("  ");
+
+const run = async (
+  administration: OpenedAdministration,
+  command: string | undefined,
+  values: Values,
+): Promise<string> => {
   const { clock } = administration;
-  const options = { name: values.name, validUntil: expiry(values.expires, clock) };
+  const options = {
+    name: values.name,
+    validUntil: expiry(values.expires, clock),
+    scopes: scopesIn(values.scopes),
+  };
   const print = (result: unknown, text: string): string => (values.json ? JSON.stringify(result) : text);
   switch (command) {
     case "create": {
-      const created = await createKey(administration, organization, options);
+      const created = await createKey(administration, organizationId(values.organization), options);
       return print({ key: created.key, ...withoutHash(created.record) }, describeCreated(created));
     }
     case "list": {
-      const keys = await listKeys(administration, organization);
-      const lines = keys.map(
-        (key) => `${key.key_id}  ${key.name}  created ${key.created_at}  ${stateOf(key, clock())}`,
+      const { organization } = values;
+      const keys = await list(administration, organization === undefined ? undefined : organizationId(organization));
+      return print(
+        keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
+        keys.map((key) => describeListed(key, clock())).join("\n") || `${organization ?? "nobody"} has no keys`,
       );
-      return print(keys.map(withoutHash), lines.join("\n") || `${organization} has no keys`);
     }
     case "rotate": {
-      const rotated = await rotateKey(administration, organization, options);
+      const rotated = await rotateKey(administration, organizationId(values.organization), options);
       const { previous, revoked } = rotated;
       return print(
         {
@@ -85,7 +134,7 @@ const run = async (administration: Administration, command: string | undefined, 
       );
     }
     case "revoke": {
-      const revoked = await revokeKey(administration, organization, keyId(values.key));
+      const revoked = await revokeKey(administration, organizationId(values.organization), keyId(values.key));
       return print(withoutHash(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`);
     }
     default:
@@ -101,6 +150,7 @@ const parseCommandLine = () =>
       organization: { type: "string" },
       name: { type: "string" },
       expires: { type: "string" },
+      scopes: { type: "string" },
       key: { type: "string" },
     },
   });
@@ -111,5 +161,5 @@ await runCommand(async () => {
   const [command, stray] = positionals;
   if (stray !== undefined || !["create", "list", "rotate", "revoke"].includes(command ?? ""))
     throw new UsageError(USAGE);
-  return run(openAdministration(values, process.env), command, values);
+  return run(openAdministration(values, await variablesOf(values, process.env)), command, values);
 });

@@ -21,6 +21,7 @@ import {
   runCommand,
   UsageError,
 } from "./administration.ts";
+import { variablesOf } from "./stack-variables.ts";
 
 const USAGE = `usage: npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8]
        npm run organizations -- show acme
@@ -56,7 +57,8 @@ const set = async (
 };
 
 const reindex = async (administration: OpenedAdministration, organization: string): Promise<OrganizationRecord> => {
-  const { dynamodb, clock, environment, itemsTable } = administration;
+  const { dynamodb, clock, environment, variables } = administration;
+  const itemsTable = variables["WORK_ITEMS_TABLE"];
   if (itemsTable === undefined) throw new UsageError("name the table: --items-table <WorkItems table>");
   const runtime = {
     dynamodb,
@@ -93,7 +95,7 @@ await runCommand(async () => {
   const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
   if (stray !== undefined || id === undefined || run === undefined) throw new UsageError(USAGE);
   const organization = organizationId(id);
-  const record = await run(openAdministration(values, process.env), organization, values);
+  const record = await run(openAdministration(values, await variablesOf(values, process.env)), organization, values);
   return values.json
     ? JSON.stringify(withoutSecret(record))
     : `${record.organization}: ${record.rate} requests a second, ${record.burst} at once; ` +

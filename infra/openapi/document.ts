@@ -117,7 +117,7 @@ const errorStatusesOf = (route: Route, { errors = [] }: OperationDescription): E
   422,
   500,
   503,
-  ...(route.public === true ? [] : ([401, 429] as const)),
+  ...(route.public === true ? [] : ([401, 403, 429] as const)),
   ...(route.path.includes("{id}") ? ([404] as const) : []),
   ...(route.bodyKind === "none" ? [] : ([413, 415] as const)),
   ...errors,

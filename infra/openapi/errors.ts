@@ -28,6 +28,13 @@ const ERRORS = {
     example: "a valid API key is required: Authorization: Bearer <API_KEY>",
     headers: ["WWW-Authenticate"],
   },
+  403: {
+    name: "Forbidden",
+    description:
+      "The API key lacks the scope for this call: `read`, `write` or `upload`. Keys without scopes lack none.",
+    example: "this API key lacks the scope write",
+    headers: ["WWW-Authenticate"],
+  },
   404: {
     name: "NotFound",
     description: "The organization has nothing with this id.",
@@ -92,7 +99,7 @@ const problemExample = (status: number, { example, errors = [] }: ErrorResponse)
 };
 
 const responseOf = (status: ErrorStatus, error: ErrorResponse): Json => {
-  const isMetered = status !== 401;
+  const isMetered = status !== 401 && status !== 403;
   return {
     description: error.description,
     headers: headersOf(...(isMetered ? LIMIT_HEADERS : []), ...(error.headers ?? [])),

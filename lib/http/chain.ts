@@ -1,6 +1,6 @@
 import type middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import type { Organization } from "../organizations/organization.ts";
+import type { Caller } from "../organizations/authenticate.ts";
 import type { Quota } from "../organizations/rate-limit.ts";
 import type { RequestBody } from "./request-body.ts";
 
@@ -15,7 +15,7 @@ export interface Progress {
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Set by authentication. */
-  organization?: Organization;
+  caller?: Caller;
   /** Set by the rate limit. */
   quota?: Quota;
   /** Set if the route takes a body. */

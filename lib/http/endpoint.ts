@@ -1,10 +1,10 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import { RateLimitExceededError, StoreBusyError } from "../errors.ts";
+import { MissingScopeError, RateLimitExceededError, StoreBusyError } from "../errors.ts";
 import { createAccessStore } from "../organizations/access-store.ts";
-import { createAuthenticate } from "../organizations/authenticate.ts";
-import type { Organization } from "../organizations/organization.ts";
+import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
+import { createNoteKeyUse } from "../organizations/key-use.ts";
 import { createRateLimiter } from "../organizations/rate-limit.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
@@ -15,11 +15,15 @@ import type { ReadBody } from "./request-body.ts";
 import { requestIdAndLog } from "./request-log.ts";
 import { responseHeaders } from "./response-headers.ts";
 import type { EdgePermissions, Route } from "./route.ts";
+import { scopeOf } from "./scope.ts";
 
 type EdgeRuntime = Runtime<EdgePermissions>;
 
-/** Finds the calling organization and debits its rate limit. Every response to it tells what is left. */
-const authenticationAndRateLimit = (runtime: EdgeRuntime): Step => {
+/**
+ * Finds the caller, checks the scope of its key, and debits the rate limit of its organization. Every response to it
+ * tells what is left.
+ */
+const authenticationAndRateLimit = (route: Route, runtime: EdgeRuntime): Step => {
   const { environment, clock, log } = runtime;
   const metrics = new Metrics();
   const authenticate = createAuthenticate({
@@ -31,18 +35,22 @@ const authenticationAndRateLimit = (runtime: EdgeRuntime): Step => {
     metrics.singleMetric().addMetric("LimiterFailedOpen", MetricUnit.Count, 1);
     log.warn("rate limiter failed open", { reason: error instanceof Error ? error.name : "unknown" });
   });
+  const noteKeyUse = createNoteKeyUse(runtime);
+  const accepted = [scopeOf(route), ...(route.dryRunScope === undefined ? [] : [route.dryRunScope])];
   const addHeaders: Step["after"] = ({ event, response, error }) => {
-    const { organization, quota } = progressOf(event);
+    const { caller, quota } = progressOf(event);
     const left =
       error instanceof RateLimitExceededError ? { remaining: 0, resetSeconds: error.retryAfterSeconds } : quota;
-    if (!response || organization === undefined || left === undefined) return;
-    response.headers = { ...response.headers, ...rateLimitHeaders(organization, left) };
+    if (!response || caller === undefined || left === undefined) return;
+    response.headers = { ...response.headers, ...rateLimitHeaders(caller.organization, left) };
   };
   return {
     before: async ({ event }) => {
       const progress = progressOf(event);
-      progress.organization = await authenticate(progress.headers["authorization"]);
-      progress.quota = await admit(progress.organization);
+      const caller = await authenticate(progress.headers["authorization"]);
+      progress.caller = caller;
+      if (!accepted.some((scope) => caller.scopes.includes(scope))) throw new MissingScopeError(scopeOf(route));
+      [progress.quota] = await Promise.all([admit(caller.organization), noteKeyUse(caller.keyId)]);
     },
     after: addHeaders,
     onError: addHeaders,
@@ -61,13 +69,11 @@ const outOfTime = (): never => {
 };
 
 /** Handles a call of an organization. */
-type EndpointHandler<R extends Route> = (
-  call: Call<R> & { readonly organization: Organization },
-) => Promise<RouteResponse<R>>;
+type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<RouteResponse<R>>;
 
 /**
  * The middleware chain of every endpoint with a key: request id and log, headers of all responses, authentication
- * (401), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The caches of keys and limits
+ * (401), scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The caches of keys and limits
  * live as long as the handler.
  */
 const createChain = <R extends Route>(
@@ -82,14 +88,14 @@ const createChain = <R extends Route>(
   })
     .use(requestIdAndLog(route.name, runtime))
     .use(responseHeaders(runtime))
-    .use(authenticationAndRateLimit(runtime))
+    .use(authenticationAndRateLimit(route, runtime))
     .use(readBody === undefined ? [] : [bodyReader(readBody)])
     .use(errorTable)
     .handler(async (event: APIGatewayProxyEvent, context: Context): Promise<APIGatewayProxyResult> => {
       const call = callOf(route, runtime.clock, event, context);
-      const { organization } = progressOf(event);
-      if (organization === undefined) throw new Error("nobody was authenticated");
-      return toResult(route, event, await handle({ ...call, organization }));
+      const { caller } = progressOf(event);
+      if (caller === undefined) throw new Error("nobody was authenticated");
+      return toResult(route, event, await handle({ ...call, ...caller }));
     });
   return (event, context) => chain(event, context);
 };

@@ -1,6 +1,7 @@
 import {
   ExternalIdTakenError,
   InvalidInputError,
+  MissingScopeError,
   NotFoundError,
   PreconditionFailedError,
   StateConflictError,
@@ -65,6 +66,9 @@ const table = [
   row(MalformedBodyError, { status: 400, name: "malformed-body", title: "The body cannot be parsed" }),
   row(UnauthenticatedError, { status: 401, name: "unauthenticated", title: "A valid API key is required" }, () => ({
     headers: { "www-authenticate": "Bearer" },
+  })),
+  row(MissingScopeError, { status: 403, name: "missing-scope", title: "The API key lacks a scope" }, ({ scope }) => ({
+    headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   })),
   row(NotFoundError, { status: 404, name: "not-found", title: "Not found" }),
   row(MethodNotAllowedError, { status: 405, name: "method-not-allowed", title: "Method not allowed" }, (error) => ({

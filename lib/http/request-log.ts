@@ -7,21 +7,27 @@ import { readHeaders } from "./request.ts";
 const withoutAttachments = (error: unknown) =>
   error instanceof Error ? { name: error.name, message: error.message, stack: error.stack } : { name: typeof error };
 
+const bytesOf = (body: string | null | undefined, isBase64 = false): number =>
+  Buffer.byteLength(body ?? "", isBase64 ? "base64" : "utf8");
+
 /**
  * The first step of the chain and the last one for responses. It adds `x-request-id` to every response and writes one
- * log line for every request. The line holds no bodies and no API keys; for a 5xx it holds the error.
+ * log line for every request. The line holds no bodies and no API keys, but the id of the key; for a 5xx it holds the error.
  */
 export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step => {
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
-    const { requestId, startedAt, organization } = progressOf(event);
+    const { requestId, startedAt, caller } = progressOf(event);
     response.headers = { ...response.headers, "x-request-id": requestId };
     const line = {
       request_id: requestId,
       route,
-      organization: organization?.id,
+      organization: caller?.organization.id,
+      key: caller?.keyId,
       status: response.statusCode,
       duration_ms: clock() - startedAt,
+      request_bytes: bytesOf(event.body, event.isBase64Encoded),
+      response_bytes: bytesOf(response.body, response.isBase64Encoded),
     };
     if (response.statusCode < 500) log.info("request", line);
     else log.error("request", { ...line, error: withoutAttachments(error) });

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { KeyScope } from "../organizations/key-scope.ts";
 import type { Permissions } from "../runtime/permissions.ts";
 
 /** How the body of a request is parsed before the schema validates it. */
@@ -20,6 +21,8 @@ export interface Route {
   readonly response: z.ZodType;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
+  /** Scope of keys that suffices for a dry run. @default that of all other calls */
+  readonly dryRunScope?: KeyScope;
   /** Whether the endpoint is not in the contract. */
   readonly extension?: boolean;
   /** Whether it needs no API key and counts against no limit. It holds no organization's data. */

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { decoderOf } from "../dynamodb/decode-record.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
+import { keyScopeSchema } from "./key-scope.ts";
 import { organizationIdSchema, organizationRecordSchema, toOrganization, type Organization } from "./organization.ts";
 
 /** The record of an API key. The Access table holds it twice: by the key's hash and in its organization's partition. */
@@ -14,6 +15,8 @@ export const apiKeyRecordSchema = z.object({
   created_at: z.string(),
   /** ISO 8601; from this time on the key is refused. */
   valid_until: z.string().optional(),
+  /** Absent: all. */
+  scopes: z.array(keyScopeSchema).optional(),
   revoked_at: z.string().optional(),
 });
 /** A decoded record of an API key. */
@@ -37,6 +40,7 @@ export const organizationRecordKey = (organization: string) => ({
 /** Reads the Access table, with one GetItem for each call. */
 export interface AccessStore {
   findKey(hash: string): Promise<ApiKeyRecord | undefined>;
+  /** @returns undefined also for an organization whose data is being erased */
   findOrganization(id: string): Promise<Organization | undefined>;
 }
 
@@ -54,7 +58,8 @@ export const createAccessStore = ({ dynamodb, environment }: AccessRuntime): Acc
     },
     async findOrganization(id) {
       const item = await get(organizationRecordKey(id));
-      return item && toOrganization(decodeOrganization(item));
+      const record = item && decodeOrganization(item);
+      return record === undefined || record.erasing_since !== undefined ? undefined : toOrganization(record);
     },
   };
 };

@@ -21,6 +21,7 @@ import {
 } from "./access-store.ts";
 import type { RegionCode } from "../regions.ts";
 import { apiKeyId, generateApiKey, hashApiKey } from "./api-key.ts";
+import type { KeyScope } from "./key-scope.ts";
 import {
   BURST_DEFAULT,
   generateCursorSecret,
@@ -151,14 +152,30 @@ export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime
   return organizations;
 };
 
-/** Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored. */
+/** What a new key may be given. */
+export interface KeyOptions {
+  /** @default "default" */
+  readonly name?: string | undefined;
+  /** ISO 8601. @default for ever */
+  readonly validUntil?: string | undefined;
+  /** @default all */
+  readonly scopes?: readonly KeyScope[] | undefined;
+}
+
+/**
+ * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
+ * @throws StateConflictError if the organization's data is being erased
+ */
 export const createKey = async (
   administration: Administration,
   organization: string,
-  options: { readonly name?: string | undefined; readonly validUntil?: string | undefined } = {},
+  options: KeyOptions = {},
 ): Promise<CreatedKey> => {
   const { dynamodb, environment, region, clock } = administration;
-  await putOrganization(administration, organization);
+  const { erasing_since: erasingSince } = await putOrganization(administration, organization);
+  if (erasingSince !== undefined) {
+    throw new StateConflictError(`the data of ${organization} is being erased since ${erasingSince}`);
+  }
   const key = generateApiKey(region);
   const hash = hashApiKey(key);
   const record: ApiKeyRecord = {
@@ -168,6 +185,7 @@ export const createKey = async (
     name: options.name ?? KEY_NAME_DEFAULT,
     created_at: isoTime(clock()),
     ...(options.validUntil !== undefined && { valid_until: options.validUntil }),
+    ...(options.scopes !== undefined && { scopes: [...options.scopes] }),
   };
   const put = (Key: Record<string, string>) => ({
     Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
@@ -240,14 +258,14 @@ export const revokeKey = async (
 };
 
 /**
- * Creates a new key with the name of a live one. Both are valid, so that clients can change to the new one; all older
+ * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both are valid, so that clients can change to the new one; all older
  * live keys of that name are revoked.
  * @throws NotFoundError if no key of that name is live
  */
 export const rotateKey = async (
   administration: Administration,
   organization: string,
-  options: { readonly name?: string | undefined; readonly validUntil?: string | undefined } = {},
+  options: KeyOptions = {},
 ): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> => {
   const name = options.name ?? KEY_NAME_DEFAULT;
   const live = (await listKeys(administration, organization)).filter(
@@ -257,5 +275,6 @@ export const rotateKey = async (
   if (previous === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
   const revoked: ApiKeyRecord[] = [];
   for (const key of older) revoked.push(await revokeKey(administration, organization, key.key_id));
-  return { ...(await createKey(administration, organization, { ...options, name })), previous, revoked };
+  const scopes = options.scopes ?? previous.scopes;
+  return { ...(await createKey(administration, organization, { ...options, name, scopes })), previous, revoked };
 };

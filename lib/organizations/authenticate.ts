@@ -4,6 +4,7 @@ import type { AccessStore } from "./access-store.ts";
 import type { RegionCode } from "../regions.ts";
 import { hashApiKey, isApiKeyOf } from "./api-key.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
+import { KEY_SCOPES, type KeyScope } from "./key-scope.ts";
 import type { Organization } from "./organization.ts";
 
 /** Revoked keys and changed limits take effect within this time. */
@@ -12,14 +13,22 @@ export const KEY_CACHE_SECONDS = 30;
 export const UNKNOWN_KEY_CACHE_SECONDS = 5;
 const CACHED_KEYS_MAX = 1000;
 
-interface Access {
+/** Who sends a request. */
+export interface Caller {
   readonly organization: Organization;
+  readonly keyId: string;
+  /** What the key may do. */
+  readonly scopes: readonly KeyScope[];
+}
+
+interface Access {
+  readonly caller: Caller;
   /** Milliseconds since the epoch. */
   readonly validUntil: number;
 }
 
-/** Finds the organization of an `Authorization` header. @throws UnauthenticatedError */
-export type Authenticate = (authorization: string | undefined) => Promise<Organization>;
+/** Finds the caller of an `Authorization` header. @throws UnauthenticatedError */
+export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
 
 /**
  * Authenticates bearer keys. Form, checksum and region are checked before the table is read. Known and unknown keys
@@ -43,7 +52,7 @@ export const createAuthenticate = (options: {
     if (organization === undefined) return undefined;
     // A time that cannot be read is no reason to admit: it is over.
     const validUntil = key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) || 0;
-    return { organization, validUntil };
+    return { caller: { organization, keyId: key.key_id, scopes: key.scopes ?? KEY_SCOPES }, validUntil };
   };
 
   const readOnce = async (hash: string): Promise<Access | undefined> => {
@@ -70,6 +79,6 @@ export const createAuthenticate = (options: {
     if (key === undefined || !isApiKeyOf(region, key)) throw new UnauthenticatedError();
     const access = await find(hashApiKey(key));
     if (access === undefined || clock() >= access.validUntil) throw new UnauthenticatedError();
-    return access.organization;
+    return access.caller;
   };
 };

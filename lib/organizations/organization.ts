@@ -54,6 +54,8 @@ export const organizationRecordSchema = z.object({
   /** Place up to which an interrupted reindexing has come. */
   reindexed_to: z.string().optional(),
   cursor_secret: z.string().min(1),
+  /** ISO 8601. Since then its data is being erased: its keys are refused, and nothing of it is written any more. */
+  erasing_since: z.string().optional(),
 });
 /** A decoded record of an organization. */
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;

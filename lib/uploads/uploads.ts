@@ -8,6 +8,6 @@ import { createFinishUpload } from "./workers/finish-upload.ts";
 export const createUploads = (runtime: RuntimeWith<"workItems" | "uploads">) => {
   const store = createUploadStore(runtime);
   const objects = createUploadObjects(runtime);
-  const finish = createFinishUpload(store, createWriteReport(runtime, objects), runtime.clock);
+  const finish = createFinishUpload(store, createWriteReport(runtime, objects), runtime);
   return { store, objects, finish };
 };

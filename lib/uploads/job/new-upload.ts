@@ -20,12 +20,14 @@ export interface UploadRequest {
   readonly mapping: Mapping | undefined;
   readonly dryRun: boolean;
   readonly idempotencyKey: string | undefined;
+  /** Id of the API key. */
+  readonly keyId: string;
 }
 
 /** A job that is to be created. */
 export type NewUpload = Pick<
   UploadJob,
-  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash"
+  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash" | "key_id"
 >;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
@@ -39,11 +41,12 @@ const hashOf = ({ filename, size, content, mapping, dryRun }: UploadRequest): st
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
 export const newUploadOf = (organization: string, request: UploadRequest): NewUpload => {
-  const { filename, size, content, mapping, dryRun, idempotencyKey } = request;
+  const { filename, size, content, mapping, dryRun, idempotencyKey, keyId } = request;
   return {
     id: idempotencyKey === undefined ? randomUUID() : idempotentUploadJobId(organization, idempotencyKey),
     origin: content === undefined ? "form" : "request",
     expected_size: size,
+    key_id: keyId,
     ...(filename !== "" && { file_name: filename.slice(0, FILE_NAME_MAX_CHARACTERS).toWellFormed() }),
     ...(dryRun && { dry_run: true }),
     ...(mapping && { mapping: JSON.stringify(mapping) }),

@@ -93,11 +93,11 @@ export const createOpenUploads = (
     job: JobKey,
     counters: Counters,
     outcome: { readonly status: "completed" | "failed" | "cancelled"; readonly error?: string },
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const stored = await readJob(job);
-      if (stored?.next_check === undefined) return;
-      if (stored.stopping && outcome.status === "completed") return;
+      if (stored?.next_check === undefined) return false;
+      if (stored.stopping && outcome.status === "completed") return false;
       const ended = await transact([
         {
           Update: toUpdate(table, {
@@ -119,7 +119,7 @@ export const createOpenUploads = (
         { Delete: { TableName: table, Key: recordKeys.open(job, stored.next_check) } },
         { Delete: { TableName: table, Key: recordKeys.openOf(job) } },
       ]);
-      if (ended) return;
+      if (ended) return true;
       await backOff(attempt);
     }
     throw new StoreBusyError("the upload could not be ended");

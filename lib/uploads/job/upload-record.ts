@@ -114,6 +114,8 @@ export const uploadJobRecordSchema = z.object({
   next_check: storedTimestamp.optional(),
   /** SHA-256 of the request's content, if it had an `Idempotency-Key`. */
   content_hash: z.string().optional(),
+  /** Id of the API key that requested the job. */
+  key_id: z.string().optional(),
   file_name: z.string().optional(),
   /** Size in bytes of the file in the request, or of the one that the form accepts. */
   expected_size: z.int().optional(),

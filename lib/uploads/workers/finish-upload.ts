@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { type ReportContent, ReportUnfinishedError, type WriteReport } from "../files/failed-rows.ts";
 import type { PartPosition, SendParts } from "./upload-messages.ts";
 import { isEnded, isHeld, type JobKey, sumOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
@@ -35,7 +35,7 @@ export interface FinishTime {
  * @throws ReportUnfinishedError if the time was too short for the report and it may not be abridged
  */
 export const createFinishUpload =
-  (store: UploadStore, writeReport: WriteReport, clock: Clock) =>
+  (store: UploadStore, writeReport: WriteReport, { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">) =>
   async (key: JobKey, time: FinishTime = { until: Infinity, abridge: false }): Promise<boolean> => {
     let snapshot = await store.read(key);
     if (!snapshot || isEnded(snapshot.job)) return true;
@@ -56,10 +56,13 @@ export const createFinishUpload =
     const isOver = (): boolean => clock() >= time.until;
     const report = counters.failed > 0 && (await writeReport(job, parts, { isOver, abridge: time.abridge }));
     const shortfall = report && shortfallOf(report, counters.failed);
-    await store.end(job, counters, {
-      status: job.stopping ?? "completed",
+    const status = job.stopping ?? "completed";
+    const endedNow = await store.end(job, counters, {
+      status,
       ...(shortfall && { error: [job.error, shortfall].filter(Boolean).join("; ") }),
     });
+    const { organization, key_id: keyId, total_rows: rows, source_size: bytes } = job;
+    if (endedNow) log.info("upload ended", { job: job.id, organization, key: keyId, status, rows, bytes });
     return true;
   };
 

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAccessStore } from "../../../lib/organizations/access-store.ts";
 import { createAuthenticate } from "../../../lib/organizations/authenticate.ts";
+import { create as createGetHandler } from "../../../functions/list-work-items.ts";
+import { call } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 let runtime: TestRuntime;
@@ -12,7 +14,8 @@ let dataDirectory: string;
 beforeAll(async () => {
   runtime = await createTestRuntime();
   dataDirectory = await mkdtemp(join(tmpdir(), "work-items-"));
-  const variables = { ACCESS_TABLE: runtime.environment.ACCESS_TABLE, REGION_CODE: "us", API_KEY: "none" };
+  const { ACCESS_TABLE, LIMITS_TABLE } = runtime.environment;
+  const variables = { ACCESS_TABLE, LIMITS_TABLE, REGION_CODE: "us", API_KEY: "none" };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(join(dataDirectory, "env"), lines.join(""));
 });
@@ -45,8 +48,9 @@ const json = async (command: string): Promise<Record<string, string>> => {
   return JSON.parse(out) as Record<string, string>;
 };
 
-const authenticate = (key: string | undefined) =>
+const callerOf = (key: string | undefined) =>
   createAuthenticate({ region: "us", store: createAccessStore(runtime), clock: Date.now })(`Bearer ${key}`);
+const authenticate = async (key: string | undefined) => (await callerOf(key)).organization;
 
 describe("npm run keys", () => {
   it("creates a valid key, lists it without the key itself, and revokes it by id or by the key", async () => {
@@ -57,7 +61,9 @@ describe("npm run keys", () => {
     expect(Math.round(days)).toBe(90);
 
     const { out } = await run("keys list --organization acme");
-    expect(out).toMatch(new RegExp(`^${created["key_id"]}  ci  created \\S+  live until \\S+$`));
+    expect(out).toMatch(
+      new RegExp(`^acme  ${created["key_id"]}  ci  read,write,upload  created \\S+  use unknown  live until \\S+$`),
+    );
 
     await json(`keys revoke --organization acme --key ${created["key"]}`);
     await expect(authenticate(created["key"])).rejects.toThrow("API key");
@@ -69,6 +75,23 @@ describe("npm run keys", () => {
     const second = await json("keys rotate --organization rotating");
     expect(await authenticate(first["key"])).toMatchObject({ id: "rotating" });
     expect(await authenticate(second["key"])).toMatchObject({ id: "rotating" });
+  });
+
+  it("gives a key scopes, which a rotated key keeps", async () => {
+    const first = await json("keys create --organization scoped --scopes read,upload");
+    expect(await callerOf(first["key"])).toMatchObject({ scopes: ["read", "upload"] });
+    const second = await json("keys rotate --organization scoped");
+    expect(await callerOf(second["key"])).toMatchObject({ scopes: ["read", "upload"] });
+  });
+
+  it("lists the keys of all organizations with the hour of their last use", async () => {
+    const { key = "", key_id: id = "" } = await json("keys create --organization used");
+    const { out: before } = await run("keys list");
+    expect(before).toContain(`used  ${id}`);
+    expect(before).toContain("acme  ");
+    expect((await call(createGetHandler(runtime), { resource: "/v1/work_items", key })).status).toBe(200);
+    const hour = new Date().toISOString().slice(0, "2026-11-21T18".length);
+    expect((await run("keys list --organization used")).out).toContain(`  used ${hour}  `);
   });
 
   it("prints the key by itself on the first line, for people", async () => {
@@ -83,6 +106,9 @@ describe("npm run keys", () => {
     ["keys create --organization Acme", "organization: must be"],
     ["keys create --organization acme --expires soon", "--expires: must be"],
     ["keys create --organization acme --colour red", "--colour"],
+    ["keys create --organization acme --scopes reed", "there is no reed; did you mean read?"],
+    ["keys list --stage prodd --region us", "did you mean prod?"],
+    ["keys list --stage prod --region uss", "did you mean us?"],
     ["keys revoke --organization acme", "--key: name the key"],
     ["keys revoke --organization acme --key 000000000000", "has no key 000000000000"],
     ["keys list --organization acme --table none --region mars", "--region us"],

@@ -25,7 +25,10 @@ beforeAll(async () => {
   });
 });
 
-const createInstance = () => createAuthenticate({ region: "us", store: createAccessStore(runtime), clock });
+const createInstance = () => {
+  const authenticate = createAuthenticate({ region: "us", store: createAccessStore(runtime), clock });
+  return async (authorization: string | undefined) => (await authenticate(authorization)).organization;
+};
 
 describe("authenticate", () => {
   it("finds the organization of a key, whatever the case of the scheme", async () => {

@@ -1,0 +1,51 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { isoTime } from "../clock.ts";
+import { isConditionFailure } from "../dynamodb/errors.ts";
+import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
+import { createExpiringCache } from "./expiring-cache.ts";
+import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./rate-limit.ts";
+
+const HOUR_MS = 3_600_000;
+const REMEMBERED_KEYS_MAX = 1000;
+/** After a failure the use is noted by a request that comes later than this. */
+const TRY_AGAIN_MS = 60_000;
+
+/** Primary key of the record of a key's last use, in the Limits table. */
+export const keyUseKey = (keyId: string) => ({ [PARTITION_KEY]: `KEY#${keyId}`, [SORT_KEY]: "#USE" });
+
+/** Notes that a key is used now. It waits 100 ms at most, and never throws. */
+export type NoteKeyUse = (keyId: string) => Promise<void>;
+
+/**
+ * Notes the hour of a key's last use: each instance writes once an hour for each key, and not for every request. An
+ * earlier hour never replaces a later one.
+ */
+export const createNoteKeyUse = ({ dynamodb, environment, clock }: LimitsRuntime): NoteKeyUse => {
+  const noted = createExpiringCache<true>(REMEMBERED_KEYS_MAX, clock);
+
+  const note = async (keyId: string, hour: string): Promise<void> => {
+    const abortSignal = AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS);
+    try {
+      await dynamodb.send(
+        new UpdateCommand({
+          TableName: environment.LIMITS_TABLE,
+          Key: keyUseKey(keyId),
+          UpdateExpression: "SET used_at = :hour",
+          ConditionExpression: "attribute_not_exists(used_at) OR used_at < :hour",
+          ExpressionAttributeValues: { ":hour": hour },
+        }),
+        { abortSignal },
+      );
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
+  };
+
+  return async (keyId) => {
+    if (noted.get(keyId)) return;
+    const now = clock();
+    const next = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+    noted.set(keyId, true, next - now);
+    await note(keyId, isoTime(next - HOUR_MS)).catch(() => noted.set(keyId, true, TRY_AGAIN_MS));
+  };
+};
