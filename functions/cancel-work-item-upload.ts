@@ -6,7 +6,7 @@ import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
-import { ReportUnfinishedError } from "../lib/uploads/files/failed-rows.ts";
+import { ListUnfinishedError } from "../lib/uploads/files/row-list.ts";
 import { type JobKey, toSingleUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { routes } from "./routes.ts";
@@ -40,7 +40,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       while (!(await finish(job, { until: waitUntil, abridge: false })) && clock() < waitUntil) await sleep(POLL_MS);
     } catch (error) {
       // The job stops nevertheless: the sweep sends a message to a worker, which writes the report.
-      if (!(error instanceof ReportUnfinishedError)) throw error;
+      if (!(error instanceof ListUnfinishedError)) throw error;
     }
     const data = toSingleUploadJobResponse(await find(job));
     return { body: { data }, headers: openJobHeaders(data, clock()) };

@@ -8,7 +8,7 @@ import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
 import { regionCodeSchema } from "../lib/regions.ts";
 import { count, externalId, uuid } from "../lib/scalars.ts";
 import {
-  failedRowsSchema,
+  rowListLinkSchema,
   singleUploadJobSchema,
   uploadFieldsSchema,
   uploadFormRequestSchema,
@@ -265,7 +265,24 @@ export const routes = {
     bodyKind: "none",
     query: noQuery,
     body: noBody,
-    response: z.strictObject({ data: failedRowsSchema }),
+    response: z.strictObject({ data: rowListLinkSchema }),
+    status: 200,
+    extension: true,
+    permissions: {
+      ...EDGE_PERMISSIONS,
+      workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
+      uploads: { actions: ["GetObject"] },
+    },
+  }),
+  getWorkItemUploadResults: route({
+    name: "get-work-item-upload-results",
+    method: "GET",
+    path: "/v1/work_items/upload/{id}/results",
+    summary: "Get what became of each row of a work item upload as a CSV file",
+    bodyKind: "none",
+    query: noQuery,
+    body: noBody,
+    response: z.strictObject({ data: rowListLinkSchema }),
     status: 200,
     extension: true,
     permissions: {

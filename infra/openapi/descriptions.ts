@@ -106,11 +106,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     first_of: "The first of these sources that is not empty.",
   },
   WorkItemUploadStatus: { "": "State of an upload job." },
-  WorkItemUploadFailedRows: {
-    "": "Where to download the failed rows.",
+  WorkItemUploadRowList: {
+    "": "Where to download a list of rows.",
     url: "A presigned URL.",
     expires_at: "When the URL expires.",
-    rows: "How many rows failed.",
+    rows: "How many rows the list is to have.",
   },
   ConversationUpload: {
     "": "A conversation upload.",

@@ -57,7 +57,8 @@ const ITEM_OPERATIONS = [
   "upsertWorkItemEvent",
   "listWorkItemEvents",
 ] as const;
-const JOB_OPERATIONS = ["getWorkItemUpload", "cancelWorkItemUpload", "getWorkItemUploadFailedRows"] as const;
+const LIST_OPERATIONS = ["getWorkItemUploadFailedRows", "getWorkItemUploadResults"] as const;
+const JOB_OPERATIONS = ["getWorkItemUpload", "cancelWorkItemUpload", ...LIST_OPERATIONS] as const;
 
 const nextPage = (operationId: keyof typeof routes, parameters: Readonly<Record<string, string>> = {}) => ({
   nextPage: {
@@ -224,7 +225,7 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
         description: "The job.",
         example: { data: examples.completedJob },
         headers: ["Retry-After"],
-        links: links("$response.body#/data/id", "getWorkItemUploadFailedRows"),
+        links: links("$response.body#/data/id", ...LIST_OPERATIONS),
       },
     },
   },
@@ -256,7 +257,8 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
   getWorkItemUploadFailedRows: {
     tag: "Uploads",
     description:
-      "The file has the columns of the uploaded one, `_row` and `_error`. It can be corrected and uploaded as it is.",
+      "The file has the columns of the uploaded one, then `_row`, `_error`, and the column and value of the first " +
+      "error. It can be corrected and uploaded as it is.",
     id: ids.upload,
     success: {
       200: {
@@ -266,6 +268,25 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
             url: "https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/failed_rows.csv?X-Amz-Signature=0a1b2c",
             expires_at: "2026-03-01T10:45:00.000Z",
             rows: 1,
+          },
+        },
+      },
+    },
+  },
+  getWorkItemUploadResults: {
+    tag: "Uploads",
+    description:
+      "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
+      "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.",
+    id: ids.upload,
+    success: {
+      200: {
+        description: "Where to download the file. `url` is null while the job is open, and if no row was read.",
+        example: {
+          data: {
+            url: "https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/results.csv?X-Amz-Signature=0a1b2c",
+            expires_at: "2026-03-01T10:45:00.000Z",
+            rows: 3,
           },
         },
       },

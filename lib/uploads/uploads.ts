@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../runtime/runtime.ts";
-import { createWriteReport } from "./files/failed-rows.ts";
+import { createWriteList } from "./files/row-list.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
 import { createUploadStore } from "./job/upload-store.ts";
 import { createFinishUpload } from "./workers/finish-upload.ts";
@@ -8,6 +8,6 @@ import { createFinishUpload } from "./workers/finish-upload.ts";
 export const createUploads = (runtime: RuntimeWith<"workItems" | "uploads">) => {
   const store = createUploadStore(runtime);
   const objects = createUploadObjects(runtime);
-  const finish = createFinishUpload(store, createWriteReport(runtime, objects), runtime);
+  const finish = createFinishUpload(store, createWriteList(runtime, objects), runtime);
   return { store, objects, finish };
 };

@@ -37,6 +37,7 @@ const ORDER = Object.entries({
   "sweep-uploads": [],
   "get-work-item-upload": ["404"],
   "get-work-item-upload-failed-rows": ["404"],
+  "get-work-item-upload-results": ["404"],
   "list-work-item-uploads": ["422"],
   "cancel-work-item-upload": ["409"],
   "reject-unknown-route": ["405"],
@@ -132,6 +133,7 @@ describe("events/", () => {
       "get-conversation-upload": conversation,
       "get-work-item-upload": job,
       "get-work-item-upload-failed-rows": job,
+      "get-work-item-upload-results": job,
       "cancel-work-item-upload": form,
       "cancel-work-item-upload.409": job,
     };
@@ -199,6 +201,8 @@ describe("functions behind queues", () => {
     expect(data).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
     const report = responseTo("get-work-item-upload-failed-rows").body.data;
     expect(report).toMatchObject({ rows: 1, url: expect.stringContaining(String(data["id"])) });
+    const results = responseTo("get-work-item-upload-results").body.data;
+    expect(results).toMatchObject({ rows: 2, url: expect.stringContaining(String(data["id"])) });
   });
 
   it("fail an upload whose message exhausted its receives", async () => {

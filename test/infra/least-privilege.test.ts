@@ -93,8 +93,9 @@ const drain = async (): Promise<void> => {
 };
 
 const csv = (rows: readonly string[]): Buffer => Buffer.from(["external_id,status", ...rows].join("\n"));
-const upload = async (file: Buffer, idempotencyKey: string = randomUUID()): Promise<string> => {
+const upload = async (file: Buffer, idempotencyKey: string = randomUUID(), dryRun = false): Promise<string> => {
   const form = new FormData();
+  form.append("upload[dry_run]", String(dryRun));
   form.append("upload[file]", new Blob([new Uint8Array(file)], { type: "text/csv" }), "items.csv");
   const encoded = new Response(form);
   const { data } = await request(routes.uploadWorkItems, {
@@ -185,10 +186,15 @@ test("uploads are split and applied with no more than each function's policy", a
   await drain();
   expect(await statusOf(applied)).toBe("completed");
   await request(routes.getWorkItemUploadFailedRows, { params: { id: applied } });
+  await request(routes.getWorkItemUploadResults, { params: { id: applied } });
   await request(routes.listWorkItemUploads);
 
   await split(await upload(rows(40, "completed")));
   await drain();
+  const tried = await upload(rows(40, "cancelled"), "tried", true);
+  await split(tried);
+  await drain();
+  expect(await statusOf(tried)).toBe("completed");
   expect(refused).toEqual([]);
 });
 

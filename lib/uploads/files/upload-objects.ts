@@ -29,7 +29,10 @@ export const objectKeys = {
   segment: (job: JobKey, epoch: number, index: number): string => `${prefixOf(job)}/segments/${epoch}-${index}`,
   failedRows: (job: JobKey, part: number, epoch: number, index: number): string =>
     `${prefixOf(job)}/failed/${part}/${epoch}-${index}`,
+  windowResults: (job: JobKey, part: number, epoch: number, index: number): string =>
+    `${prefixOf(job)}/results/${part}/${epoch}-${index}`,
   report: (job: JobKey): string => `${prefixOf(job)}/failed_rows.csv`,
+  results: (job: JobKey): string => `${prefixOf(job)}/results.csv`,
 };
 
 /** The job of a source file; null if the key belongs to another object. */

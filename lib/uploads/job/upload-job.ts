@@ -42,10 +42,12 @@ export const singleUploadJobSchema = uploadJobSchema
 /** A value of `singleUploadJobSchema`. */
 export type SingleUploadJobResponse = z.input<typeof singleUploadJobSchema>;
 
-/** URL of the report of failed rows. `url` and `expires_at` are null if no row failed or the job has not ended. */
-export const failedRowsSchema = z
+/** URL of a list of a job's rows. `url` and `expires_at` are null if it has no rows or the job has not ended. */
+export const rowListLinkSchema = z
   .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: count })
-  .meta({ id: "WorkItemUploadFailedRows" });
+  .meta({ id: "WorkItemUploadRowList" });
+/** A value of `rowListLinkSchema`. */
+export type RowListLink = z.infer<typeof rowListLinkSchema>;
 
 /** S3's limit for one POST. */
 const FORM_MAX_BYTES = 5 * 1024 ** 3;

@@ -168,6 +168,8 @@ export const uploadPartRecordSchema = z.object({
   ...countersShape,
   /** Objects of failed rows. */
   failures: objectRuns,
+  /** Objects with the results of all rows. */
+  results: objectRuns,
   ...leaseShape,
 });
 /** A decoded record of a part. */

@@ -176,14 +176,14 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     },
 
     /**
-     * Saves checkpoint, counters and failed rows in one write.
+     * Saves checkpoint, counters and the objects of the window in one write.
      * @param progress if `state` is not open, the part cannot be claimed again
      * @throws LeaseLostError
      */
     savePart: async (
       job: JobKey,
       part: Claimed<UploadPart>,
-      progress: Partial<Pick<UploadPart, "segment" | "offset" | "failures" | "state"> & Counters>,
+      progress: Partial<Pick<UploadPart, "segment" | "offset" | "failures" | "results" | "state"> & Counters>,
     ): Promise<Claimed<UploadPart>> => {
       const { owner, epoch, segment, offset } = part;
       const next = { ...part, ...progress };

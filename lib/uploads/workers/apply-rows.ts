@@ -12,9 +12,11 @@ export interface ValidRow {
   readonly input: WorkItemInput;
 }
 
-/** The result of a row: its outcome, and the reason if it failed for good. */
+/** The result of a row: its outcome, its item's id, and the reason if it failed for good. */
 export interface RowResult {
   readonly outcome: RowOutcome;
+  /** Empty if the row failed. */
+  readonly id: string;
   readonly reason?: string;
 }
 
@@ -29,7 +31,7 @@ export class RowsPendingError extends Error {
   override readonly name: string = "RowsPendingError";
 }
 
-const CANNOT_BE_APPLIED: RowResult = { outcome: "error", reason: "the row cannot be applied" };
+const CANNOT_BE_APPLIED: RowResult = { outcome: "error", id: "", reason: "the row cannot be applied" };
 
 /** Whether the row itself causes the error, permanently. Other errors (throttling, network) are temporary. */
 const isFaultOfRow = (error: unknown): boolean =>
@@ -61,8 +63,9 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
       const applied = await apply(organization, rows, options);
       const isPending = (index: number): boolean => applied[index]?.error?.permanent === false;
       const results = rows.flatMap(({ row }, index): [number, RowResult][] => {
-        const { outcome = "error", error = null } = applied[index] ?? {};
-        return isPending(index) ? [] : [[row, { outcome, ...(error && { reason: error.message }) }]];
+        const { outcome = "error", id = "", error = null } = applied[index] ?? {};
+        if (isPending(index)) return [];
+        return [[row, error ? { outcome, id: "", reason: error.message } : { outcome, id }]];
       });
       return { results: new Map(results), pending: rows.filter((_, index) => isPending(index)) };
     } catch (error) {

@@ -7,6 +7,7 @@ import type { CsvFormat } from "../csv/csv-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
 import type { RowError } from "../csv/row-reader.ts";
 import { createReportWriter } from "../files/failed-rows.ts";
+import { resultLine } from "../files/results.ts";
 import {
   createFrameWriter,
   type Frame,
@@ -72,8 +73,9 @@ interface PartContext {
 
 interface AppliedWindow {
   readonly counters: Counters;
-  /** Frames with the report's lines of the failed rows. */
-  readonly lines: Buffer;
+  /** Frames with the lines of the window's rows in the job's lists. */
+  readonly failures: Buffer;
+  readonly results: Buffer;
   /** Whether every valid row created an item. */
   readonly allNew: boolean;
 }
@@ -111,13 +113,16 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const texts = new Map(window.map(({ row, raw }) => [row, raw.toString()]));
     const rows: ValidRow[] = [];
     const errors = new Map<number, RowError>();
+    const externalIds = new Map<number, string>();
     const { reader, delimiter } = context.format;
     for (const [row, text] of texts) {
-      const reading = reader.read(rawCells(text, delimiter).map(cellValue));
+      const cells = rawCells(text, delimiter).map(cellValue);
+      externalIds.set(row, reader.externalIdOf(cells));
+      const reading = reader.read(cells);
       if ("error" in reading) errors.set(row, reading.error);
       else rows.push({ row, input: reading.input });
     }
-    const results = await applyRows(context.organization, rows, {
+    const applied = await applyRows(context.organization, rows, {
       source: {
         job: context.job.id,
         firstRow: window[0]?.row ?? 0,
@@ -132,18 +137,22 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       },
     });
     const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
-    for (const [row, { outcome, reason }] of results) {
-      if (outcome === "error") errors.set(row, { message: reason ?? "", column: "", value: "" });
-      else counters[outcome] += 1;
-    }
-    const lines = createFrameWriter();
+    const failures = createFrameWriter();
+    const results = createFrameWriter();
     for (const [row, text] of texts) {
-      const error = errors.get(row);
-      if (error !== undefined) lines.add({ row, raw: Buffer.from(context.toLine(row, text, error)) });
+      const { outcome = "error", id = "", reason } = applied.get(row) ?? {};
+      if (outcome === "error") {
+        const error = errors.get(row) ?? { message: reason ?? "", column: "", value: "" };
+        failures.add({ row, raw: Buffer.from(context.toLine(row, text, error)) });
+      } else counters[outcome] += 1;
+      const externalId = externalIds.get(row) ?? "";
+      results.add({ row, raw: Buffer.from(resultLine({ row, externalId, id, outcome })) });
     }
+    const succeeded = counters.created + counters.updated + counters.unchanged + counters.restored;
     return {
-      counters: { ...counters, succeeded: window.length - errors.size, failed: errors.size },
-      lines: lines.bytes(),
+      counters: { ...counters, succeeded, failed: window.length - succeeded },
+      failures: failures.bytes(),
+      results: results.bytes(),
       allNew: counters.created === rows.length,
     };
   };
@@ -160,17 +169,19 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     let { assumeNew } = next;
     for (;;) {
       try {
-        const { counters, lines, allNew } = await applyWindow(context, part, window, assumeNew);
-        let { failures } = part;
-        if (lines.length > 0) {
-          await objects.write(objectKeys.failedRows(job, part.number, part.epoch, countOf(failures)), lines);
-          failures = withNext(failures, part.epoch);
-        }
+        const { counters, allNew, ...lines } = await applyWindow(context, part, window, assumeNew);
+        const { number, epoch, failures, results } = part;
+        await Promise.all([
+          objects.write(objectKeys.windowResults(job, number, epoch, countOf(results)), lines.results),
+          lines.failures.length > 0 &&
+            objects.write(objectKeys.failedRows(job, number, epoch, countOf(failures)), lines.failures),
+        ]);
         part = await store.savePart(job, part, {
           segment: next.segment,
           offset: next.offset,
           ...sumOf([part, counters]),
-          failures,
+          failures: lines.failures.length > 0 ? withNext(failures, epoch) : failures,
+          results: withNext(results, epoch),
           state: next.isLast ? "done" : "open",
         });
         return { part, allNew };

@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../../runtime/runtime.ts";
-import { type ReportContent, ReportUnfinishedError, type WriteReport } from "../files/failed-rows.ts";
+import { type ListContent, ListUnfinishedError, type RowListName, type WriteList } from "../files/row-list.ts";
 import type { PartPosition, SendParts } from "./upload-messages.ts";
 import { isEnded, isHeld, type JobKey, sumOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
@@ -11,31 +11,31 @@ const stopParts = async (store: UploadStore, { job, parts }: UploadSnapshot): Pr
   await Promise.all(numbers.filter((number) => !stopped.has(number)).map((number) => store.stopPart(job, number)));
 };
 
-/** Error message for a report that does not list all failed rows; undefined if it lists them all. */
-const shortfallOf = ({ rows, hasGaps }: ReportContent, failed: number): string | undefined => {
-  if (rows === failed) return undefined;
+/** Error message for a list that does not hold all its rows; undefined if it does. */
+const shortfallOf = (name: RowListName, { rows, hasGaps }: ListContent, all: number): string | undefined => {
+  if (rows === all) return undefined;
   return hasGaps
-    ? `failed_rows lists ${rows} of ${failed}: the others were deleted before they could be listed`
-    : `failed_rows lists the first ${rows} of ${failed}`;
+    ? `${name} lists ${rows} of ${all}: the others were deleted before they could be listed`
+    : `${name} lists the first ${rows} of ${all}`;
 };
 
-/** How long writing the report of failed rows may take. */
+/** How long writing the lists of rows may take. */
 export interface FinishTime {
   /** Milliseconds since the epoch. */
   readonly until: number;
-  /** Whether the report may end at that time. The job's error then says how many rows it lists. */
+  /** Whether the lists may end at that time. The job's error then says how many rows they hold. */
   readonly abridge: boolean;
 }
 
 /**
  * Ends a job if all its parts are done, or if it is to stop and no worker holds any of them. May be called repeatedly
  * and by several workers at the same time.
- * @param time time for the report; not needed before rows are applied
+ * @param time time for the lists; not needed before rows are applied
  * @returns whether the job has ended
- * @throws ReportUnfinishedError if the time was too short for the report and it may not be abridged
+ * @throws ListUnfinishedError if the time was too short for the lists and they may not be abridged
  */
 export const createFinishUpload =
-  (store: UploadStore, writeReport: WriteReport, { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">) =>
+  (store: UploadStore, writeList: WriteList, { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">) =>
   async (key: JobKey, time: FinishTime = { until: Infinity, abridge: false }): Promise<boolean> => {
     let snapshot = await store.read(key);
     if (!snapshot || isEnded(snapshot.job)) return true;
@@ -54,12 +54,21 @@ export const createFinishUpload =
 
     const counters = sumOf(parts);
     const isOver = (): boolean => clock() >= time.until;
-    const report = counters.failed > 0 && (await writeReport(job, parts, { isOver, abridge: time.abridge }));
-    const shortfall = report && shortfallOf(report, counters.failed);
+    const lists = [
+      ["failed_rows", counters.failed],
+      ["results", counters.succeeded + counters.failed],
+    ] as const;
+    const shortfalls: string[] = [];
+    for (const [name, all] of lists) {
+      if (all === 0) continue;
+      const content = await writeList(name, job, parts, { isOver, abridge: time.abridge });
+      const shortfall = shortfallOf(name, content, all);
+      if (shortfall !== undefined) shortfalls.push(shortfall);
+    }
     const status = job.stopping ?? "completed";
     const endedNow = await store.end(job, counters, {
       status,
-      ...(shortfall && { error: [job.error, shortfall].filter(Boolean).join("; ") }),
+      ...(shortfalls.length > 0 && { error: [job.error, ...shortfalls].filter(Boolean).join("; ") }),
     });
     const { organization, key_id: keyId, total_rows: rows, source_size: bytes } = job;
     if (endedNow) log.info("upload ended", { job: job.id, organization, key: keyId, status, rows, bytes });
@@ -67,8 +76,8 @@ export const createFinishUpload =
   };
 
 /**
- * Ends a job. If the report takes too long, a message for the given part lets a worker write it in a run of its own.
- * @param until time for the report, in milliseconds since the epoch
+ * Ends a job. If the lists take too long, a message for the given part lets a worker write them in a run of its own.
+ * @param until time for the lists, in milliseconds since the epoch
  */
 export const createFinishOrSend =
   (finish: FinishUpload, sendParts: SendParts) =>
@@ -76,7 +85,7 @@ export const createFinishOrSend =
     try {
       await finish(job, { until, abridge: false });
     } catch (error) {
-      if (!(error instanceof ReportUnfinishedError)) throw error;
+      if (!(error instanceof ListUnfinishedError)) throw error;
       await sendParts(job, [part]);
     }
   };

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createApplyWorkItemBatch } from "../../../functions/apply-work-item-batch.ts";
 import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
+import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { call } from "../../support/organization.ts";
 import {
@@ -89,6 +90,36 @@ describe("the report of failed rows", () => {
     await uploads.split(id);
     await uploads.harness.drain();
     expect(await uploads.failedRows(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+  });
+});
+
+describe("the results of an upload", () => {
+  const textOf = async (id: string) => (await fetch((await uploads.results(id)).url!)).text();
+
+  it("name each row, its item and what became of it", async () => {
+    const { id } = await uploads.run('external_id,type\nA,call\n"B,""b""\n2",\nA,chat\nA,chat\n,x\nC,d,e\n');
+    const idOf = (externalId: string) => workItemId(uploads.organization.id, externalId);
+    expect(await textOf(id)).toBe(
+      "_row,external_id,id,outcome\n" +
+        `2,A,${idOf("A")},created\n3,"B,""b""\n2",${idOf('B,"b"\n2')},created\n` +
+        `4,A,${idOf("A")},updated\n5,A,${idOf("A")},unchanged\n6,,,error\n7,C,,error\n`,
+    );
+    expect(await uploads.results(id)).toMatchObject({ rows: 6 });
+  });
+
+  it("are in the file's order although parts are applied at once", async () => {
+    const { id } = await uploads.run(manyRows(6000));
+    const lines = (await textOf(id)).trimEnd().split("\n").slice(1);
+    expect(lines.map((line) => line.split(",").slice(0, 2))).toEqual(
+      Array.from({ length: 6000 }, (_, row) => [String(row + 2), `L-${row}`]),
+    );
+  });
+
+  it("have no address while the job runs, and where no row was read", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nN-1\n");
+    expect(await uploads.results(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+    const empty = await uploads.run("external_id\n");
+    expect(await uploads.results(empty.id)).toEqual({ url: null, expires_at: null, rows: 0 });
   });
 });
 

@@ -60,6 +60,7 @@ describe("an upload", () => {
         status: "pending",
         file_name: "items.csv",
         size: 178,
+        dry_run: false,
         total_rows: 0,
         succeeded_rows: 0,
         failed_rows: 0,

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { type Counters, type JobKey, LEASE_MS, sumOf, toRowCounters } from "../../../lib/uploads/job/upload-record.ts";
 import { createTestRuntime } from "../runtime.ts";
@@ -27,13 +28,21 @@ export const createDeployment = async () => {
 /** Resources and workers for upload jobs. */
 export type Deployment = Awaited<ReturnType<typeof createDeployment>>;
 
+/** The list of results without the items' ids, which differ from organization to organization. */
+const resultsOf = ({ organization }: JobKey, csv: string): string =>
+  csv.replaceAll(/,([^,\n]*),([0-9a-f-]{36}),/g, (_, externalId: string, id: string) => {
+    expect(id).toBe(workItemId(organization, externalId));
+    return `,${externalId},,`;
+  });
+
 const outcomeOf = async ({ workers }: Deployment, job: JobKey) => {
   const { status, total_rows, succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows } =
     (await workers.store.readJob(job))!;
   expect(created_rows + updated_rows + unchanged_rows + restored_rows).toBe(succeeded_rows);
   const report = failed_rows > 0 ? (await workers.objects.readWhole(objectKeys.report(job))).toString() : "";
   const outcomes = { created_rows, updated_rows, unchanged_rows, restored_rows };
-  return { status, total_rows, succeeded_rows, failed_rows, ...outcomes, report };
+  const results = (await workers.objects.readWhole(objectKeys.results(job))).toString();
+  return { status, total_rows, succeeded_rows, failed_rows, ...outcomes, report, results: resultsOf(job, results) };
 };
 
 const withoutFaults = (clock: () => number, onMessages: FaultyRun["onMessages"]): FaultyRun => ({
@@ -217,4 +226,5 @@ export const expectExact = (
   expect({ seed, outcome, content }).toEqual({ seed, outcome: faultFree.outcome, content: expected });
   expect(outcome).toMatchObject({ status: "completed", total_rows: file.rows });
   expect(outcome.succeeded_rows + outcome.failed_rows).toBe(file.rows);
+  expect(outcome.results.match(/\n/g)).toHaveLength(1 + file.rows);
 };

@@ -1,5 +1,6 @@
 import { create as createCancelUpload } from "../../../functions/cancel-work-item-upload.ts";
 import { create as createGetFailedRows } from "../../../functions/get-work-item-upload-failed-rows.ts";
+import { create as createGetResults } from "../../../functions/get-work-item-upload-results.ts";
 import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
 import { create as createGetWorkItem } from "../../../functions/get-work-item.ts";
 import { create as createListUploads } from "../../../functions/list-work-item-uploads.ts";
@@ -46,10 +47,12 @@ export const createUploadService = async () => {
     const request = multipart(file, fields as Record<string, unknown>);
     return call(createUploadWorkItems(runtime), { ...request, headers: { ...request.headers, ...headers }, key });
   };
+  const linkOf = ({ text }: { text: string }) =>
+    (JSON.parse(text) as { data: { url: string | null; expires_at: string | null; rows: number } }).data;
   const failedRows = async (id: string) =>
-    dataOf(
-      await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key }),
-    ) as unknown as { url: string | null; expires_at: string | null; rows: number };
+    linkOf(await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key }));
+  const results = async (id: string) =>
+    linkOf(await call(createGetResults(runtime), { resource: `${UPLOAD}/{id}/results`, params: { id }, key }));
   return {
     clock,
     runtime,
@@ -62,6 +65,7 @@ export const createUploadService = async () => {
     cancel: (id: string) =>
       call(createCancelUpload(runtime), { method: "DELETE", resource: `${UPLOAD}/{id}`, params: { id }, key }),
     failedRows,
+    results,
     list: async (query: ApiRequest["query"] = {}) => {
       const response = await call(createListUploads(runtime), { resource: UPLOAD, query, key });
       return {

@@ -1,0 +1,28 @@
+import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { isoTime } from "../../clock.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RowListLink } from "../job/upload-job.ts";
+import { isEnded, toUploadJobResponse, type UploadSnapshot } from "../job/upload-record.ts";
+import { ROW_LISTS, type RowListName } from "./row-list.ts";
+
+/** Lifetime of the presigned URL. */
+const LINK_SECONDS = 15 * 60;
+
+/** Makes a URL of one of a job's lists. It is null if the job has not ended, or if the list has no rows. */
+export const createListLink =
+  ({ s3, environment, clock }: RuntimeWith<"uploads">) =>
+  async (snapshot: UploadSnapshot, name: RowListName): Promise<RowListLink> => {
+    const { job } = snapshot;
+    const { failed_rows: failed, succeeded_rows: succeeded } = toUploadJobResponse(snapshot);
+    const rows = name === "failed_rows" ? failed : failed + succeeded;
+    if (rows === 0 || !isEnded(job)) return { url: null, expires_at: null, rows };
+    const command = new GetObjectCommand({
+      Bucket: environment.UPLOADS_BUCKET,
+      Key: ROW_LISTS[name].key(job),
+      ResponseContentType: "text/csv; charset=utf-8",
+      ResponseContentDisposition: `attachment; filename="${name}.csv"`,
+    });
+    const expiresAt = isoTime(clock() + LINK_SECONDS * 1000);
+    return { url: await getSignedUrl(s3, command, { expiresIn: LINK_SECONDS }), expires_at: expiresAt, rows };
+  };

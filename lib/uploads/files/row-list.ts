@@ -1,0 +1,202 @@
+import { Readable } from "node:stream";
+import { Upload } from "@aws-sdk/lib-storage";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { delimiterOf } from "../csv/csv-format.ts";
+import { mappingOf } from "../job/job-format.ts";
+import {
+  countOf,
+  epochOf,
+  type JobKey,
+  type ObjectRuns,
+  type UploadJob,
+  type UploadPart,
+} from "../job/upload-record.ts";
+import { createReportWriter } from "./failed-rows.ts";
+import { RESULTS_HEADER } from "./results.ts";
+import { type Frame, readFrames } from "./segment.ts";
+import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
+
+/** Size of the pieces of the list's multipart upload: the smallest that S3 accepts. */
+const PIECE_BYTES = 5 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+/** Pieces that are sent at the same time, so that none waits for the response to another. Each is held in memory. */
+const PIECES_AT_ONCE = 4;
+
+/** A CSV file with a line for each row of a kind. Workers write the lines of each window; they are merged at the end. */
+interface RowList {
+  /** Key of the merged file. */
+  readonly key: (job: JobKey) => string;
+  readonly header: (job: UploadJob) => string;
+  /** The objects of a part. Each holds frames with the lines of a window. */
+  readonly objectsOf: (part: UploadPart) => ObjectRuns;
+  /** Key of the object of a window. */
+  readonly objectKey: (job: JobKey, part: number, epoch: number, index: number) => string;
+}
+
+/** The lists of a job by their names in paths. */
+export const ROW_LISTS = {
+  failed_rows: {
+    key: objectKeys.report,
+    header: (job) => createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header(),
+    objectsOf: ({ failures }) => failures,
+    objectKey: objectKeys.failedRows,
+  },
+  results: {
+    key: objectKeys.results,
+    header: () => RESULTS_HEADER,
+    objectsOf: ({ results }) => results,
+    objectKey: objectKeys.windowResults,
+  },
+} as const satisfies Record<string, RowList>;
+/** Name of a list. */
+export type RowListName = keyof typeof ROW_LISTS;
+
+/** The time was too short for the whole list. */
+export class ListUnfinishedError extends Error {
+  override readonly name: string = "ListUnfinishedError";
+}
+
+/** How long writing a list may take. */
+export interface ListTime {
+  readonly isOver: () => boolean;
+  /** Whether the list ends when the time is over; otherwise `ListUnfinishedError` is thrown. */
+  readonly abridge: boolean;
+}
+
+/** The content of a list. */
+export interface ListContent {
+  /** Number of listed rows. */
+  readonly rows: number;
+  /** Whether rows are missing because their objects were deleted before. */
+  readonly hasGaps: boolean;
+}
+
+/** The lines of one part, in file order. */
+interface LineReader {
+  /** The first line that was not taken; undefined after the last. */
+  readonly head: () => Frame | undefined;
+  /** Takes the head. Loads more lines if there are none left in memory. */
+  readonly take: () => Promise<void> | undefined;
+}
+
+/**
+ * Reads the lines of one part. The next object is loaded while the lines of one are read.
+ * @param onGap called for every object that was deleted
+ */
+const createReader = async (
+  objects: UploadObjects,
+  list: RowList,
+  job: UploadJob,
+  part: UploadPart,
+  onGap: () => void,
+): Promise<LineReader> => {
+  const runs = list.objectsOf(part);
+  const count = countOf(runs);
+  const load = async (index: number): Promise<Frame[] | undefined> => {
+    if (index >= count) return undefined;
+    try {
+      const key = list.objectKey(job, part.number, epochOf(runs, index), index);
+      return (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+    } catch (error) {
+      if (!(error instanceof ObjectGoneError)) throw error;
+      onGap();
+      return [];
+    }
+  };
+  const begin = (index: number): Promise<Frame[] | undefined> => {
+    const loading = load(index);
+    loading.catch(() => undefined); // the error is thrown by `await`
+    return loading;
+  };
+  let index = 0;
+  let loading = begin(0);
+  let frames: readonly Frame[] = [];
+  let at = 0;
+  const fill = async (): Promise<void> => {
+    while (at >= frames.length) {
+      const loaded = await loading;
+      if (loaded === undefined) return;
+      frames = loaded;
+      at = 0;
+      loading = begin(++index);
+    }
+  };
+  await fill();
+  return {
+    head: () => frames[at],
+    take: () => {
+      at++;
+      return at < frames.length ? undefined : fill();
+    },
+  };
+};
+
+/** The list in chunks, with the rows in file order. @param onRow called for every row */
+async function* linesOf(
+  header: string,
+  readers: readonly LineReader[],
+  time: ListTime,
+  onRow: () => void,
+): AsyncGenerator<Buffer> {
+  const rows = readers.map((reader) => reader.head()?.row ?? Infinity);
+  let chunk: Buffer[] = [Buffer.from(header)];
+  let size = 0;
+  for (;;) {
+    let next = 0;
+    for (let index = 1; index < rows.length; index++) if (rows[index]! < rows[next]!) next = index;
+    const reader = readers[next];
+    const head = reader?.head();
+    if (reader && head) {
+      chunk.push(head.raw);
+      size += head.raw.length;
+      onRow();
+      const loading = reader.take();
+      if (loading) await loading;
+      rows[next] = reader.head()?.row ?? Infinity;
+    }
+    if (size < CHUNK_BYTES && head) continue;
+    yield Buffer.concat(chunk);
+    chunk = [];
+    size = 0;
+    if (!head) return;
+    if (!time.isOver()) continue;
+    if (time.abridge) return;
+    throw new ListUnfinishedError();
+  }
+}
+
+/**
+ * Merges the lines of all parts into one of the job's lists. The same parts give the same list unless it is abridged.
+ * @throws ListUnfinishedError
+ */
+export const createWriteList =
+  ({ s3, environment }: RuntimeWith<"uploads">, objects: UploadObjects) =>
+  async (name: RowListName, job: UploadJob, parts: readonly UploadPart[], time: ListTime): Promise<ListContent> => {
+    const list: RowList = ROW_LISTS[name];
+    let rows = 0;
+    let hasGaps = false;
+    const onRow = (): void => {
+      rows++;
+    };
+    const onGap = (): void => {
+      hasGaps = true;
+    };
+    const readers = await Promise.all(parts.map((part) => createReader(objects, list, job, part, onGap)));
+    await new Upload({
+      client: s3,
+      params: {
+        Bucket: environment.UPLOADS_BUCKET,
+        Key: list.key(job),
+        Body: Readable.from(linesOf(list.header(job), readers, time, onRow)),
+        ContentType: "text/csv; charset=utf-8",
+      },
+      partSize: PIECE_BYTES,
+      queueSize: PIECES_AT_ONCE,
+      // This function may not delete incomplete uploads; the bucket's lifecycle rule does.
+      leavePartsOnError: true,
+    }).done();
+    return { rows, hasGaps };
+  };
+
+/** Writes a list of a job. */
+export type WriteList = ReturnType<typeof createWriteList>;
