@@ -17,6 +17,7 @@ interface QueueSource {
   readonly id: string;
   readonly queue: Queue;
   readonly maximumConcurrency: number;
+  readonly batchSize: number;
 }
 
 const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
@@ -27,10 +28,11 @@ const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
 
 const sourcesOf = ({ trigger }: Worker, { queues }: StatefulResources): readonly QueueSource[] => {
   if (trigger.kind === "queue") {
-    return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency: trigger.maximumConcurrency }];
+    const { maximumConcurrency, batchSize = 1 } = trigger;
+    return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize }];
   }
   if (trigger.kind !== "dead-letters") return [];
-  const concurrency = { maximumConcurrency: DEAD_LETTER_CONCURRENCY };
+  const concurrency = { maximumConcurrency: DEAD_LETTER_CONCURRENCY, batchSize: 1 };
   return [
     { id: "DeadSplits", queue: queues.splitQueue.deadLetters, ...concurrency },
     { id: "DeadParts", queue: queues.partsQueue.deadLetters, ...concurrency },
@@ -59,8 +61,8 @@ export const addWorker = (
     new EventSourceMapping(workerFunction, source.id, {
       target: workerFunction.function,
       eventSourceArn: source.queue.queueArn,
-      // A message takes up to 90 s: a second one in the batch would have to wait that long.
-      batchSize: 1,
+      // The messages of a batch are handled at the same time (`queueWorker`).
+      batchSize: source.batchSize,
       reportBatchItemFailures: true,
       maxConcurrency: source.maximumConcurrency,
     });

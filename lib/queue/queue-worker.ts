@@ -1,9 +1,11 @@
-import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { codeOf, isUnavailable } from "../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 
 /** Another worker holds the lease: the message must be delivered again. */
-export class HeldError extends Error {}
+export class HeldError extends Error {
+  override readonly name: string = "HeldError";
+}
 
 /** Reserved at the end of the function's time for the last window, its checkpoint and the hand-over. */
 const HAND_OVER_MARGIN_MS = 30_000;
@@ -12,7 +14,8 @@ const HAND_OVER_MARGIN_MS = 30_000;
 export type QueueWorker = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /**
- * Makes the handler of a function that a queue triggers. It handles each message separately and reports failed ones.
+ * Makes the handler of a function that a queue triggers. It handles the messages of a batch at the same
+ * time, each separately, and reports failed ones.
  * @param handle gets a message's body, and when to hand over to another worker, in milliseconds since the epoch
  * @param sendAgain sends a message again later. A message that failed because AWS is busy or cannot be used is replaced
  * by a new one: its receives are no failures, and must not make it a dead letter. @default it is delivered again
@@ -34,16 +37,22 @@ export const queueWorker =
         () => false,
       );
     };
-    const batchItemFailures: SQSBatchResponse["batchItemFailures"] = [];
-    for (const { messageId, body } of Records) {
+    /** @returns whether the message failed, and must be delivered again */
+    const hasFailed = async ({ messageId, body }: SQSRecord): Promise<boolean> => {
       try {
         await handle(body, handOverAt);
+        return false;
       } catch (error) {
-        if (await replace(messageId, body, error)) continue;
+        if (await replace(messageId, body, error)) return false;
         if (error instanceof HeldError) log.info("message returned", { messageId, reason: error.message });
         else log.error("message failed", { messageId, error: error instanceof Error ? error : String(error) });
-        batchItemFailures.push({ itemIdentifier: messageId });
+        return true;
       }
-    }
-    return { batchItemFailures };
+    };
+    const failed = await Promise.all(Records.map(hasFailed));
+    return {
+      batchItemFailures: Records.filter((_, index) => failed[index]).map(({ messageId }) => ({
+        itemIdentifier: messageId,
+      })),
+    };
   };

@@ -53,6 +53,17 @@ export const rowsOf = (section: string) => ({
     goal: `≤ ${max} ${unit}`,
     holds: value <= max,
   }),
+  /** A number that should be at least another one. */
+  atLeast: (name: string, value: number, unit: string, min: number): BenchRow => ({
+    section,
+    name,
+    value,
+    unit,
+    floor: null,
+    ratio: null,
+    goal: `≥ ${min}`,
+    holds: value >= min,
+  }),
   /** A number that should be exactly another one. */
   exactly: (name: string, value: number, unit: string, expected: number): BenchRow => ({
     section,

@@ -10,6 +10,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
   cold: () => import("./cold.ts"),
   cost: () => import("./cost.ts"),
   uploads: () => import("./uploads.ts"),
+  latencies: () => import("./latencies.ts"),
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });

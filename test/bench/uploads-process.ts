@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { create as createApplyUploadPart } from "../../functions/apply-upload-part.ts";
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
@@ -23,6 +24,8 @@ const WORKER_MS = 120_000;
 const ROWS_COMPARED = 20_000;
 const ROWS_WARM_UP = 2000;
 const ROUNDS = 4;
+/** Numbers of parts that one instance applies at the same time. */
+const BATCH_SIZES = [1, 4];
 
 /** Sent when the job is created: where to put its file. */
 export interface Ready {
@@ -35,6 +38,12 @@ export interface Finished {
   readonly perSecond: number;
   /** Largest resident set of the process, in MB. */
   readonly peakMb: number;
+}
+/** How busy one instance is with a file. */
+export interface Busy {
+  /** CPU time ÷ time, while parts are applied. */
+  readonly busy: number;
+  readonly perSecond: number;
 }
 /** Speed and CPU time of one way to apply items. */
 export interface Rate {
@@ -170,6 +179,61 @@ const compareWithBatch = async (): Promise<Comparison> => {
   };
 };
 
+/** What AWS takes for a request, in milliseconds, beside the time of the engine. */
+const LATENCY_MS = { read: 5, write: 12, object: 20 } as const;
+const READS: readonly unknown[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];
+
+const addLatencies = (): void => {
+  const options = { step: "initialize", name: "latency of AWS" } as const;
+  runtime.dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (request) => {
+        await sleep(READS.includes(commandName) ? LATENCY_MS.read : LATENCY_MS.write);
+        return next(request);
+      },
+    options,
+  );
+  runtime.s3.middlewareStack.add(
+    (next) => async (request) => {
+      await sleep(LATENCY_MS.object);
+      return next(request);
+    },
+    options,
+  );
+};
+
+/** Applies the parts of a file in one instance, so many of them at the same time as one delivery has. */
+const applyIn = async (batchSize: number, rows: number): Promise<Busy> => {
+  const { body } = await upload(uploadEvent([...csvOf(rows, randomUUID())].join("")), lambdaContext());
+  const { data } = JSON.parse(body) as { data: { id: string } };
+  const job = { organization: organization.id, id: data.id };
+  await split(sqsEvent(splitMessage(job)), lambdaContext(WORKER_MS));
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  for (;;) {
+    const request = new ReceiveMessageCommand({ QueueUrl: parts.url, MaxNumberOfMessages: batchSize });
+    const { Messages = [] } = await sqs.send(request);
+    if (Messages.length === 0) break;
+    await parts.worker(sqsEvent(...Messages.map(({ Body }) => Body)), lambdaContext(WORKER_MS));
+    for (const { ReceiptHandle } of Messages) {
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: parts.url, ReceiptHandle }));
+    }
+  }
+  const milliseconds = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  const ended = await store.readJob(job);
+  if (ended?.succeeded_rows !== rows) throw new Error(`${ended?.succeeded_rows} of ${rows} rows were applied`);
+  return { busy: (user + system) / 1000 / milliseconds, perSecond: (rows / milliseconds) * 1000 };
+};
+
+const withLatencies = async (): Promise<readonly [number, Busy][]> => {
+  await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
+  addLatencies();
+  const found: [number, Busy][] = [];
+  for (const batchSize of BATCH_SIZES) found.push([batchSize, await applyIn(batchSize, ROWS_COMPARED)]);
+  return found;
+};
+
 const runFile = async (): Promise<Finished> => {
   const { job } = await store.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
   process.send?.({ bucket: environment.UPLOADS_BUCKET, key: objectKeys.source(job) } satisfies Ready);
@@ -180,5 +244,10 @@ const runFile = async (): Promise<Finished> => {
   return { succeeded, perSecond: succeeded / seconds, peakMb: process.resourceUsage().maxRSS / 1024 };
 };
 
-process.send?.(await (process.argv[2] === "compare" ? compareWithBatch() : runFile()));
+const MODES: Readonly<Record<string, () => Promise<unknown>>> = {
+  compare: compareWithBatch,
+  file: runFile,
+  latencies: withLatencies,
+};
+process.send?.(await MODES[process.argv[2] ?? ""]?.());
 process.once("disconnect", () => process.exit());

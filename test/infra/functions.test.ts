@@ -198,14 +198,15 @@ test("API functions end before the gateway gives up", () => {
 describe("event sources", () => {
   const mappings = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => plain(mapping));
 
-  test("send one message at a time to the worker's number of functions, which report failed messages", () => {
+  test("send as many messages at a time as a function handles at once, to its number of instances", () => {
     const wanted = allWorkers.flatMap((worker) => {
       const { trigger } = worker;
       const concurrency = trigger.kind === "queue" ? trigger.maximumConcurrency : 2;
+      const batchSize = "batchSize" in trigger ? trigger.batchSize : 1;
       return queuesThatTrigger(worker).map((queue) => ({
         FunctionName: deployed(worker.name).id,
         EventSourceArn: `${queue}.Arn`,
-        BatchSize: 1,
+        BatchSize: batchSize,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
         ScalingConfig: { MaximumConcurrency: concurrency },
       }));

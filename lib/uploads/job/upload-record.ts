@@ -14,8 +14,8 @@ export interface JobKey {
 /** The most parts of a job. */
 export const PARTS_MAX = 64;
 
-/** Parts of a job that are applied at the same time. A part that is done sends the one whose number is 4 higher. */
-export const PARTS_IN_FLIGHT = 4;
+/** Parts of a job that are applied at the same time. A part that is done sends the one whose number is 8 higher. */
+export const PARTS_IN_FLIGHT = 8;
 
 /** A worker that has saved no checkpoint for this long loses its claim. */
 export const LEASE_MS = 30_000;

@@ -87,11 +87,12 @@ export interface PartPosition {
 /** The position of a part before its first row. */
 export const startOfPart = (number: number): PartPosition => ({ number, segment: 0, offset: 0 });
 
+/** The most messages that SQS takes at once. */
+const SEND_MAX = 10;
+
 /** Sends a `PartMessage` for each part, in the group of the organization. */
-export const createPartSender =
-  ({ sqs, environment }: RuntimeWith<"partsQueue">) =>
-  async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {
-    if (parts.length === 0) return;
+export const createPartSender = ({ sqs, environment }: RuntimeWith<"partsQueue">) => {
+  const send = async (job: JobKey, parts: readonly PartPosition[], delaySeconds: number): Promise<void> => {
     const { Failed = [] } = await sqs.send(
       new SendMessageBatchCommand({
         QueueUrl: environment.PARTS_QUEUE_URL,
@@ -108,6 +109,13 @@ export const createPartSender =
     );
     if (Failed.length > 0) throw new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
   };
+  return async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {
+    const batches = Array.from({ length: Math.ceil(parts.length / SEND_MAX) }, (_, index) =>
+      parts.slice(index * SEND_MAX, (index + 1) * SEND_MAX),
+    );
+    await Promise.all(batches.map((batch) => send(job, batch, delaySeconds)));
+  };
+};
 
 /** Sends the message that requests the splitting of a job's file. */
 export type SendSplit = ReturnType<typeof createSplitSender>;

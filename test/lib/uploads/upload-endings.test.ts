@@ -36,19 +36,21 @@ describe("the sweep", () => {
     });
   });
 
-  it("sends messages for at most four parts whose message was lost, but not for running parts", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(45_000));
+  it("sends messages for at most eight parts whose message was lost, but not for running parts", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(90_000));
     await uploads.split(id);
     const messages = await uploads.harness.take("parts");
-    expect(new Set(messages.map(({ part }) => part))).toEqual(new Set([0, 1, 2, 3]));
+    expect(new Set(messages.map(({ part }) => part))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]));
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    expect(job.part_count).toBe(8);
+    expect(job.part_count).toBe(16);
     await uploads.harness.store.claimPart(job, 2);
 
     uploads.clock.advance(2 * MINUTE_MS + 1);
     await uploads.harness.store.claimPart(job, 1);
     await uploads.sweep();
-    expect(new Set((await uploads.harness.take("parts")).map(({ part }) => part))).toEqual(new Set([0, 2, 3]));
+    expect(new Set((await uploads.harness.take("parts")).map(({ part }) => part))).toEqual(
+      new Set([0, 2, 3, 4, 5, 6, 7]),
+    );
     await uploads.sweep();
     expect(await uploads.harness.take("parts")).toEqual([]);
   });

@@ -58,6 +58,7 @@ describe("an upload", () => {
       job: {
         id: expect.any(String),
         status: "pending",
+        dry_run: false,
         file_name: "items.csv",
         size: 178,
         dry_run: false,
@@ -110,8 +111,8 @@ describe("an upload", () => {
     const job = await run(`external_id,custom_attributes.text\n${rows.join("\n")}`);
     expect(job).toMatchObject({ status: "completed", total_rows: 12_000, succeeded_rows: 12_000, failed_rows: 0 });
     const { parts } = (await harness.store.read({ organization: organization.id, id: job["id"] as string }))!;
-    expect(parts).toHaveLength(4);
-    expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(2700);
+    expect(parts).toHaveLength(8);
+    expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
   });
 
   it("reads no items where all so far were new, and applies those that are there after all", async () => {
@@ -134,15 +135,15 @@ describe("an upload", () => {
     expect(reads).toHaveLength(2 + 1 + 2 + 2 + 0 + 1);
   });
 
-  it("waits behind no more than four parts of another organization's, however large that is", async () => {
-    const rows = Array.from({ length: 60_000 }, (_, index) => `L-${index},${"x".repeat(90)}\n`).join("");
+  it("waits behind no more than eight parts of another organization's, however large that is", async () => {
+    const rows = Array.from({ length: 55_000 }, (_, index) => `L-${index},${"x".repeat(190)}\n`).join("");
     const large = await harness.upload(organization, `external_id,custom_attributes.text\n${rows}`);
     const { organization: other } = await createTestOrganization(runtime);
     const small = await harness.upload(other, "external_id\nsmall\n");
     for (const job of [large, small]) await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
-    expect(await harness.store.readJob(large)).toMatchObject({ part_count: 8, total_rows: 60_000 });
+    expect(await harness.store.readJob(large)).toMatchObject({ part_count: 16, total_rows: 55_000 });
     const waiting = (await harness.take("parts")).map(({ id }) => id);
-    expect(waiting.filter((id) => id === large.id)).toHaveLength(4);
+    expect(waiting.filter((id) => id === large.id)).toHaveLength(8);
     expect(waiting).toContain(small.id);
   });
 
