@@ -61,7 +61,6 @@ describe("an upload", () => {
         dry_run: false,
         file_name: "items.csv",
         size: 178,
-        dry_run: false,
         total_rows: 0,
         succeeded_rows: 0,
         failed_rows: 0,
