@@ -80,6 +80,8 @@ const fileForm = (fields: Json): Json => {
   };
 };
 
+const JSON_TYPE = "application/json";
+
 /** The schemas of all routes, as components with the names that clients see. */
 const schemasOf = ([name, route]: [RouteName, Route]) => {
   const response = route.response.meta({ id: `${capitalized(name)}Response` });
@@ -103,7 +105,7 @@ const schemasOf = ([name, route]: [RouteName, Route]) => {
         responses: Object.fromEntries(
           Object.entries(operations[name].success).map(([status, { description }]) => [
             status,
-            { description, content: { "application/json": { schema: response } } },
+            { description, content: { [route.contentType ?? JSON_TYPE]: { schema: response } } },
           ]),
         ),
       },
@@ -123,8 +125,8 @@ const errorStatusesOf = (route: Route, { errors = [] }: OperationDescription): E
   ...errors,
 ];
 
-const withExample = (content: unknown, example: Json): Json => ({
-  "application/json": { ...(content as { "application/json": Json })["application/json"], example },
+const withExample = (content: unknown, example: Json | string, type = JSON_TYPE): Json => ({
+  [type]: { ...(content as Record<string, Json>)[type], example },
 });
 
 /** Completes an operation that has its schemas. */
@@ -142,7 +144,7 @@ const complete = (name: RouteName, route: Route, made: Json): Json => {
       {
         ...response,
         headers: headersOf(...names),
-        content: withExample(response["content"], example),
+        content: withExample(response["content"], example, route.contentType),
         ...(links && { links }),
       },
     ];

@@ -1,4 +1,5 @@
 import type { routes } from "../../functions/routes.ts";
+import { templateCsv } from "../../lib/uploads/csv/template.ts";
 import type { ErrorStatus } from "./errors.ts";
 import { examples } from "./examples.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
@@ -23,7 +24,7 @@ interface Link {
 
 interface Success {
   readonly description: string;
-  readonly example: Json;
+  readonly example: Json | string;
   readonly headers?: readonly ResponseHeader[];
   readonly links?: Readonly<Record<string, Link>>;
 }
@@ -291,6 +292,11 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
         },
       },
     },
+  },
+  getWorkItemUploadTemplate: {
+    tag: "Uploads",
+    description: "It has all columns that a file without mapping may have, and two rows.",
+    success: { 200: { description: "A CSV file.", example: templateCsv() } },
   },
   listConversationUploads: {
     tag: "Conversation uploads",

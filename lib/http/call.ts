@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
 import type { Problem } from "../problem.ts";
-import { jsonResponse, progressOf } from "./chain.ts";
+import { jsonResponse, progressOf, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { readParams, readQuery } from "./request.ts";
@@ -86,7 +86,11 @@ export const toResult = <R extends Route>(
   event: APIGatewayProxyEvent,
   { status = route.status, body, headers, version }: RouteResponse<R>,
 ): APIGatewayProxyResult => {
-  const result = jsonResponse(status, headers, route.response.parse(body));
+  const parsed: unknown = route.response.parse(body);
+  const result =
+    typeof parsed === "string" && route.contentType !== undefined
+      ? textResponse(status, { "content-type": `${route.contentType}; charset=utf-8`, ...headers }, parsed)
+      : jsonResponse(status, headers, parsed);
   const isRead = route.method === "GET";
   if (!isRead && version === undefined) return result;
   const etag = etagOf(result.body, version);

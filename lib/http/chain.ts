@@ -39,6 +39,13 @@ export const progressOf = (event: APIGatewayProxyEvent): Progress => {
 /** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
 export type Step = middyChain.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
+/** A response with a body that is sent as it is. */
+export const textResponse = (
+  statusCode: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): APIGatewayProxyResult => ({ statusCode, headers: { ...headers }, body });
+
 /** A response with a JSON body. */
 export const jsonResponse = (
   statusCode: number,

@@ -19,6 +19,8 @@ export interface Route {
   /** Fields beside the file in a multipart body. */
   readonly fields?: z.ZodType;
   readonly response: z.ZodType;
+  /** Media type of a successful response whose body is a text. @default JSON */
+  readonly contentType?: string;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
   /** Scope of keys that suffices for a dry run. @default that of all other calls */

@@ -38,6 +38,7 @@ const ORDER = Object.entries({
   "get-work-item-upload": ["404"],
   "get-work-item-upload-failed-rows": ["404"],
   "get-work-item-upload-results": ["404"],
+  "get-work-item-upload-template": ["422"],
   "list-work-item-uploads": ["422"],
   "cancel-work-item-upload": ["409"],
   "reject-unknown-route": ["405"],
@@ -83,8 +84,9 @@ const valueOf = (sample: string, all = outcomes): unknown => {
   return outcome.value;
 };
 const responseTo = (sample: string, all = outcomes) => {
-  const { statusCode, body } = valueOf(sample, all) as APIGatewayProxyResult;
-  return { status: statusCode, body: JSON.parse(body) as { data: Record<string, unknown> } };
+  const { statusCode, headers, body } = valueOf(sample, all) as APIGatewayProxyResult;
+  const read: unknown = headers?.["content-type"] === "application/json" ? JSON.parse(body) : body;
+  return { status: statusCode, body: read as { data: Record<string, unknown> } };
 };
 
 const samplesOf = (...kinds: readonly Trigger["kind"][]): string[] => {

@@ -151,6 +151,8 @@ test("work items are made, read, changed, listed and deleted with no more than e
 test("the health of the service is told with no more than its function's policy", async () => {
   await request(routes.getHealth);
   await request(routes.getOpenapiDocument);
+  const template = apiEvent({ resource: routes.getWorkItemUploadTemplate.path });
+  expect(await invoke(routes.getWorkItemUploadTemplate.name, template)).toMatchObject({ statusCode: 200 });
   expect(refused).toEqual([]);
 });
 

@@ -131,7 +131,7 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The body as text. */
   readonly text: string;
-  /** The parsed body; an empty object if there is none. */
+  /** The parsed body; an empty object if there is none, or if it is no JSON. */
   readonly body: { readonly error?: string; readonly data?: never; readonly [key: string]: unknown };
 }
 
@@ -142,6 +142,6 @@ export const call = async (handler: ApiHandler, request: ApiRequest): Promise<Ap
     status: statusCode,
     headers: headers as Record<string, string>,
     text: body,
-    body: body === "" ? {} : JSON.parse(body),
+    body: body === "" || headers?.["content-type"] === "text/csv; charset=utf-8" ? {} : JSON.parse(body),
   };
 };

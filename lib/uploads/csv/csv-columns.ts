@@ -48,5 +48,5 @@ export const columnReader = (names: readonly string[]): RowReader => {
   if (problems.length > 0) {
     refuseHeader(`${problems.join("; ")} (columns are ${ITEM_FIELD_NAMES.join(", ")} and ${ATTRIBUTE_PREFIX}<name>)`);
   }
-  return createRowReader({ width: names.length, steps, isEmptyCell: (cell) => cell === "", namesColumns: false });
+  return createRowReader({ width: names.length, steps, isEmptyCell: (cell) => cell === "", isMapped: false });
 };

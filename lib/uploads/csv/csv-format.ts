@@ -5,7 +5,7 @@ import { problemsOfMapping } from "../mapping/check-mapping.ts";
 import { assertColumns, mappedReader } from "../mapping/mapped-columns.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
 import { columnReader } from "./csv-columns.ts";
-import { type CsvRecord, readCsv } from "./csv-reader.ts";
+import { CARRIAGE_RETURNS, type CsvRecord, readCsv } from "./csv-reader.ts";
 import { cellValue, rawCells } from "./csv-row.ts";
 import { COMMA, type Delimiter } from "./delimiter.ts";
 import { refuseHeader } from "./header-names.ts";
@@ -28,7 +28,10 @@ export const delimiterOf = (mapping: Mapping | undefined): Delimiter => mapping?
 
 const assertHeader = (names: readonly string[]): void => {
   if (names.every((name) => name.trim() === "")) refuseHeader("must be the header");
-  if (names.some((name) => name.includes("\r"))) refuseHeader("rows must end with LF or CRLF, not CR");
+  if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS);
+  if (/^sep=.?$/i.test(names[0]?.trim() ?? "")) {
+    refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1");
+  }
 };
 
 const readerOf = (names: readonly string[], mapping: Mapping | undefined): RowReader => {

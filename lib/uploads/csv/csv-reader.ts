@@ -42,6 +42,9 @@ const PROBLEMS: Partial<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `the row is longer than ${ROW_MAX_CHARACTERS} characters; perhaps a quote is not closed`,
 };
 
+/** What is wrong with a file whose rows end as on an old Macintosh. */
+export const CARRIAGE_RETURNS = "rows must end with LF or CRLF, not CR";
+
 const problemIn = (row: number, error: unknown): Error => {
   const problem = error instanceof CsvError ? PROBLEMS[error.code] : undefined;
   if (problem !== undefined) return new InvalidFileError(`row ${row}: ${problem}`);
@@ -135,12 +138,20 @@ export async function* readCsv(
   let unread: Buffer = Buffer.alloc(0);
   let parseQuotes: ReturnType<typeof createQuoteParser> | undefined;
 
-  const find = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
+  const findRows = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
     if (parseQuotes) return parseQuotes(chunk);
     const lines = findLines(unread, position.offset, chunk === null);
     if (lines) return lines;
     parseQuotes = createQuoteParser(position, delimiter);
     return [...(await parseQuotes(unread)), ...(chunk === null ? await parseQuotes(null) : [])];
+  };
+  const find = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
+    try {
+      return await findRows(chunk);
+    } catch (error) {
+      const hasNoLines = position.row === 0 && unread.includes(CARRIAGE_RETURN) && !unread.includes(LINE_FEED);
+      throw hasNoLines ? new InvalidFileError(`row 1: ${CARRIAGE_RETURNS}`) : error;
+    }
   };
   const take = (found: readonly FoundRow[]): CsvBatch => {
     const { offset } = position;

@@ -48,8 +48,11 @@ export interface RowReaderOptions {
   readonly width: number;
   readonly steps: readonly Step[];
   readonly isEmptyCell: (cell: string) => boolean;
-  /** Whether messages name the columns, since they are not called like the fields. */
-  readonly namesColumns: boolean;
+  /**
+   * Whether the file is another system's: messages name the columns, which are not called like the fields, and rows may
+   * end with more delimiters than the header.
+   */
+  readonly isMapped: boolean;
 }
 
 const withoutColumn = (message: string): RowError => ({ message, column: "", value: "" });
@@ -67,7 +70,7 @@ const isAt = ({ kind, name }: Target, [first, second]: Problem["path"]): boolean
  * Makes the reader of a file's rows. An empty cell is an omitted field. Single custom attributes override the same names
  * in `custom_attributes`.
  */
-export const createRowReader = ({ width, steps, isEmptyCell, namesColumns }: RowReaderOptions): RowReader => {
+export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowReaderOptions): RowReader => {
   const idSources = steps.flatMap(({ target, sources }) =>
     target.kind === "field" && target.name === "external_id" ? sources : [],
   );
@@ -82,13 +85,13 @@ export const createRowReader = ({ width, steps, isEmptyCell, namesColumns }: Row
     });
     const named = problems.map((problem, index) => {
       const { column } = places[index]!;
-      return namesColumns && column !== "" ? { ...problem, message: `${problem.message} (column ${column})` } : problem;
+      return isMapped && column !== "" ? { ...problem, message: `${problem.message} (column ${column})` } : problem;
     });
     return { message: describeProblems(named, "row"), ...places[0]! };
   };
 
   const read = (cells: readonly string[]): RowReading => {
-    if (cells.length !== width) {
+    if (cells.length !== width && !(isMapped && cells.length > width && cells.slice(width).every(isEmptyCell))) {
       return { error: withoutColumn(`the row has ${cells.length} cells where the header has ${width}`) };
     }
     const fields: Record<string, unknown> = { external_id: "" };

@@ -37,9 +37,6 @@ const unnamedIn = (mapping: Mapping, names: readonly string[]): number[] => {
   return [...names.keys()].filter((index) => !named.has(comparable(names[index]!)) && !isReportColumn(names[index]!));
 };
 
-const shownColumn = (names: readonly string[], index: number): string =>
-  names[index]!.trim() === "" ? `number ${index + 1} (without a name)` : shownHeader(names[index]!.trim());
-
 const problemAt = (path: Problem["path"], code: ProblemCode, message: string): Problem => ({ path, code, message });
 
 const problemsOfSources = (mapping: Mapping, names: readonly string[]): Problem[] => {
@@ -73,9 +70,11 @@ const problemsOfSources = (mapping: Mapping, names: readonly string[]): Problem[
 
 const problemsOfOthers = (mapping: Mapping, names: readonly string[]): Problem[] => {
   const { others = "refuse" } = mapping;
-  const unnamed = unnamedIn(mapping, names);
+  // A column without a name is one only if a row has something in it.
+  const unnamed = unnamedIn(mapping, names).filter((index) => others !== "refuse" || names[index]!.trim() !== "");
   if (others === "ignore" || unnamed.length === 0) return [];
-  const shown = (indexes: readonly number[]): string => indexes.map((index) => shownColumn(names, index)).join(", ");
+  const shown = (indexes: readonly number[]): string =>
+    indexes.map((index) => shownHeader(names[index]!.trim())).join(", ");
   if (others === "refuse") {
     return [
       problemAt(
@@ -163,7 +162,7 @@ const createTextOf = (source: Source, indexes: readonly number[], isEmpty: (cell
 };
 
 const noName = (index: number) => (): never => {
-  throw new CellError(`column ${index + 1} has no name in row 1, so that its cells cannot be custom attributes`);
+  throw new CellError(`column ${index + 1} has no name in row 1`);
 };
 
 /**
@@ -189,11 +188,11 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
     target,
     sources: singlesOf(place).map((single) => sourceOf(target, single)),
   }));
-  const others = (mapping.others === "custom_attributes" ? unnamedIn(mapping, names) : []).map((index): Step => {
+  const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
     const name = names[index]!.trim();
     const textOf = createTextOf({}, [index], isEmptyCell);
     const valueOf = name === "" ? noName(index) : (text: string) => text;
     return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
   });
-  return createRowReader({ width: names.length, steps: [...steps, ...others], isEmptyCell, namesColumns: true });
+  return createRowReader({ width: names.length, steps: [...steps, ...others], isEmptyCell, isMapped: true });
 };

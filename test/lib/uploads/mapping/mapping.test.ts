@@ -223,11 +223,21 @@ describe("a mapping", () => {
     ]);
   });
 
-  it("leaves a column without a name alone as long as its cells are empty", () => {
-    const mapping: Mapping = { fields: { external_id: ID }, others: "custom_attributes" };
+  it.each(["custom_attributes", "refuse"] as const)("leaves a column without a name alone (others: %s)", (others) => {
+    const colour = { "custom_attributes.Colour": { column: "Colour" } };
+    const mapping: Mapping = { fields: { external_id: ID, ...(others === "refuse" && colour) }, others };
     const [first, second] = read(mapping, "Ticket ID,Colour,", "1,red,", "2,red,blue");
     expect(first).toEqual({ external_id: "1", custom_attributes: { Colour: "red" } });
     expect(second).toMatchObject({ message: expect.stringContaining("column 3 has no name"), value: "blue" });
+  });
+});
+
+describe("rows that are longer than the header", () => {
+  it("are read if the rest is empty", () => {
+    const mapping: Mapping = { fields: { external_id: ID }, empty: ["NULL"] };
+    const [first, second, third] = read(mapping, "Ticket ID", "1,, ", "2,null", "3,x");
+    expect([first, second]).toMatchObject([{ external_id: "1" }, { external_id: "2" }]);
+    expect(third).toMatchObject({ message: "the row has 2 cells where the header has 1" });
   });
 });
 
@@ -344,7 +354,8 @@ describe("a mapping that does not fit the header", () => {
   it.each([
     ["refuse", "A,B,C\n", 'no source names the column "B", "C"'],
     [undefined, "A,B\n", 'no source names the column "B"'],
-    ["refuse", "A,,\n", "no source names the column number 2 (without a name), number 3 (without a name)"],
+    ["refuse", "sep=;\nA;B\n", "row 1: this line tells Excel the delimiter; delete it"],
+    ["refuse", '"A","B"\r"1","2"\r', "row 1: rows must end with LF or CRLF, not CR"],
     ["ignore", "A,a\n", 'the column "a" stands more than once: 1, 2'],
     ["custom_attributes", "A,B,b \n", 'the header holds "B", "b" more than once'],
     ["custom_attributes", "A,T\n", 'fields sets the custom attribute "T" already'],
@@ -363,6 +374,8 @@ describe("a mapping that does not fit the header", () => {
     ["refuse", "A,_row,_error,_Error_Column,_error_value\n"],
     ["ignore", "A,B,b\n"],
     ["custom_attributes", "A,B,,\n"],
+    ["refuse", "A,,\n"],
+    ["ignore", '"A","B\r\nC"\r\n'],
   ] as const)("is accepted where others are %s: %j", async (others, file) => {
     const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
     expect(await check({ fields, others }, file)).toBe("");
