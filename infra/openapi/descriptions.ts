@@ -1,3 +1,12 @@
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
+
+type Described = Readonly<Record<string, { readonly description: string; readonly response: unknown }>>;
+const descriptionsOf = (fields: Described): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, { description }]) => [name, description]));
+/** The same of the fields that responses have. */
+const shownDescriptionsOf = (fields: Described): Readonly<Record<string, string>> =>
+  descriptionsOf(Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null)));
+
 /** What the document says of each property: by schema, then by property. `schema: …` describes the schema itself. */
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Person: {
@@ -14,6 +23,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     external_id: "Chosen by the caller, unique in the organization.",
     agent: "The agent, of the three agent fields of the input.",
     agents: "The agent, or nothing if none of its fields is known.",
+    ...shownDescriptionsOf(WORK_ITEM_FIELDS),
     type: "Kind of work; `work_item` unless one was given.",
     status: "State of the work.",
     completed_at: "When the work was completed.",
@@ -42,15 +52,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
   WorkItemInput: {
     "": "A work item to create or change. On an existing item, fields that are left out keep their values.",
     external_id: "Chosen by the caller, unique in the organization.",
-    agent_email: "E-mail address of the agent; null clears it.",
-    agent_name: "Name of the agent; null clears it.",
-    agent_external_id: "Id of the agent in the source system; null clears it.",
-    type: "Kind of work.",
-    status:
-      "State of the work. If it is left out, it follows `completed_at`: a new item is `completed` with it and `pending` " +
-      "without.",
-    completed_at: "When the work was completed; null clears it.",
-    custom_attributes: "Merged by its top-level keys. At most 256 KiB of JSON and 32 levels; no key `__proto__`.",
+    ...descriptionsOf(WORK_ITEM_FIELDS),
     events: "Created or updated by their `external_id`. At most 2,000 in one batch.",
   },
   WorkItemPatch: {
@@ -60,11 +62,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
   WorkItemEventInput: {
     "": "An event to create or change. On an existing event, fields that are left out keep their values.",
     external_id: "Chosen by the caller, unique in the work item.",
-    actor_email: "E-mail address of the actor; null clears it.",
-    actor_name: "Name of the actor; null clears it.",
-    actor_external_id: "Id of the actor in the source system; null clears it.",
-    content: "What happened, at most 64 KiB of UTF-8; null clears it.",
-    occurred_at: "When it happened; null clears it.",
+    ...descriptionsOf(EVENT_FIELDS),
   },
   BatchResult: {
     "": "The outcome of one item of a batch.",

@@ -10,6 +10,8 @@ interface FieldDefinition<
   R extends z.ZodType | null,
   Q extends z.ZodType | undefined,
 > {
+  /** What the API's document says of the field, in the input and, where nothing else is said there, in responses. */
+  readonly description: string;
   /** Schema of the values that a caller may send. A field that is left out keeps its value. */
   readonly input: I;
   /** Schema of the stored value. It must allow null for a field that is added later: older records do not have it. */

@@ -23,9 +23,23 @@ const mergeAttributes = (stored: string, given: JsonObject): string => {
 
 /** Fields of a work item that callers set. Null clears a field of the agent. */
 export const WORK_ITEM_FIELDS = {
-  agent_email: field({ input: email.nullable(), stored: storedText, initial: null, response: null, filter: email }),
-  agent_name: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
+  agent_email: field({
+    description: "E-mail address of the agent; null clears it.",
+    input: email.nullable(),
+    stored: storedText,
+    initial: null,
+    response: null,
+    filter: email,
+  }),
+  agent_name: field({
+    description: "Name of the agent; null clears it.",
+    input: text().nullable(),
+    stored: storedText,
+    initial: null,
+    response: null,
+  }),
   agent_external_id: field({
+    description: "Id of the agent in the source system; null clears it.",
     input: text().nullable(),
     stored: storedText,
     initial: null,
@@ -33,6 +47,7 @@ export const WORK_ITEM_FIELDS = {
     filter: text(),
   }),
   type: field({
+    description: "Kind of work.",
     input: text(),
     stored: z.string(),
     initial: "work_item",
@@ -40,6 +55,9 @@ export const WORK_ITEM_FIELDS = {
     filter: text(),
   }),
   status: field({
+    description:
+      "State of the work. If it is left out, it follows `completed_at`: a new item is `completed` with it and " +
+      "`pending` without.",
     input: workItemStatusSchema,
     stored: workItemStatusSchema,
     initial: "pending",
@@ -47,12 +65,14 @@ export const WORK_ITEM_FIELDS = {
     filter: workItemStatusSchema,
   }),
   completed_at: field({
+    description: "When the work was completed; null clears it.",
     input: timestamp.nullable(),
     stored: storedTime,
     initial: null,
     response: storedTimestamp.nullable(),
   }),
   custom_attributes: field({
+    description: "Merged by its top-level keys. At most 256 KiB of JSON and 32 levels; no key `__proto__`.",
     input: customAttributes,
     // JSON text: DynamoDB's own maps lose digits, some keys and deep nesting.
     stored: z.string(),
@@ -66,11 +86,36 @@ export const WORK_ITEM_FIELDS = {
 
 /** Fields of an event that callers set. Null clears a field. */
 export const EVENT_FIELDS = {
-  actor_email: field({ input: email.nullable(), stored: storedText, initial: null, response: null }),
-  actor_name: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
-  actor_external_id: field({ input: text().nullable(), stored: storedText, initial: null, response: null }),
-  content: field({ input: content.nullable(), stored: storedText, initial: null, response: z.string().nullable() }),
+  actor_email: field({
+    description: "E-mail address of the actor; null clears it.",
+    input: email.nullable(),
+    stored: storedText,
+    initial: null,
+    response: null,
+  }),
+  actor_name: field({
+    description: "Name of the actor; null clears it.",
+    input: text().nullable(),
+    stored: storedText,
+    initial: null,
+    response: null,
+  }),
+  actor_external_id: field({
+    description: "Id of the actor in the source system; null clears it.",
+    input: text().nullable(),
+    stored: storedText,
+    initial: null,
+    response: null,
+  }),
+  content: field({
+    description: "What happened, at most 64 KiB of UTF-8; null clears it.",
+    input: content.nullable(),
+    stored: storedText,
+    initial: null,
+    response: z.string().nullable(),
+  }),
   occurred_at: field({
+    description: "When it happened; null clears it.",
     input: timestamp.nullable(),
     stored: storedTime,
     initial: null,

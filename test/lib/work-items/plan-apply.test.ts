@@ -37,7 +37,7 @@ const changes = fc
 
 describe("planApply", () => {
   it("gives a new item its defaults", () => {
-    expect(apply(null, {})).toEqual({
+    expect(apply(null, {})).toMatchObject({
       outcome: "created",
       next: {
         external_id: "INC1",
