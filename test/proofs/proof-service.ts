@@ -1,15 +1,18 @@
+import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
 import { NotFoundError } from "../../lib/errors.ts";
 import type { Route } from "../../lib/http/route.ts";
+import { queueWorker } from "../../lib/queue/queue-worker.ts";
+import { createSendAgain } from "../../lib/queue/send-again.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createHandlers, type RouteName } from "../support/handlers.ts";
 import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { type FaultyRun, injectFaults } from "../support/uploads/fault-injection.ts";
-import { splitMessage } from "../support/uploads/upload-harness.ts";
+import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
 
 /** A response with its body as a caller reads it. */
@@ -22,15 +25,28 @@ export interface ProofResponse {
 /** An organization and its key. */
 export type Caller = Awaited<ReturnType<typeof createTestOrganization>>;
 
+/** Time of a worker's run, in milliseconds: it hands over 30 s before its end. */
+const WORKER_MS = 90_000;
+
 /** The whole service in this process: endpoints, workers and internal functions, with a clock that the proof controls. */
 export const createProofService = async () => {
   const clock = createTestClock();
   const base = await createTestRuntime({ clock });
   const { runtime, during } = injectFaults(base);
-  const handlers = await createHandlers(runtime);
-  const workers = createWorkers(runtime);
-  const recordQaScore = createRecordQaScore(runtime);
-  const recordConversation = createRecordConversation(runtime);
+
+  const startFunctions = async () => {
+    const workers = createWorkers(runtime);
+    const sendAgain = createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL);
+    return {
+      handlers: await createHandlers(runtime),
+      workers,
+      queueWorker: queueWorker(runtime, workers.handle, sendAgain),
+      failDead: createFailDeadUpload(runtime),
+      recordQaScore: createRecordQaScore(runtime),
+      recordConversation: createRecordConversation(runtime),
+    };
+  };
+  let functions = await startFunctions();
 
   /** Without faults; it only sees the messages. */
   const listening = (onMessages: FaultyRun["onMessages"]): FaultyRun => ({
@@ -45,13 +61,15 @@ export const createProofService = async () => {
     clock,
     runtime,
     during,
-    handlers,
-    workers,
+    /** Replaces all functions by new instances, which have nothing in memory. */
+    restart: async (): Promise<void> => {
+      functions = await startFunctions();
+    },
     createOrganization: (): Promise<Caller> => createTestOrganization(base),
     call: async (name: RouteName, { key }: Caller, request: ApiRequest = {}): Promise<ProofResponse> => {
       const route: Route = routes[name];
       const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
-      const { statusCode, headers = {}, body } = await handlers[name](event, lambdaContext());
+      const { statusCode, headers = {}, body } = await functions.handlers[name](event, lambdaContext());
       return {
         status: statusCode,
         headers: headers as Record<string, string>,
@@ -64,13 +82,28 @@ export const createProofService = async () => {
       const run = listening((bodies) => queue.push(...bodies));
       for (let body = queue.shift(); body !== undefined; body = queue.shift()) {
         const message = body;
-        await during(run, () => workers.handle(message, clock() + 60_000));
+        await during(run, () => functions.workers.handle(message, clock() + WORKER_MS));
       }
+    },
+    /** Delivers a message of a queue, or of the dead letters. @returns whether it was handled */
+    deliver: async (body: string, to: "workers" | "dead letters" = "workers"): Promise<boolean> => {
+      const worker = to === "workers" ? functions.queueWorker : functions.failDead;
+      const { batchItemFailures } = await worker(sqsEvent(body), lambdaContext(WORKER_MS));
+      return batchItemFailures.length === 0;
+    },
+    /** Checks all open jobs that are due. */
+    sweep: async (): Promise<void> => {
+      await functions.workers.sweep(clock() + WORKER_MS);
+    },
+    /** The text of an object of a job; undefined if there is none. */
+    readObject: async (key: string): Promise<string | undefined> => {
+      const source = await functions.workers.objects.head(key);
+      return source ? (await functions.workers.objects.readWhole(key)).toString() : undefined;
     },
     /** @returns false if there is no such item */
     recordQaScore: async ({ organization }: Caller, externalId: string, score: number | null): Promise<boolean> => {
       try {
-        await recordQaScore({ organization: organization.id, external_id: externalId, qa_score: score });
+        await functions.recordQaScore({ organization: organization.id, external_id: externalId, qa_score: score });
         return true;
       } catch (error) {
         if (error instanceof NotFoundError) return false;
@@ -80,7 +113,7 @@ export const createProofService = async () => {
     recordConversation: (
       { organization }: Caller,
       input: Readonly<Record<"external_id" | "status" | "source", string>>,
-    ) => recordConversation({ organization: organization.id, ...input }),
+    ) => functions.recordConversation({ organization: organization.id, ...input }),
   };
 };
 /** The whole service in this process. */

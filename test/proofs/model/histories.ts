@@ -1,39 +1,34 @@
-import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
 import { isoTime } from "../../../lib/clock.ts";
-import { workItemId } from "../../../lib/identity.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import type { FaultyRun, RequestFault } from "../../support/uploads/fault-injection.ts";
-import { type Caller, createProofService, type ProofResponse, type ProofService } from "../proof-service.ts";
+import { createProofService, type ProofResponse, type ProofService } from "../proof-service.ts";
 import { changes, eventInput } from "./inputs.ts";
 import { type Call, findOrder, type Specification } from "./linearizability.ts";
-import type { EventInput, ItemInput, ModelItem } from "./reference-item.ts";
-import { type Expected, ReferenceOrganization } from "./reference-organization.ts";
+import { applyOperation, isExpected, type Operation, sendOperation } from "./operations.ts";
+import type { ModelItem } from "./reference-item.ts";
 
 const LANES = 8;
 const CLIENTS = 4;
 const CALLS_EACH = 4;
-const EXTERNAL_ID = "shared";
 
-type Changes = Omit<ItemInput, "external_id" | "events">;
-/** A call on the one item that all clients share. `version` is that of `If-Match`. */
-type Operation =
-  | { readonly kind: "create" | "batch"; readonly changes: Changes }
-  | { readonly kind: "patch"; readonly changes: Changes; readonly version?: number }
-  | { readonly kind: "delete"; readonly version?: number }
-  | { readonly kind: "get" }
-  | { readonly kind: "event"; readonly event: EventInput };
-
+const shared = { externalId: fc.constant("shared") };
 const version = { version: fc.integer({ min: 1, max: 4 }) };
 const writes = {
-  create: fc.record({ kind: fc.constant("create" as const), changes }),
-  batch: fc.record({ kind: fc.constant("batch" as const), changes }),
-  patch: fc.record({ kind: fc.constant("patch" as const), changes, ...version }, { requiredKeys: ["kind", "changes"] }),
-  remove: fc.record({ kind: fc.constant("delete" as const), ...version }, { requiredKeys: ["kind"] }),
-  event: fc.record({ kind: fc.constant("event" as const), event: eventInput }),
+  create: fc.record({ kind: fc.constant("create" as const), ...shared, input: changes }),
+  batch: fc.record({ kind: fc.constant("batch" as const), ...shared, input: changes }),
+  patch: fc.record(
+    { kind: fc.constant("patch" as const), ...shared, changes, ...version },
+    { requiredKeys: ["kind", "externalId", "changes"] },
+  ),
+  remove: fc.record(
+    { kind: fc.constant("delete" as const), ...shared, ...version },
+    { requiredKeys: ["kind", "externalId"] },
+  ),
+  event: fc.record({ kind: fc.constant("event" as const), ...shared, event: eventInput }),
 };
-const read = fc.record({ kind: fc.constant("get" as const) });
+const read = fc.record({ kind: fc.constant("get" as const), ...shared });
 /**
  * Histories with deletions have no events, and the other way round: an event is written after its item was seen, so
  * that both together are no single moment.
@@ -48,71 +43,17 @@ const operations: fc.Arbitrary<readonly (readonly Operation[])[]> = fc
     return fc.array(calls, { minLength: CLIENTS, maxLength: CLIENTS });
   });
 
-/** A response to PATCH shows events that were read before the item was written; only its item is of one moment. */
-const withoutEvents = (body: unknown): unknown => {
-  const { data } = body as { readonly data: Readonly<Record<string, unknown>> };
-  return { data: { ...data, events: null } };
-};
-
 const specificationFor = (
   organization: string,
   now: string,
-): Specification<ModelItem | undefined, Operation, ProofResponse> => {
-  const id = workItemId(organization, EXTERNAL_ID);
-  const expect = (model: ReferenceOrganization, operation: Operation): Expected => {
-    if (operation.kind === "create")
-      return model.create({ external_id: EXTERNAL_ID, ...operation.changes }, undefined, now);
-    if (operation.kind === "batch")
-      return model.batch([{ external_id: EXTERNAL_ID, ...operation.changes }], false, now);
-    if (operation.kind === "patch") return model.patch(id, operation.changes, operation.version, now);
-    if (operation.kind === "delete") return model.remove(id, operation.version, now);
-    return operation.kind === "event" ? model.event(id, operation.event, now) : model.get(id);
-  };
-  return {
-    initial: undefined,
-    keyOf: (state) => JSON.stringify(state) ?? "",
-    apply: (state, operation) => {
-      const model = new ReferenceOrganization(organization);
-      if (state) model.items.set(EXTERNAL_ID, state);
-      const expected = expect(model, operation);
-      return {
-        state: model.items.get(EXTERNAL_ID),
-        allows: ({ status, body, headers }) => {
-          if (status !== expected.status) return false;
-          if (expected.body === undefined) return true;
-          if (expected.version !== undefined && !headers["etag"]?.startsWith(`"${expected.version}-`)) return false;
-          return operation.kind === "patch"
-            ? isDeepStrictEqual(withoutEvents(body), withoutEvents(expected.body))
-            : isDeepStrictEqual(body, expected.body);
-        },
-      };
-    },
-  };
-};
-
-const send = (service: ProofService, caller: Caller, operation: Operation): Promise<ProofResponse> => {
-  const params = { id: workItemId(caller.organization.id, EXTERNAL_ID) };
-  const { version: expected } = operation as { readonly version?: number };
-  const headers: Record<string, string> = expected === undefined ? {} : { "if-match": `"${expected}"` };
-  switch (operation.kind) {
-    case "create":
-      return service.call("createWorkItem", caller, {
-        body: { work_item: { external_id: EXTERNAL_ID, ...operation.changes } },
-      });
-    case "batch":
-      return service.call("applyWorkItemBatch", caller, {
-        body: { work_items: [{ external_id: EXTERNAL_ID, ...operation.changes }] },
-      });
-    case "patch":
-      return service.call("updateWorkItem", caller, { params, headers, body: { work_item: operation.changes } });
-    case "delete":
-      return service.call("deleteWorkItem", caller, { params, headers });
-    case "event":
-      return service.call("upsertWorkItemEvent", caller, { params, body: { event: operation.event } });
-    default:
-      return service.call("getWorkItem", caller, { params });
-  }
-};
+): Specification<ModelItem | undefined, Operation, ProofResponse> => ({
+  initial: undefined,
+  keyOf: (state) => JSON.stringify(state) ?? "",
+  apply: (before, operation) => {
+    const { state, expected } = applyOperation(organization, before, operation, now);
+    return { state, allows: (response) => isExpected(response, expected, operation.kind === "patch") };
+  },
+});
 
 /** Whether a response leaves open if the call was carried out: the service was busy, or the batch's item failed. */
 const isUnknown = ({ status, body }: ProofResponse): boolean =>
@@ -145,7 +86,7 @@ const runHistory = async (service: ProofService, clients: readonly (readonly Ope
   const runClient = async (calls: readonly Operation[]): Promise<void> => {
     for (const operation of calls) {
       const calledAt = moment++;
-      const response = await service.during(run, () => send(service, caller, operation));
+      const response = await service.during(run, () => sendOperation(service, caller, operation));
       history.push({ operation, calledAt, returned: isUnknown(response) ? undefined : { at: moment++, response } });
     }
   };

@@ -10,6 +10,12 @@ import type { TestRuntime } from "../runtime.ts";
 export type RequestFault =
   | "none"
   | "throttle"
+  /** Another transaction is writing to one of the items. */
+  | "conflict"
+  /** The role may not do it, as after a change of its policy. */
+  | "refuse"
+  /** Some keys of a BatchGetItem are left for another request. */
+  | "leave unprocessed"
   | "lose response"
   | "deep throttle"
   | "deep lose response"
@@ -51,9 +57,45 @@ const WRITES = new Set([
 /** Whether a command writes data or sends messages. */
 export const isWrite = (command: string): boolean => WRITES.has(command);
 
-const busy = (): BatchStatementResponse => ({ Error: { Code: "ThrottlingError", Message: "injected" } });
+const failedStatement = (Code: "ThrottlingError" | "InternalServerError"): BatchStatementResponse => ({
+  Error: { Code, Message: "injected" },
+});
 
 const errorOf = (name: string): Error => Object.assign(new Error(`injected: ${name}`), { name });
+/** An error that the client got as the response to its only attempt. */
+const responseOf = (name: string): Error =>
+  Object.assign(errorOf(name), { $metadata: { httpStatusCode: 400, attempts: 1 } });
+
+/** The error of a request that is not sent; undefined if it is sent. */
+const errorBefore = (fault: RequestFault, command: string): Error | undefined => {
+  if (fault === "throttle") return errorOf("ThrottlingException");
+  if (fault === "refuse") return responseOf("AccessDeniedException");
+  if (fault !== "conflict") return undefined;
+  const isTransaction = command === "TransactWriteItemsCommand";
+  return responseOf(isTransaction ? "TransactionCanceledException" : "TransactionConflictException");
+};
+
+type Keys = readonly Readonly<Record<string, unknown>>[];
+
+/** Leaves every second key of a BatchGetItem for another request. */
+const withUnprocessedKeys = async (
+  { RequestItems }: { readonly RequestItems: Readonly<Record<string, { readonly Keys: Keys }>> },
+  send: () => Promise<{ output: { Responses?: Record<string, Keys>; UnprocessedKeys?: object } }>,
+) => {
+  const response = await send();
+  const { Responses = {}, UnprocessedKeys = {} } = response.output;
+  if (Object.keys(UnprocessedKeys).length > 0) return response;
+  const nameOf = ({ pk, sk }: Keys[number]): string => JSON.stringify([pk, sk]);
+  const left = Object.entries(RequestItems).map(
+    ([table, request]) => [table, { ...request, Keys: request.Keys.filter((_, index) => index % 2 === 0) }] as const,
+  );
+  const names = new Set(left.flatMap(([table, { Keys }]) => Keys.map((key) => `${table} ${nameOf(key)}`)));
+  const found = Object.entries(Responses).map(
+    ([table, items]) => [table, items.filter((item) => !names.has(`${table} ${nameOf(item)}`))] as const,
+  );
+  const output = { Responses: Object.fromEntries(found), UnprocessedKeys: Object.fromEntries(left) };
+  return { ...response, output: { ...response.output, ...output } };
+};
 
 /** Sends a batch in which single statements fail: some are not carried out, of others only the response is lost. */
 const withStatementFaults = async (
@@ -64,16 +106,28 @@ const withStatementFaults = async (
   const statements = input.Statements ?? [];
   const faults = statements.map(() => run.statementFault());
   const sent = statements.filter((_, index) => faults[index] !== "throttle");
-  if (sent.length === 0) return { output: { Responses: statements.map(busy) } };
+  if (sent.length === 0) return { output: { Responses: statements.map(() => failedStatement("ThrottlingError")) } };
   input.Statements = sent;
   const response = await send();
   input.Statements = statements;
   let next = 0;
   const responses = faults.map((fault) => {
-    const received = fault === "throttle" ? busy() : (response.output.Responses?.[next++] ?? {});
-    return fault === "lose response" ? busy() : received;
+    if (fault === "throttle") return failedStatement("ThrottlingError");
+    const received = response.output.Responses?.[next++] ?? {};
+    return fault === "lose response" ? failedStatement("InternalServerError") : received;
   });
   return { ...response, output: { ...response.output, Responses: responses } };
+};
+
+const sendWithPartialFaults = (
+  run: FaultyRun,
+  fault: RequestFault,
+  command: string,
+  input: unknown,
+  send: () => Promise<unknown>,
+): Promise<unknown> => {
+  if (command === "BatchExecuteStatementCommand") return withStatementFaults(run, input as never, send as never);
+  return fault === "leave unprocessed" ? withUnprocessedKeys(input as never, send as never) : send();
 };
 
 /** Injects faults into the clients of a runtime. They occur only in runs that `during` starts. */
@@ -92,13 +146,10 @@ export const injectFaults = (base: TestRuntime) => {
         const fault = run.faultOf(command, parameters.input as never);
         if (fault === "kill before") await run.stop("kill");
         if (fault === "stall before") await run.stop("stall");
-        if (fault === "throttle") throw errorOf("ThrottlingException");
+        const error = errorBefore(fault, command);
+        if (error) throw error;
         if (fault.startsWith("deep")) deep.set(context, fault);
-        const send = () => next(parameters);
-        const response =
-          command === "BatchExecuteStatementCommand"
-            ? await withStatementFaults(run, parameters.input as never, send as never)
-            : await send();
+        const response = await sendWithPartialFaults(run, fault, command, parameters.input, () => next(parameters));
         if (command === "SendMessageCommand") {
           run.onMessages([(parameters.input as unknown as { MessageBody: string }).MessageBody]);
         }

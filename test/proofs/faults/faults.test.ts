@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { summaryOf } from "./findings.ts";
+import { runFaults } from "./run-faults.ts";
+
+const SEED = 20_261_121;
+
+it(`nothing is lost, duplicated, mislabelled or undone by faults (npm run test:faults; FAULTS_SEED=${SEED})`, async () => {
+  const { faults, seeds, findings } = await runFaults({ faults: 500, seeds: 4 }, SEED, 4);
+  console.info(summaryOf(faults, seeds, findings));
+  expect(findings).toEqual([]);
+  expect(faults).toBeGreaterThanOrEqual(500);
+}, 240_000);

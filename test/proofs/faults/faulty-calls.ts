@@ -1,0 +1,118 @@
+import { isWrite, type RequestFault, type FaultyRun } from "../../support/uploads/fault-injection.ts";
+import type { ProofService } from "../proof-service.ts";
+
+/** How often each fault befalls a request. */
+const RATES: readonly (readonly [RequestFault, number])[] = [
+  ["kill before", 0.008],
+  ["kill after", 0.008],
+  ["stall before", 0.008],
+  ["stall after", 0.008],
+  ["deep throttle", 0.08],
+  ["deep lose response", 0.08],
+  ["throttle", 0.03],
+  ["lose response", 0.04],
+  ["conflict", 0.04],
+  ["refuse", 0.01],
+  ["leave unprocessed", 0.3],
+];
+const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
+const STATEMENT_FAULT_RATE = 0.35;
+/** Longer than any deadline of a function: a call that goes on after it must not write any more. */
+const FROZEN_MS = 60_000;
+
+const isPossible = (fault: RequestFault, command: string): boolean => {
+  if (fault === "leave unprocessed") return command === "BatchGetItemCommand";
+  return fault !== "conflict" || (isWrite(command) && !/Object|Message/.test(command));
+};
+
+/** The response of a call that was killed, or frozen: its caller hears nothing. */
+export const NO_RESPONSE = "no response";
+
+/** Makes calls with faults. A frozen call can go on later. */
+export interface FaultyCalls {
+  /** @param mayFail whether requests may have faults */
+  readonly call: <T>(
+    work: () => Promise<T>,
+    options: {
+      /** Whether requests may have faults. */
+      readonly mayFail: boolean;
+      /** Whether the call may be killed or frozen. @default true */
+      readonly mayStop?: boolean;
+      /** Called with the bodies of messages that were sent to a queue. */
+      readonly onMessages?: FaultyRun["onMessages"];
+    },
+  ) => Promise<T | typeof NO_RESPONSE>;
+  /**
+   * Lets all frozen calls go on, long after their callers have given up.
+   * @returns whether there were any
+   */
+  readonly thaw: () => Promise<boolean>;
+  /** Number of faults so far. */
+  readonly count: () => number;
+}
+
+/** @param random decides by a seed which requests have faults */
+export const createFaultyCalls = (service: ProofService, random: () => number): FaultyCalls => {
+  const { clock, during, runtime } = service;
+  const { LIMITS_TABLE } = runtime.environment;
+  let faults = 0;
+  /** Calls that can go on. Requests of one call that were sent at the same time may each have been stopped. */
+  const frozen: { readonly resume: () => void; readonly isOver: Promise<unknown> }[] = [];
+
+  const chooseFault = (command: string): RequestFault => {
+    let number = random();
+    for (const [fault, rate] of RATES) {
+      if (isPossible(fault, command) && number < rate) return fault;
+      number -= isPossible(fault, command) ? rate : 0;
+    }
+    return "none";
+  };
+
+  return {
+    call: async (work, { mayFail, mayStop = true, onMessages = () => undefined }) => {
+      let isOver = !mayFail;
+      const stopped = Promise.withResolvers<typeof NO_RESPONSE>();
+      const killed = Promise.withResolvers<void>();
+      const run: FaultyRun = {
+        clock,
+        faultOf: (command, input) => {
+          // If the limiter's record is throttled, it refuses all calls for some seconds, as it should.
+          const chosen = isOver || input["TableName"] === LIMITS_TABLE ? "none" : chooseFault(command);
+          const fault = mayStop || !STOPS.has(chosen) ? chosen : "none";
+          if (fault !== "none") faults += 1;
+          return fault;
+        },
+        statementFault: () => {
+          if (isOver || random() >= STATEMENT_FAULT_RATE) return "none";
+          faults += 1;
+          return random() < 0.5 ? "throttle" : "lose response";
+        },
+        stop: (kind) => {
+          isOver = true;
+          const { promise, resolve } = Promise.withResolvers<void>();
+          if (kind === "stall") frozen.push({ resume: resolve, isOver: Promise.race([settled, killed.promise]) });
+          else killed.resolve();
+          stopped.resolve(NO_RESPONSE);
+          return promise;
+        },
+        onMessages,
+      };
+      // The work begins when `running` is known: it may be stopped at its first request.
+      const running = Promise.resolve().then(() => during(run, work));
+      const settled = running.catch(() => undefined);
+      const result = await Promise.race([running, stopped.promise]);
+      // An instance that was killed or frozen serves nobody else.
+      if (result === NO_RESPONSE) await service.restart();
+      return result;
+    },
+    thaw: async () => {
+      if (frozen.length === 0) return false;
+      clock.advance(FROZEN_MS);
+      const resumed = frozen.splice(0);
+      for (const { resume } of resumed) resume();
+      await Promise.all(resumed.map(({ isOver }) => isOver));
+      return true;
+    },
+    count: () => faults,
+  };
+};

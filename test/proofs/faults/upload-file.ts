@@ -1,0 +1,115 @@
+import { workItemId } from "../../../lib/identity.ts";
+import { applyInput, type EventInput, type ItemInput, type ModelItem, showItem } from "../model/reference-item.ts";
+
+/** External ids of two rows whose items a client changes as soon as they are applied. */
+export const PATCHED = "patched";
+export const DELETED = "deleted";
+/** External id of a row whose item was deleted before the upload. */
+export const RESTORED = "restored";
+
+/** A row of a file, and whether it is valid. */
+interface UploadRow {
+  readonly input: ItemInput & { readonly type: string };
+  readonly number: number;
+  readonly isValid: boolean;
+}
+
+/** A CSV file, and how it is to be read. */
+export interface UploadFile {
+  readonly text: string;
+  readonly mapping: object | undefined;
+  readonly rows: readonly UploadRow[];
+}
+
+const MAPPING = {
+  fields: {
+    external_id: { column: "Ticket" },
+    type: { column: "Kind" },
+    agent_email: { column: "Mail" },
+    "custom_attributes.n": { column: "Number", as: "number" },
+  },
+};
+const EVENTS = { event: { external_id: { column: "Event" }, content: { column: "Text" } } };
+
+/**
+ * Makes a file with invalid rows. A third has a mapping, a third also events in its rows.
+ * @param isRepeating whether some external_ids occur in many rows
+ */
+export const makeUploadFile = (random: () => number, isRepeating: boolean): UploadFile => {
+  const kind = (["plain", "mapped", "with events"] as const)[Math.floor(random() * 3)]!;
+  const count = 150 + Math.floor(random() * 200);
+  const special = new Map([
+    [3, PATCHED],
+    [5, DELETED],
+    [7, RESTORED],
+  ]);
+  const rows = Array.from({ length: count }, (_, number): UploadRow => {
+    const name = special.get(number);
+    const isRepeated = isRepeating && random() < 0.4;
+    const external_id = name ?? (isRepeated ? `often-${Math.floor(random() * 12)}` : `once-${number}`);
+    const event: EventInput = { external_id: `e${number % 3}`, content: `line 1\nline ${number}` };
+    return {
+      number,
+      isValid: name !== undefined || random() > 0.06,
+      input: {
+        external_id,
+        type: `kind "${number % 7}"`,
+        custom_attributes: { n: kind === "plain" ? String(number) : number },
+        ...(kind === "with events" && { events: [event] }),
+      },
+    };
+  });
+  const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  const lines = rows.map(({ input, number, isValid }) =>
+    [
+      input.external_id,
+      quoted(input.type),
+      isValid ? "" : "no e-mail address",
+      String(number),
+      ...(input.events ?? []).map(({ external_id, content }) => `${external_id},${quoted(content ?? "")}`),
+    ].join(","),
+  );
+  const columns = kind === "plain" ? "external_id,type,agent_email,custom_attributes.n" : "Ticket,Kind,Mail,Number";
+  const header = kind === "with events" ? `${columns},Event,Text` : columns;
+  return {
+    text: `${[header, ...lines].join("\n")}\n`,
+    mapping: kind === "plain" ? undefined : { ...MAPPING, ...(kind === "with events" && EVENTS) },
+    rows,
+  };
+};
+
+/** An item in a response without times, and its events without ids, since only their content follows from the file. */
+export type Content = Readonly<Record<string, unknown>>;
+const withoutTimes = ({ created_at: _created, updated_at: _updated, ...content }: Content): Content => content;
+/** The content of an item in a response. */
+export const contentOf = (data: Content): Content => {
+  const { events, ...item } = data;
+  const content = withoutTimes(item);
+  if (events === undefined) return content;
+  const shown = (events as readonly Content[]).map((event) => [event["external_id"], event["content"]] as const);
+  return { ...content, events: Object.fromEntries(shown) };
+};
+
+/** What a file does, row by row. */
+export const expectedOf = (organization: string, file: UploadFile, before: readonly ModelItem[]) => {
+  const items = new Map(before.map((item) => [item.external_id, item]));
+  const counters = { created_rows: 0, updated_rows: 0, unchanged_rows: 0, restored_rows: 0 };
+  for (const { input, isValid } of file.rows) {
+    if (!isValid) continue;
+    const { outcome, item } = applyInput(items.get(input.external_id), input, "");
+    items.set(input.external_id, item);
+    counters[`${outcome}_rows`] += 1;
+  }
+  const failed = file.rows.filter(({ isValid }) => !isValid);
+  const content = [...items].map(([name, item]): [string, Content] => {
+    const events = Object.values(item.events).map((event) => [event.external_id, event.content] as const);
+    const shown = contentOf(showItem(workItemId(organization, name), item));
+    return [name, { ...shown, events: Object.fromEntries(events) }];
+  });
+  return {
+    counters: { ...counters, total_rows: file.rows.length, failed_rows: failed.length },
+    /** The external_ids of the rows that fail, in their order. */
+    failed: failed.map(({ input }) => input.external_id),
+    content: new Map(content),
+  };
+};
