@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { readEnvironmentFile } from "../../infra/environment-file.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../infra/local/start.ts", import.meta.url));
+
+/** The whole service as a process of its own, as `npm start` runs it. */
+export interface ServiceProcess {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly pid: number;
+  /** Ends it without warning; with its engines, or so that they notice it themselves. */
+  readonly kill: (engines: "with its engines" | "alone") => Promise<void>;
+  /** Ends it as Ctrl-C does. */
+  readonly stop: () => Promise<void>;
+}
+
+const endOf = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+};
+
+/** Starts the service on a free port. @throws Error if it does not become ready */
+export const startService = async (directory: string): Promise<ServiceProcess> => {
+  const child = spawn(process.execPath, [SCRIPT], {
+    env: { PATH: process.env["PATH"], DATA_DIR: directory, PORT: "0" },
+    stdio: ["ignore", "pipe", "pipe"],
+    // A process group of its own, which can be killed as a whole.
+    detached: true,
+  });
+  const complaint = text(child.stderr);
+  let printed = "";
+  for await (const chunk of child.stdout) {
+    printed += String(chunk);
+    if (/^ready$/m.test(printed)) break;
+  }
+  const { pid } = child;
+  if (!/^ready$/m.test(printed) || pid === undefined) throw new Error(`the service did not start: ${await complaint}`);
+  child.stdout.resume();
+  const { BASE_URL: baseUrl = "", API_KEY: apiKey = "" } = readEnvironmentFile(join(directory, "env"));
+  const signal = async (target: number, name: NodeJS.Signals): Promise<void> => {
+    process.kill(target, name);
+    await endOf(child);
+  };
+  return {
+    baseUrl,
+    apiKey,
+    pid,
+    kill: (engines) => signal(engines === "alone" ? pid : -pid, "SIGKILL"),
+    stop: () => signal(pid, "SIGTERM"),
+  };
+};
