@@ -77,7 +77,7 @@ export const openAdministration = (target: Target, variables: Variables): Opened
       }),
   });
   return {
-    dynamodb: DynamoDBDocumentClient.from(client),
+    dynamodb: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     environment: { ACCESS_TABLE: table },
     clock: Date.now,
     region,
@@ -106,10 +106,14 @@ const describe = (error: unknown): string => {
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
 };
 
-/** Runs a command and prints its result; any error is printed in one line, with exit status 1. */
-export const runCommand = async (command: () => Promise<string>): Promise<void> => {
+/**
+ * Runs a command and prints its result, unless it has printed it itself and returns nothing; any error is printed in one
+ * line, with exit status 1.
+ */
+export const runCommand = async (command: () => Promise<string | undefined>): Promise<void> => {
   try {
-    console.log(await command());
+    const result = await command();
+    if (result !== undefined) console.log(result);
   } catch (error) {
     console.error(describe(error));
     process.exitCode = 1;

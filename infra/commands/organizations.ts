@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { SingleBar } from "cli-progress";
-import { type Administration, getOrganization, putOrganization } from "../../lib/organizations/administration.ts";
+import { NotFoundError } from "../../lib/errors.ts";
+import { nearestTo } from "../../lib/nearest.ts";
+import {
+  type Administration,
+  getOrganization,
+  listOrganizations,
+  putOrganization,
+} from "../../lib/organizations/administration.ts";
 import { growListingShards } from "../../lib/organizations/listing-shards.ts";
 import {
   BURST_MAX,
@@ -21,11 +28,18 @@ import {
   runCommand,
   UsageError,
 } from "./administration.ts";
+import { erase } from "./erase.ts";
+import { operatorRuntime } from "./operator-runtime.ts";
 import { variablesOf } from "./stack-variables.ts";
+import { exportTo, importFrom } from "./transfer.ts";
 
-const USAGE = `usage: npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8]
+const USAGE = `usage: npm run organizations -- list
        npm run organizations -- show acme
+       npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8]
        npm run organizations -- reindex acme [--items-table <WorkItems table>]
+       npm run organizations -- export acme [--file acme.ndjson] [--items-table <restored table>]
+       npm run organizations -- import acme [--file acme.ndjson] [--replace] [--dry-run]
+       npm run organizations -- erase acme [--item <external_id> | --person <e-mail>] [--dry-run] [--yes]
 ${COMMON_USAGE}`;
 
 const wholeNumber = (name: string, text: string | undefined, max: number): number | undefined => {
@@ -77,27 +91,79 @@ const reindex = async (administration: OpenedAdministration, organization: strin
   return getOrganization(administration, organization);
 };
 
-const COMMANDS: Readonly<
-  Record<string, (opened: OpenedAdministration, organization: string, values: Values) => Promise<OrganizationRecord>>
-> = { set, show: getOrganization, reindex };
+const describe = (record: OrganizationRecord): string =>
+  `${record.organization}: ${record.rate} requests a second, ${record.burst} at once; ` +
+  `its lists have ${record.listing_shards} shards${record.agents_indexed ? " and an index of agents" : ""}` +
+  (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`);
+
+const show = (record: OrganizationRecord, { json }: Values): string =>
+  json ? JSON.stringify(withoutSecret(record)) : describe(record);
+
+const list = async (opened: OpenedAdministration, { json }: Values): Promise<string> => {
+  const records = (await listOrganizations(opened)).toSorted((a, b) => a.organization.localeCompare(b.organization));
+  if (json) return JSON.stringify(records.map(withoutSecret));
+  return records.map(describe).join("\n") || "there are no organizations";
+};
+
+/** Reads an organization. @throws UsageError with the nearest one that exists */
+const existing = async (opened: OpenedAdministration, id: string): Promise<OrganizationRecord> => {
+  try {
+    return await getOrganization(opened, id);
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const others = await listOrganizations(opened);
+    const nearest = nearestTo(
+      id,
+      others.map(({ organization }) => organization),
+    );
+    throw new UsageError(`${error.message}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`);
+  }
+};
+
+type Command = (opened: OpenedAdministration, organization: string, values: Values) => Promise<string | undefined>;
+
+/** The commands on one organization. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  set: async (opened, organization, values) => show(await set(opened, organization, values), values),
+  show: async (opened, organization, values) => show(await existing(opened, organization), values),
+  reindex: async (opened, organization, values) => {
+    await existing(opened, organization);
+    return show(await reindex(opened, organization), values);
+  },
+  export: async (opened, organization, values) => {
+    await existing(opened, organization);
+    return exportTo(operatorRuntime(opened), organization, values);
+  },
+  import: async (opened, organization, values) => {
+    await existing(opened, organization);
+    return importFrom(operatorRuntime(opened), organization, values);
+  },
+  erase: async (opened, organization, values) => {
+    await existing(opened, organization);
+    return erase(operatorRuntime(opened), organization, values);
+  },
+};
 
 const options = {
   ...commonOptions,
   rate: { type: "string" },
   burst: { type: "string" },
   "listing-shards": { type: "string" },
+  file: { type: "string" },
+  replace: { type: "boolean", default: false },
+  item: { type: "string" },
+  person: { type: "string" },
+  "dry-run": { type: "boolean", default: false },
+  yes: { type: "boolean", default: false },
 } as const;
 type Values = ReturnType<typeof parseArgs<{ readonly options: typeof options }>>["values"];
 
 await runCommand(async () => {
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const [command = "", id, stray] = positionals;
+  const open = async () => openAdministration(values, await variablesOf(values, process.env));
+  if (command === "list" && id === undefined) return list(await open(), values);
   const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
   if (stray !== undefined || id === undefined || run === undefined) throw new UsageError(USAGE);
-  const organization = organizationId(id);
-  const record = await run(openAdministration(values, await variablesOf(values, process.env)), organization, values);
-  return values.json
-    ? JSON.stringify(withoutSecret(record))
-    : `${record.organization}: ${record.rate} requests a second, ${record.burst} at once; ` +
-        `its lists have ${record.listing_shards} shards${record.agents_indexed ? " and an index of agents" : ""}`;
+  return run(await open(), organizationId(id), values);
 });

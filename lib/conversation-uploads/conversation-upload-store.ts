@@ -4,7 +4,7 @@ import { keyText } from "../dynamodb/batch-get.ts";
 import { decoderOf } from "../dynamodb/decode-record.ts";
 import { optimisticWriteOne, type WriteTarget } from "../dynamodb/optimistic-write.ts";
 import { createRecordStore } from "../dynamodb/record-store.ts";
-import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
@@ -26,23 +26,35 @@ export const conversationUploadInputSchema = z.strictObject({
 export type ConversationUploadInput = z.output<typeof conversationUploadInputSchema>;
 
 /** The stored record of a conversation upload. */
-const storedUploadSchema = z.object({
+export const storedUploadSchema = z.object({
   external_id: z.string(),
   source: z.string(),
   status: conversationUploadStatusSchema,
   created_at: storedTimestamp,
   updated_at: storedTimestamp,
 });
-type ConversationUpload = Readonly<z.output<typeof storedUploadSchema>>;
+/** A conversation upload as it is stored. */
+export type ConversationUpload = Readonly<z.output<typeof storedUploadSchema>>;
 const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
 
 const RECORD_WITHIN_MS = 10_000;
 
-const keyOf = (organization: string, id: string): RecordKey => ({
+/** Primary key of a conversation upload's record. */
+export const conversationUploadKey = (organization: string, id: string): RecordKey => ({
   pk: partitionKeyOf("CONVERSATION", organization, id),
   sk: "#CONVERSATION",
 });
 const idOf = ({ pk }: RecordKey): string => pk.slice(pk.lastIndexOf("#") + 1);
+
+/** The attributes of a conversation upload's record: its fields and its place in the list. */
+export const conversationUploadAttributes = (
+  organization: Pick<Organization, "id" | "listingWriteShards">,
+  id: string,
+  upload: ConversationUpload,
+): Attributes => ({
+  ...upload,
+  ...listingEntry("LIST_CONVERSATION", organization, id, `${upload.created_at}#${id}`),
+});
 
 const toListItem = (record: StoredRecord) => {
   const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
@@ -56,7 +68,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
 
   /** @throws NotFoundError */
   const get = async (organization: string, id: string) => {
-    const record = await records.readOne(keyOf(organization, id));
+    const record = await records.readOne(conversationUploadKey(organization, id));
     if (record === undefined) throw new NotFoundError("conversation upload not found");
     const { status, created_at, updated_at } = decodeUpload(record);
     return { id, status, created_at, updated_at };
@@ -70,7 +82,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
     const scope = { organization, list: "conversation_uploads", filters: { external_id: query.external_id } };
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
     if (query.external_id !== undefined) {
-      const key = keyOf(organization.id, conversationUploadId(organization.id, query.external_id));
+      const key = conversationUploadKey(organization.id, conversationUploadId(organization.id, query.external_id));
       const record = await records.readOne(key);
       return { data: record ? [toListItem(record)] : [], next: undefined };
     }
@@ -94,7 +106,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
   ) => {
     const id = conversationUploadId(organization.id, input.external_id);
     const target: WriteTarget<ConversationUpload> = {
-      key: keyOf(organization.id, id),
+      key: conversationUploadKey(organization.id, id),
       plan: (stored) => {
         const before = stored && decodeUpload(stored);
         const now = isoTime(clock());
@@ -104,8 +116,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
           created_at: before?.created_at ?? now,
           updated_at: isSame ? before.updated_at : now,
         };
-        const entry = listingEntry("LIST_CONVERSATION", organization, id, `${upload.created_at}#${id}`);
-        return { set: isSame ? null : { ...upload, ...entry }, result: upload };
+        return { set: isSame ? null : conversationUploadAttributes(organization, id, upload), result: upload };
       },
     };
     const { result } = await optimisticWriteOne(records, target, { clock, deadline: clock() + RECORD_WITHIN_MS });

@@ -56,6 +56,8 @@ export const organizationRecordSchema = z.object({
   cursor_secret: z.string().min(1),
   /** ISO 8601. Since then its data is being erased: its keys are refused, and nothing of it is written any more. */
   erasing_since: z.string().optional(),
+  /** ISO 8601. While it is erased: until then forms may still bring files. */
+  files_until: z.string().optional(),
 });
 /** A decoded record of an organization. */
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;

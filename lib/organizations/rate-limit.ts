@@ -116,6 +116,12 @@ const quotaOf = (organization: Organization, account: Account, now: number): Quo
 /** What the rate limiter requires of a runtime. */
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
+/** Primary key of an organization's record in the Limits table. */
+export const rateLimitKey = (organization: string) => ({
+  [PARTITION_KEY]: `ORGANIZATION#${organization}`,
+  [SORT_KEY]: "#LIMIT",
+});
+
 /** What is left of an organization's limit, as far as this instance knows: others may have used some of it since. */
 export interface Quota {
   /** Requests that could be sent now. */
@@ -162,7 +168,7 @@ export const createRateLimiter = (
     const { Attributes: attributes } = await send(
       new UpdateCommand({
         TableName: environment.LIMITS_TABLE,
-        Key: { [PARTITION_KEY]: `ORGANIZATION#${organization}`, [SORT_KEY]: "#LIMIT" },
+        Key: rateLimitKey(organization),
         UpdateExpression: `SET arrival = ${anew ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
         ConditionExpression: anew
           ? "attribute_not_exists(arrival) OR arrival < :idle"

@@ -1,0 +1,102 @@
+import { DeleteCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { isConditionFailure } from "../dynamodb/errors.ts";
+import type { RecordKey } from "../dynamodb/versioned-record.ts";
+import { NotFoundError } from "../errors.ts";
+import { workItemId } from "../identity.ts";
+import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY, itemKeyOf } from "../work-items/work-item-record.ts";
+import { deleteRecords, type RecordsRuntime } from "./customer-records.ts";
+
+/** Calls that have read the item before it was erased have ended after this time: the gateway waits 29 s. */
+const CALLS_END_WITHIN_MS = 30_000;
+
+/** What was erased of an item. */
+export interface ErasedItem {
+  readonly id: string;
+  readonly events: number;
+  /** Whether the item was there. An interrupted erasure that is repeated may find events only. */
+  readonly item: boolean;
+}
+
+interface Found {
+  /** Undefined if there is no item. */
+  readonly version: number | undefined;
+  readonly events: readonly RecordKey[];
+}
+
+const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> => {
+  const records: Record<string, unknown>[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const page = await dynamodb.send(
+      new QueryCommand({
+        TableName: environment.WORK_ITEMS_TABLE,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": pk },
+        ProjectionExpression: "pk, sk, version",
+        ConsistentRead: true,
+        ExclusiveStartKey: start,
+      }),
+    );
+    records.push(...(page.Items ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start !== undefined);
+  const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
+  const events = records.map(({ sk }) => ({ pk, sk: String(sk) }));
+  return {
+    version: item === undefined ? undefined : Number(item["version"]),
+    events: events.filter(({ sk }) => sk.startsWith(EVENT_SORT_KEY_PREFIX)),
+  };
+};
+
+/**
+ * Erases a work item, deleted or not, with its events: first the events, then the item on condition that nobody has
+ * changed it since. Repeats until nothing is left, and once more after the calls have ended that knew the item.
+ * A caller that sends the item again creates it anew.
+ * @throws NotFoundError if there is no such item
+ */
+export const eraseItem = async (
+  runtime: RecordsRuntime,
+  organization: string,
+  externalId: string,
+  options: { readonly dryRun?: boolean; readonly sleep: (milliseconds: number) => Promise<unknown> },
+): Promise<ErasedItem> => {
+  const key = itemKeyOf(organization, externalId);
+  const table = runtime.environment.WORK_ITEMS_TABLE;
+  const id = workItemId(organization, externalId);
+  let [events, item] = [0, false];
+
+  const removeItem = async (version: number): Promise<void> => {
+    try {
+      await runtime.dynamodb.send(
+        new DeleteCommand({
+          TableName: table,
+          Key: key,
+          ConditionExpression: "version = :version",
+          ExpressionAttributeValues: { ":version": version },
+        }),
+      );
+      item = true;
+    } catch (error) {
+      // Somebody has changed it since: it is read again.
+      if (!isConditionFailure(error)) throw error;
+    }
+  };
+  const isEmpty = ({ version, events: found }: Found): boolean => version === undefined && found.length === 0;
+  const removeAll = async (first: Found): Promise<void> => {
+    for (let found = first; !isEmpty(found); found = await find(runtime, key)) {
+      await deleteRecords(runtime, table, found.events);
+      events += found.events.length;
+      if (found.version !== undefined) await removeItem(found.version);
+    }
+  };
+
+  const first = await find(runtime, key);
+  if (isEmpty(first)) throw new NotFoundError(`${organization} has no work item ${externalId}`);
+  if (options.dryRun) return { id, events: first.events.length, item: first.version !== undefined };
+  await removeAll(first);
+  await options.sleep(CALLS_END_WITHIN_MS);
+  // An event whose call had read the item may have come after it; an item that is here now was sent anew.
+  const late = await find(runtime, key);
+  if (late.version === undefined) await removeAll(late);
+  return { id, events, item };
+};

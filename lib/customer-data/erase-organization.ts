@@ -1,0 +1,190 @@
+import { isoTime } from "../clock.ts";
+import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
+import { keyRecordKey, organizationPartition } from "../organizations/access-store.ts";
+import {
+  type Administration,
+  changeOrganization,
+  getOrganization,
+  listKeys,
+  revokeKey,
+} from "../organizations/administration.ts";
+import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
+import { keyUseKey } from "../organizations/key-use.ts";
+import { rateLimitKey } from "../organizations/rate-limit.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { fileDue } from "../uploads/files/upload-form.ts";
+import { jobFrom } from "../uploads/job/upload-table.ts";
+import { deleteObjects, objectsOf } from "./customer-objects.ts";
+import { deleteRecords, kindOf, scanOrganization, type ScanProgress } from "./customer-records.ts";
+
+/** What erasing an organization requires of a runtime. */
+export type ErasureRuntime = Administration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
+
+/** How many things of each kind were erased, or would be. */
+export interface ErasureCounts {
+  work_items: number;
+  events: number;
+  upload_jobs: number;
+  conversation_uploads: number;
+  other_records: number;
+  objects: number;
+  keys: number;
+}
+
+/** The result of erasing an organization. */
+export interface ErasureReceipt {
+  readonly organization: string;
+  readonly region: string;
+  /** ISO 8601: when the erasure began, and when a pass over everything found nothing any more. */
+  readonly began_at: string;
+  readonly finished_at: string;
+  readonly erased: Readonly<ErasureCounts>;
+  readonly passes: number;
+  /** Read request units of the scans. */
+  readonly read_units: number;
+}
+
+/** How an erasure tells how far it is, and how it waits. */
+export interface ErasureOptions {
+  readonly onProgress?: (progress: ScanProgress & { readonly erased: Readonly<ErasureCounts> }) => void;
+  /** Called before a wait. @param until milliseconds since the epoch */
+  readonly onWait?: (until: number, reason: string) => void;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+}
+
+/** A call or worker that knows the organization from its cache has ended after this time: two minutes for a worker. */
+const WORKERS_END_WITHIN_MS = 120_000;
+const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
+
+const noCounts = (): ErasureCounts => ({
+  work_items: 0,
+  events: 0,
+  upload_jobs: 0,
+  conversation_uploads: 0,
+  other_records: 0,
+  objects: 0,
+  keys: 0,
+});
+
+const countedAs = (record: RecordKey): keyof ErasureCounts => {
+  const kind = kindOf(record);
+  if (kind === "ITEM") return record.sk.startsWith("#") ? "work_items" : "events";
+  if (kind === "UPLOAD" && record.sk === "#JOB") return "upload_jobs";
+  return kind === "CONVERSATION" ? "conversation_uploads" : "other_records";
+};
+
+/** Until when a file may still arrive by a form of this job, in milliseconds since the epoch; 0 if none may. */
+const fileMayComeUntil = (record: Attributes & RecordKey): number => {
+  if (countedAs(record) !== "upload_jobs") return 0;
+  const job = jobFrom(record);
+  return job.origin === "form" && job.status === "pending" ? fileDue(job) : 0;
+};
+
+const totalOf = (counts: Readonly<ErasureCounts>): number =>
+  Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+
+/** Counts what erasing an organization would erase, and what the scan costs. Nothing is changed. @throws NotFoundError */
+export const countForErasure = async (
+  runtime: ErasureRuntime,
+  organization: string,
+  onProgress?: ErasureOptions["onProgress"],
+): Promise<ScanProgress & { readonly erased: ErasureCounts }> => {
+  const erased = noCounts();
+  await getOrganization(runtime, organization);
+  erased.keys = (await listKeys(runtime, organization)).length;
+  const scan = await scanOrganization(
+    runtime,
+    organization,
+    async (records) => {
+      for (const record of records) erased[countedAs(record)] += 1;
+    },
+    (progress) => onProgress?.({ ...progress, erased }),
+  );
+  for await (const keys of objectsOf(runtime, organization)) erased.objects += keys.length;
+  return { ...scan, erased };
+};
+
+/**
+ * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
+ * its records and objects, waits until no cache, worker or form can bring any back, and repeats until a pass finds
+ * nothing. Then it deletes the keys and the organization itself. An interrupted erasure goes on where it is repeated.
+ * @throws NotFoundError
+ */
+export const eraseOrganization = async (
+  runtime: ErasureRuntime,
+  organization: string,
+  { onProgress, onWait, sleep }: ErasureOptions,
+): Promise<ErasureReceipt> => {
+  const { clock, environment } = runtime;
+  const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = await getOrganization(
+    runtime,
+    organization,
+  );
+  await changeOrganization(runtime, organization, { erasing_since: since });
+  const keys = await listKeys(runtime, organization);
+  for (const key of keys) await revokeKey(runtime, organization, key.key_id);
+
+  const erased = { ...noCounts(), keys: keys.length };
+  let readUnits = 0;
+  let filesUntil = Date.parse(mayCome);
+
+  const erasePage = async (records: readonly (Attributes & RecordKey)[]): Promise<void> => {
+    const latest = Math.max(...records.map(fileMayComeUntil));
+    if (latest > filesUntil) {
+      filesUntil = latest;
+      // Before the job is deleted: a repeated erasure must still wait for its file.
+      await changeOrganization(runtime, organization, { files_until: isoTime(latest) });
+    }
+    await deleteRecords(runtime, environment.WORK_ITEMS_TABLE, records);
+    for (const record of records) erased[countedAs(record)] += 1;
+  };
+  /** @returns how many records and objects it found */
+  const pass = async (): Promise<number> => {
+    const before = totalOf(erased);
+    const scan = await scanOrganization(runtime, organization, erasePage, (progress) =>
+      onProgress?.({ ...progress, erased }),
+    );
+    readUnits += scan.readUnits;
+    for await (const found of objectsOf(runtime, organization)) {
+      await deleteObjects(runtime, found);
+      erased.objects += found.length;
+    }
+    return totalOf(erased) - before;
+  };
+
+  let passes = 0;
+  for (let isEmpty = false; !isEmpty;) {
+    const began = clock();
+    const found = await pass();
+    passes += 1;
+    const quiet = Date.parse(since) + QUIET_AFTER_MS;
+    const until = Math.max(quiet, filesUntil);
+    isEmpty = found === 0 && began >= until;
+    if (clock() < until) {
+      onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers know it");
+      await sleep(until - clock());
+    }
+  }
+
+  await deleteRecords(runtime, environment.LIMITS_TABLE, [
+    rateLimitKey(organization),
+    ...keys.map(({ key_id: id }) => keyUseKey(id)),
+  ]);
+  const partition = organizationPartition(organization);
+  await deleteRecords(
+    runtime,
+    environment.ACCESS_TABLE,
+    keys.flatMap(({ hash, key_id: id }) => [keyRecordKey(hash), { pk: partition, sk: `KEY#${id}` }]),
+  );
+  // Last: as long as it is there, the erasure can be repeated.
+  await deleteRecords(runtime, environment.ACCESS_TABLE, [{ pk: partition, sk: "#ORGANIZATION" }]);
+  return {
+    organization,
+    region: runtime.region,
+    began_at: since,
+    finished_at: isoTime(clock()),
+    erased,
+    passes,
+    read_units: readUnits,
+  };
+};

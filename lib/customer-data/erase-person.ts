@@ -1,0 +1,155 @@
+import { isoTime } from "../clock.ts";
+import { optimisticWrite, type WriteTarget } from "../dynamodb/optimistic-write.ts";
+import { createRecordStore } from "../dynamodb/record-store.ts";
+import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
+import { StoreBusyError } from "../errors.ts";
+import { getOrganization } from "../organizations/administration.ts";
+import { toOrganization } from "../organizations/organization.ts";
+import type { RuntimeWith } from "../runtime/runtime.ts";
+import { jobFrom } from "../uploads/job/upload-table.ts";
+import {
+  attributesOf,
+  itemIdOf,
+  ITEM_SORT_KEY,
+  workItemEventFrom,
+  workItemFrom,
+} from "../work-items/work-item-record.ts";
+import { kindOf, scanOrganization, type ScanProgress } from "./customer-records.ts";
+
+/** What erasing a person requires of a runtime. */
+export type PersonRuntime = RuntimeWith<"workItems" | "access">;
+
+/** Where a text may still hold a person's address. */
+interface Mention {
+  readonly kind: "custom_attributes" | "agent" | "actor" | "content" | "other";
+  /** Id of the work item, or key of a record of another kind. */
+  readonly id: string;
+}
+
+/** An upload whose file, segments and report may hold the person's address until they expire. */
+interface FileOfPerson {
+  readonly job: string;
+  readonly file_name: string;
+  readonly created_at: string;
+}
+
+/** What was erased of a person, and what may still hold the address. */
+export interface ErasedPerson {
+  /** Items and events whose agent or actor was emptied. */
+  readonly work_items: number;
+  readonly events: number;
+  readonly mentions: readonly Mention[];
+  readonly files: readonly FileOfPerson[];
+  readonly read_units: number;
+}
+
+const WRITE_WITHIN_MS = 20_000;
+/** Passes after which others keep bringing the address back: their source must be mended first. */
+const PASSES_MAX = 5;
+
+const NO_AGENT = { agent_email: null, agent_name: null, agent_external_id: null } as const;
+const NO_ACTOR = { actor_email: null, actor_name: null, actor_external_id: null } as const;
+
+const isRecordOfItem = ({ sk }: RecordKey): boolean => sk === ITEM_SORT_KEY;
+
+/**
+ * Empties the agent of every item and the actor of every event that has this e-mail address, whatever its case, also in
+ * deleted items. Repeats until a pass finds none. Texts are not changed: the result names those that hold the address.
+ * @throws NotFoundError, StoreBusyError
+ */
+export const erasePerson = async (
+  runtime: PersonRuntime,
+  organizationId: string,
+  address: string,
+  options: { readonly dryRun?: boolean; readonly onProgress?: (progress: ScanProgress) => void } = {},
+): Promise<ErasedPerson> => {
+  const { clock } = runtime;
+  const organization = toOrganization(await getOrganization(runtime, organizationId));
+  const records = createRecordStore(runtime);
+  const wanted = address.toLowerCase();
+  const is = (value: unknown): boolean => typeof value === "string" && value.toLowerCase() === wanted;
+  const holds = (value: unknown): boolean => typeof value === "string" && value.toLowerCase().includes(wanted);
+
+  const target = (key: RecordKey): WriteTarget<boolean> => ({
+    key,
+    plan: (stored) => {
+      if (isRecordOfItem(key)) {
+        const item = workItemFrom(stored);
+        if (item === null || !is(item.agent_email)) return { set: null, result: false };
+        const next = { ...item, ...NO_AGENT, updated_at: isoTime(clock()) };
+        return { set: attributesOf(organization, itemIdOf(key), next), result: true };
+      }
+      const event = workItemEventFrom(stored);
+      return event !== null && is(event.actor_email)
+        ? { set: { ...event, ...NO_ACTOR }, result: true }
+        : { set: null, result: false };
+    },
+  });
+  /** @returns how many items and events were emptied, or would be */
+  const empty = async (found: readonly RecordKey[]): Promise<{ items: number; events: number }> => {
+    const keys = found.map(({ pk, sk }) => ({ pk, sk }));
+    const deadline = clock() + WRITE_WITHIN_MS;
+    const results = await optimisticWrite(records, keys.map(target), { clock, deadline, dryRun: options.dryRun });
+    const failed = results.find((result) => "error" in result);
+    if (failed) throw new StoreBusyError(`${failed.error}; repeat the command`);
+    const emptied = keys.filter((_, index) => {
+      const result = results[index];
+      return result !== undefined && "result" in result && result.result;
+    });
+    const items = emptied.filter(isRecordOfItem).length;
+    return { items, events: emptied.length - items };
+  };
+
+  /** The texts of a record that hold the address, once its agent or actor is empty. */
+  const mentionsIn = (record: Attributes & RecordKey): Mention[] => {
+    const kind = kindOf(record);
+    if (kind !== "ITEM") {
+      const isHeld = Object.values(record).some(holds);
+      return isHeld ? [{ kind: "other", id: `${record.pk} ${record.sk}` }] : [];
+    }
+    const id = itemIdOf(record);
+    const isOwn = is(record["agent_email"]) || is(record["actor_email"]);
+    const places = [
+      ["custom_attributes", ["custom_attributes"]],
+      ["agent", isOwn ? [] : ["agent_name", "agent_external_id"]],
+      ["actor", isOwn ? [] : ["actor_name", "actor_external_id"]],
+      ["content", ["content"]],
+      ["other", ["external_id"]],
+    ] as const;
+    return places.flatMap(([place, names]) => (names.some((name) => holds(record[name])) ? [{ kind: place, id }] : []));
+  };
+  const fileOf = (record: Attributes & RecordKey): FileOfPerson[] => {
+    if (kindOf(record) !== "UPLOAD" || record.sk !== "#JOB") return [];
+    const { id, file_name: name = "", created_at } = jobFrom(record);
+    return [{ job: id, file_name: name, created_at }];
+  };
+
+  let [items, events, readUnits] = [0, 0, 0];
+  for (let pass = 1; ; pass++) {
+    const mentions: Mention[] = [];
+    const files: FileOfPerson[] = [];
+    let emptied = 0;
+    const scan = await scanOrganization(
+      runtime,
+      organizationId,
+      async (page) => {
+        mentions.push(...page.flatMap(mentionsIn));
+        files.push(...page.flatMap(fileOf));
+        const found = page.filter(
+          (record) => kindOf(record) === "ITEM" && (is(record["agent_email"]) || is(record["actor_email"])),
+        );
+        const counted = await empty(found);
+        items += counted.items;
+        events += counted.events;
+        emptied += found.length;
+      },
+      options.onProgress,
+    );
+    readUnits += scan.readUnits;
+    const isDone = emptied === 0 || options.dryRun === true;
+    if (isDone) return { work_items: items, events, mentions, files, read_units: readUnits };
+    if (pass === PASSES_MAX) {
+      throw new StoreBusyError(`${address} comes back while it is erased: stop what sends it, and repeat the command`);
+    }
+  }
+};
