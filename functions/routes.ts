@@ -91,17 +91,7 @@ export const routes = {
     path: "/v1/work_items",
     summary: "List work items, newest completion first",
     bodyKind: "none",
-    query: z
-      .strictObject({
-        limit: limitParameter,
-        cursor: cursorParameter.optional(),
-        ...workItemFilters,
-      })
-      .refine(({ completed_from: from, completed_to: to }) => from === undefined || to === undefined || from <= to, {
-        path: ["completed_to"],
-        message: "must not be before completed_from",
-        params: { code: "too_small" },
-      }),
+    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter.optional(), ...workItemFilters }),
     body: noBody,
     response: pageOf(workItemSchema),
     status: 200,

@@ -113,6 +113,22 @@ const schemasOf = ([name, route]: [RouteName, Route]) => {
   };
 };
 
+/** A batch with `"on_invalid": "skip"` may hold anything as an item. */
+const withSkippedItems = (batch: Json): Json => {
+  const { work_items: items, ...properties } = batch["properties"] as Record<string, Json>;
+  return {
+    anyOf: [
+      { title: "Batch", ...batch },
+      {
+        title: "Batch whose invalid items are skipped",
+        ...batch,
+        properties: { ...properties, work_items: { ...items, items: {} }, on_invalid: { const: "skip" } },
+        required: ["work_items", "on_invalid"],
+      },
+    ],
+  };
+};
+
 /** The errors of an endpoint, in order. */
 const errorStatusesOf = (route: Route, { errors = [] }: OperationDescription): ErrorStatus[] => [
   400,
@@ -152,7 +168,11 @@ const complete = (name: RouteName, route: Route, made: Json): Json => {
   const notModified = isRead && {
     304: {
       description: "The representation still has an entity tag in `If-None-Match`. There is no body.",
-      headers: headersOf("ETag", ...metered),
+      headers: headersOf(
+        "ETag",
+        ...metered,
+        ...Object.values(operation.success).flatMap(({ headers = [] }) => headers),
+      ),
     },
   };
   const body = requestBody as { readonly content: Record<string, { readonly schema: Json }> } | undefined;
@@ -216,7 +236,12 @@ export const createOpenApiDocument = ({ closed = false }: { readonly closed?: bo
     completed[route.path] ??= {};
     completed[route.path]![method] = complete(name, route, made.paths[route.path]?.[method] ?? {});
   }
-  const schemas = describe({ ...made.components.schemas, ...errorSchemas(closed) });
+  const { ApplyWorkItemBatchRequest: batch } = made.components.schemas as Record<"ApplyWorkItemBatchRequest", Json>;
+  const schemas = describe({
+    ...made.components.schemas,
+    ...errorSchemas(closed),
+    ApplyWorkItemBatchRequest: withSkippedItems(batch),
+  });
   const inResponses = responseSchemasOf(completed, schemas);
   return {
     openapi: "3.1.1",

@@ -8,14 +8,18 @@ const seconds = (description: string, example: number): Json => ({
   example,
 });
 
-/** The headers of responses, by name. */
+/** The headers of responses, by name; `Retry-After-Job` is `Retry-After` where a job is shown. */
 export const RESPONSE_HEADERS = {
   "x-request-id": {
     ...text("Id of the request, which our log has too.", "5f0c9a1e-7d3b-4c52-9e0a-2f6f6a1c9b1e"),
     required: true,
   },
-  ETag: text("Changes with everything that the body shows. Send it as `If-None-Match` or `If-Match`.", examples.etag),
-  "Retry-After": seconds("Seconds to wait before the next request.", 1),
+  ETag: {
+    ...text("Changes with everything that the body shows. Send it as `If-None-Match` or `If-Match`.", examples.etag),
+    required: true,
+  },
+  "Retry-After": { ...seconds("Seconds to wait before the next request.", 1), required: true },
+  "Retry-After-Job": seconds("Seconds after which to ask again. Absent when the job has ended.", 1),
   "RateLimit-Policy": text(
     "The limit of the organization: `q` requests at once, all of them available again within `w` seconds " +
       "(draft-ietf-httpapi-ratelimit-headers-10).",
@@ -25,15 +29,19 @@ export const RESPONSE_HEADERS = {
     "What is left of the limit: `r` requests now, all of them within `t` seconds if nothing is sent.",
     '"organization";r=199;t=1',
   ),
-  "WWW-Authenticate": text("How to authenticate.", "Bearer"),
+  "Content-Disposition": text("Name of the file for browsers.", 'attachment; filename="work_items.csv"'),
+  "WWW-Authenticate": { ...text("How to authenticate.", "Bearer"), required: true },
 } as const satisfies Record<string, Json>;
-/** Name of a response's header. */
+/** Key of a response's header. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** References to the headers of a response; `x-request-id` is always there. */
-export const headersOf = (...names: readonly ResponseHeader[]): Json =>
+export const headersOf = (...keys: readonly ResponseHeader[]): Json =>
   Object.fromEntries(
-    (["x-request-id", ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    (["x-request-id", ...keys] as const).map((key) => [
+      key === "Retry-After-Job" ? "Retry-After" : key,
+      { $ref: `#/components/headers/${key}` },
+    ]),
   );
 
 /** The headers of responses to a valid key. */

@@ -212,7 +212,7 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       202: {
         description: "The job that applies the file.",
         example: { data: examples.job },
-        headers: ["Retry-After"],
+        headers: ["Retry-After-Job"],
         links: links("$response.body#/data/id", ...JOB_OPERATIONS),
       },
     },
@@ -225,7 +225,7 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       200: {
         description: "The job.",
         example: { data: examples.completedJob },
-        headers: ["Retry-After"],
+        headers: ["Retry-After-Job"],
         links: links("$response.body#/data/id", ...LIST_OPERATIONS),
       },
     },
@@ -249,7 +249,7 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       200: {
         description: "The job, which is cancelled or about to be.",
         example: { data: { ...examples.job, status: "cancelled" } },
-        headers: ["Retry-After"],
+        headers: ["Retry-After-Job"],
         links: links("$response.body#/data/id", "getWorkItemUpload"),
       },
     },
@@ -296,7 +296,7 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
   getWorkItemUploadTemplate: {
     tag: "Uploads",
     description: "It has all columns that a file without mapping may have, and two rows.",
-    success: { 200: { description: "A CSV file.", example: templateCsv() } },
+    success: { 200: { description: "A CSV file.", example: templateCsv(), headers: ["Content-Disposition"] } },
   },
   listConversationUploads: {
     tag: "Conversation uploads",

@@ -80,12 +80,15 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
       const [item] = await readItems([itemKeyOf(organization.id, filters.external_id)], filters);
       return { data: item ? [item] : [], next: undefined };
     }
+    const range = rangeOf(filters);
+    // DynamoDB refuses a range that ends before it begins.
+    if (range.high < range.low) return { data: [], next: undefined };
     const source = sourceOf(organization, filters);
     const { entries, next } = await walkListing({
       ...runtime,
       source,
       filters: projectedFilters(filters, source),
-      range: rangeOf(filters),
+      range,
       after,
       limit: page.limit,
     });

@@ -9,6 +9,7 @@ import { createSendAgain } from "../../lib/queue/send-again.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createHandlers, type RouteName } from "../support/handlers.ts";
+import { asDocumented } from "../support/openapi/documented.ts";
 import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { type FaultyRun, injectFaults } from "../support/uploads/fault-injection.ts";
@@ -69,11 +70,12 @@ export const createProofService = async () => {
     call: async (name: RouteName, { key }: Caller, request: ApiRequest = {}): Promise<ProofResponse> => {
       const route: Route = routes[name];
       const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
-      const { statusCode, headers = {}, body } = await functions.handlers[name](event, lambdaContext());
+      const result = asDocumented(event, await functions.handlers[name](event, lambdaContext()));
+      const { statusCode, headers = {}, body } = result;
       return {
         status: statusCode,
         headers: headers as Record<string, string>,
-        body: body === "" ? undefined : (JSON.parse(body) as unknown),
+        body: body === "" || route.contentType !== undefined ? undefined : (JSON.parse(body) as unknown),
       };
     },
     /** Runs the workers of a job until all its messages are handled. */

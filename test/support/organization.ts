@@ -4,6 +4,7 @@ import type { ApiHandler } from "../../lib/http/chain.ts";
 import { createKey, type OrganizationSettings, putOrganization } from "../../lib/organizations/administration.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
 import type { RegionCode } from "../../lib/regions.ts";
+import { asDocumented } from "./openapi/documented.ts";
 import type { TestRuntime } from "./runtime.ts";
 
 /** A runtime's Access table, as an operator uses it. */
@@ -135,9 +136,10 @@ export interface ApiResponse {
   readonly body: { readonly error?: string; readonly data?: never; readonly [key: string]: unknown };
 }
 
-/** Invokes a handler with a request, as the gateway does. */
+/** Invokes a handler with a request, as the gateway does. The response must be as the OpenAPI document says. */
 export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiResponse> => {
-  const { statusCode, headers, body } = await handler(apiEvent(request), lambdaContext());
+  const event = apiEvent(request);
+  const { statusCode, headers, body } = asDocumented(event, await handler(event, lambdaContext()));
   return {
     status: statusCode,
     headers: headers as Record<string, string>,

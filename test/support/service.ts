@@ -12,6 +12,7 @@ import { create as updateItem } from "../../functions/update-work-item.ts";
 import { create as upsertEvent } from "../../functions/upsert-work-item-event.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { parseJson } from "../../lib/json.ts";
+import { asDocumented } from "./openapi/documented.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "./organization.ts";
 import { createTestRuntime } from "./runtime.ts";
 
@@ -47,7 +48,7 @@ export const createTestService = async (options: Parameters<typeof createTestRun
   const call = async (name: keyof typeof handlers, request: ApiRequest = {}): Promise<ServiceResponse> => {
     const route: Route = routes[name];
     const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
-    const response = await handlers[name](event, {} as Context);
+    const response = asDocumented(event, await handlers[name](event, {} as Context));
     return {
       status: response.statusCode,
       headers: (response.headers ?? {}) as Record<string, string>,

@@ -96,9 +96,9 @@ describe("breaking changes", () => {
     ],
     [
       "array must be longer",
-      property("ApplyWorkItemBatchRequest", "work_items", "minItems"),
+      property("WorkItemUploadMappingSource", "columns", "minItems"),
       2,
-      "POST /v1/work_items/batch body application/json.work_items: minItems is narrower",
+      "POST /v1/work_items/upload body application/json.upload.mapping.fields.*.columns: minItems is narrower",
     ],
     [
       "string has a pattern",
@@ -114,9 +114,15 @@ describe("breaking changes", () => {
     ],
     [
       "enum has fewer values",
-      property("ApplyWorkItemBatchRequest", "on_invalid", "enum"),
-      ["refuse"],
-      "POST /v1/work_items/batch body application/json.on_invalid: takes no skip now",
+      property("WorkItemUploadMapping", "decimal", "enum"),
+      ["."],
+      "POST /v1/work_items/upload body application/json.upload.mapping.decimal: takes no , now",
+    ],
+    [
+      "alternative takes less",
+      schema("ApplyWorkItemBatchRequest", "anyOf", "0", "properties", "dry_run", "type"),
+      "null",
+      "POST /v1/work_items/batch body application/json: its alternatives changed",
     ],
     [
       "operation has another id",

@@ -76,6 +76,7 @@ describe("listing work items", () => {
     [{ type: "call", agent_external_id: "even", agent_email: "0@example.com" }, 8],
     [{ status: "completed" }, 172],
     [{ status: "cancelled" }, 0],
+    [{ completed_from: time(20), completed_to: time(10) }, 0],
   ])("returns the items that match all filters: %j", async (filters, count) => {
     expect(await walk(service, "listWorkItems", { ...filters, limit: 7 })).toHaveLength(count);
   });
