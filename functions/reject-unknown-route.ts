@@ -1,12 +1,17 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { rejectUnknownRoute } from "../lib/http/reject-unknown-route.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { pages } from "./pages.ts";
 import { allRoutes } from "./routes.ts";
 
 const permissions = {};
 
 /** Every method and path that no route has. */
 export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
-  rejectUnknownRoute("reject-unknown-route", allRoutes, runtime);
+  rejectUnknownRoute(
+    "reject-unknown-route",
+    [...allRoutes, ...pages.paths.map((path) => ({ path, method: pages.method }))],
+    runtime,
+  );
 
 export const handler = lambda(permissions, {}, create);

@@ -2,8 +2,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
+import { pages } from "../functions/pages.ts";
 import { allRoutes } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
+import { buildPages } from "./pages/build-pages.ts";
 
 /** Absolute path of the checkout. */
 export const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -15,6 +17,7 @@ export const REJECT_UNKNOWN_ROUTE = "reject-unknown-route";
 export const functionNames: readonly string[] = [
   ...allRoutes.map(({ name }) => name),
   ...allWorkers.map(({ name }) => name),
+  pages.name,
   REJECT_UNKNOWN_ROUTE,
 ];
 
@@ -40,7 +43,8 @@ export const BUNDLE_OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once.
+ * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once, and
+ * puts the pages beside the function that serves them.
  * @throws Error naming every file that is missing or cannot be bundled
  */
 export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> => {
@@ -51,6 +55,7 @@ export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> =>
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
   });
+  await buildPages(join(outdir, pages.name, "pages"));
 };
 
 if (import.meta.main) await buildFunctions();

@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import { pages } from "../functions/pages.ts";
 import { allRoutes } from "../functions/routes.ts";
 import { allWorkers, type Worker } from "../functions/workers.ts";
 import type { Route } from "../lib/http/route.ts";
@@ -104,7 +105,9 @@ export class WorkItemsStack extends Stack {
       permissions: {},
       bodyKind: "none",
     });
-    api.serve(allRoutes, functionOf, rejectUnknownRoute);
+    const page = functionOf({ ...pages, permissions: {}, bodyKind: "none" });
+    page.addEnvironment("BUCKET_ORIGIN", `https://${buckets.uploads.bucketRegionalDomainName}`);
+    api.serve({ routes: allRoutes, functionOf, pages, page, rejectUnknownRoute });
 
     const workerFunctionOf = (worker: Worker) =>
       addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker }).function;

@@ -50,6 +50,16 @@ export interface ServiceApiProps {
   readonly allowedOrigins: readonly string[];
 }
 
+/** What the API serves, and by which functions. */
+export interface ServedFunctions {
+  readonly routes: readonly Route[];
+  readonly functionOf: (route: Route) => IFunction;
+  /** Paths that one function serves. */
+  readonly pages: { readonly method: "GET"; readonly paths: readonly string[] };
+  readonly page: IFunction;
+  readonly rejectUnknownRoute: IFunction;
+}
+
 /** The REST API of one region. It sends each route to its function and everything else to the one that refuses it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
@@ -97,18 +107,20 @@ export class ServiceApi extends Construct {
     this.acknowledge();
   }
 
-  /** Adds a method for each route. @param functionOf returns the function of a route */
-  serve(routes: readonly Route[], functionOf: (route: Route) => IFunction, rejectUnknownRoute: IFunction): void {
+  /** Adds a method for each route and for each path of the pages. */
+  serve({ routes, functionOf, pages, page, rejectUnknownRoute }: ServedFunctions): void {
     // One permission for all its methods; every other function gets one for its own method.
     const reject = new LambdaIntegration(rejectUnknownRoute, { scopePermissionToMethod: false });
     const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
-    for (const route of routes) {
+    const add = (route: Pick<Route, "method" | "path">, integration: LambdaIntegration): void => {
       const resource = this.api.root.resourceForPath(route.path);
-      const integration = new LambdaIntegration(functionOf(route), { allowTestInvoke: false });
       for (const method of methodsOf(route)) resource.addMethod(method, integration);
       for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
         resources.add(each);
-    }
+    };
+    for (const route of routes) add(route, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
+    const integration = new LambdaIntegration(page, { allowTestInvoke: false });
+    for (const path of pages.paths) add({ method: pages.method, path }, integration);
     for (const resource of resources) resource.addMethod("ANY", reject);
   }
 

@@ -13,7 +13,16 @@ import { readTemplate, type Template } from "./template.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** In node_modules, where no package.json declares the CommonJS bundles as ES modules; `npm ci` removes it. */
 const CACHE = join(ROOT, "node_modules/.cache/local-stack");
-const INPUTS = ["functions/**/*", "lib/**/*", "infra/**/*.ts", "cdk.json", "docs/openapi.json", "package*.json"];
+const INPUTS = [
+  "functions/**/*",
+  "lib/**/*",
+  "infra/**/*.ts",
+  "infra/pages/**/*",
+  "docs/guides/*.md",
+  "cdk.json",
+  "docs/openapi.json",
+  "package*.json",
+];
 /** Age after which a synthesis is removed. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const REGION = "us" satisfies RegionCode;

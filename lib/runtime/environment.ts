@@ -18,6 +18,12 @@ const commonSchema = z.object({
     .string()
     .default("")
     .transform((origins) => origins.split(",").filter(Boolean)),
+  /** Directory with the function's code. */
+  LAMBDA_TASK_ROOT: z.string().default(""),
+  /** Origin of the bucket. Only the pages' function has it. */
+  BUCKET_ORIGIN: z.string().default(""),
+  /** Endpoint of S3 elsewhere than on AWS. */
+  AWS_ENDPOINT_URL_S3: z.string().optional(),
 });
 
 /** The environment of a function: the common variables, and the name of each resource in its permissions. */

@@ -29,6 +29,7 @@ const ORDER = Object.entries({
   "get-conversation-upload": ["404"],
   "list-conversation-uploads": ["422"],
   "get-health": ["422"],
+  "get-page": ["404"],
   "get-openapi-document": ["422"],
   "upload-work-items": ["form", "400", "415", "422"],
   "split-upload": ["s3", "failure"],
@@ -44,6 +45,7 @@ const ORDER = Object.entries({
   "reject-unknown-route": ["405"],
 }).flatMap(([name, others]) => [name, ...others.map((other) => `${name}.${other}`)]);
 
+const pageSchema = z.string().startsWith("<!doctype html>");
 const errorSchema = z.strictObject({ error: z.string().min(1) });
 
 const keysOf = (value: object | undefined): string[] => Object.keys(value ?? {}).toSorted();
@@ -165,10 +167,10 @@ describe("API functions", () => {
   it.each(apiSamples)("%s has the response that its name says", (sample) => {
     const route = routeOf(sample);
     // This function only refuses requests: without a status in the sample's name, the response is 404.
-    const usual = functionOf(sample) === REJECT_UNKNOWN_ROUTE ? 404 : route?.status;
+    const usual = functionOf(sample) === REJECT_UNKNOWN_ROUTE ? 404 : (route?.status ?? 200);
     const { status, body } = responseTo(sample);
     expect({ status, body }).toMatchObject({ status: Number(refusalOf(sample) ?? usual) });
-    const schema = status >= 400 ? errorSchema : route?.response;
+    const schema = status >= 400 ? errorSchema : (route?.response ?? pageSchema);
     expect(schema?.safeParse(body)).toMatchObject({ success: true });
   });
 

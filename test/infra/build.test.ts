@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames } from "../../infra/build.ts";
 import { createLambdaFunction } from "../../infra/local/lambda-function.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -22,7 +23,7 @@ describe("the build", () => {
   test("makes one file for each function, which exports its handler", async () => {
     expect((await readdir(outdir)).toSorted()).toEqual(functionNames.toSorted());
     for (const name of functionNames) {
-      expect(await readdir(join(outdir, name))).toEqual(["index.js"]);
+      expect(await readdir(join(outdir, name))).toEqual(name === pages.name ? ["index.js", "pages"] : ["index.js"]);
       const bundle = require(join(outdir, name, "index.js")) as { readonly handler?: unknown };
       expect([name, typeof bundle.handler]).toEqual([name, "function"]);
     }

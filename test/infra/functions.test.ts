@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { pages } from "../../functions/pages.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { type Resource as StatefulResource, type ResourceName, resources } from "../../lib/resources.ts";
@@ -14,7 +15,12 @@ interface Deployed {
   readonly permissions: Permissions;
   readonly trigger?: Trigger;
 }
-const expected: readonly Deployed[] = [...allRoutes, ...allWorkers, { name: "reject-unknown-route", permissions: {} }];
+const expected: readonly Deployed[] = [
+  ...allRoutes,
+  ...allWorkers,
+  { name: pages.name, permissions: {} },
+  { name: "reject-unknown-route", permissions: {} },
+];
 
 /** The logical id of a resource, by the path of its construct. */
 const idOf = (prefix: string, type: string): string => {
@@ -150,6 +156,7 @@ describe.each(expected)("$name", (row) => {
       POWERTOOLS_SERVICE_NAME: "WorkItems-us",
       POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
       ...Object.fromEntries(named),
+      ...(row.name === pages.name && { BUCKET_ORIGIN: `https://${LOGICAL_ID.uploads}.RegionalDomainName` }),
     });
     expect(parseEnvironment(row.permissions, variables)).toMatchObject(Object.fromEntries(named));
   });

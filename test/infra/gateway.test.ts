@@ -2,6 +2,7 @@ import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import { create } from "../../functions/reject-unknown-route.ts";
+import { pages } from "../../functions/pages.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { methodsOf } from "../../lib/http/route.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -48,12 +49,17 @@ describe("routes", () => {
     for (const each of methodsOf({ method })) expect(functionBehind.get(`${each} ${path}`)).toBe(name);
   });
 
+  test.each(pages.paths)("GET and HEAD %s go to the pages", (path) => {
+    for (const each of ["GET", "HEAD"]) expect(functionBehind.get(`${each} ${path}`)).toBe("get-page");
+  });
+
   test("every other method and path goes to our own 404 and 405", () => {
     const every = resourcesOf(us, "AWS::ApiGateway::Resource").map(([id]) => pathOf(id));
     expect(every).toEqual(expect.arrayContaining(["/v1", "/v1/work_items", "/{proxy+}"]));
     for (const path of ["/", ...every])
       expect([path, functionBehind.get(`ANY ${path}`)]).toEqual([path, "reject-unknown-route"]);
-    expect(functionBehind.size).toBe(allRoutes.flatMap(methodsOf).length + every.length + 1);
+    const served = allRoutes.flatMap(methodsOf).length + 2 * pages.paths.length;
+    expect(functionBehind.size).toBe(served + every.length + 1);
   });
 
   test("are proxied, and authenticated by the functions", () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { pages } from "../../functions/pages.ts";
 import { provision } from "../../infra/local/provision.ts";
 import { type Synthesis, synthesize } from "../../infra/local/synthesis.ts";
 import { type ResolvedTemplate, resolveTemplate } from "../../infra/local/template.ts";
@@ -45,15 +46,20 @@ export const createTestRuntime = async (options: TestRuntimeOptions = {}): Promi
 export const createTestDeployment = async (
   options: TestRuntimeOptions = {},
 ): Promise<{ readonly runtime: TestRuntime; readonly template: ResolvedTemplate }> => {
-  const { template: raw, region } = await (synthesis ??= synthesize());
+  const { template: raw, region, directory } = await (synthesis ??= synthesize());
   const sqsEndpoint = process.env["AWS_ENDPOINT_URL_SQS"] ?? "";
   const template = resolveTemplate({ template: raw, stackName: `test-${randomUUID()}`, region, sqsEndpoint });
   const clients = createTestClients();
   const engine = new DynamoDBClient({});
   await provision(template, { ...clients, dynamodb: engine });
   engine.destroy();
-  const functions = functionsOf(template, "", { S3_FORCE_PATH_STYLE: "true" });
-  const variables = Object.assign({}, ...functions.map(({ environment }) => environment), options.variables);
+  const functions = functionsOf(template, directory, { S3_FORCE_PATH_STYLE: "true" });
+  const code = functions.find(({ name }) => name.endsWith(`-${pages.name}`))?.directory;
+  const variables = Object.assign(
+    { LAMBDA_TASK_ROOT: code },
+    ...functions.map(({ environment }) => environment),
+    options.variables,
+  );
   const environment = parseEnvironment(everything, variables as Record<string, string>);
   return { template, runtime: { environment, clock: options.clock ?? Date.now, log: new Logger(), ...clients } };
 };

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { create } from "../../../functions/reject-unknown-route.ts";
+import { pages } from "../../../functions/pages.ts";
 import { allRoutes } from "../../../functions/routes.ts";
 import type { ApiHandler } from "../../../lib/http/chain.ts";
 import { methodsOf } from "../../../lib/http/route.ts";
@@ -11,11 +12,12 @@ beforeAll(async () => {
   handler = create(await createTestRuntime());
 });
 
-const resources = [...new Set(allRoutes.map(({ path }) => path))];
+const served = [...allRoutes, ...pages.paths.map((path) => ({ path, method: pages.method }))];
+const resources = [...new Set(served.map(({ path }) => path))];
 
 describe("reject-unknown-route", () => {
   it.each(resources)("responds with 405 to other methods of %s and names the allowed ones", async (resource) => {
-    const methods = allRoutes.filter(({ path }) => path === resource).flatMap(methodsOf);
+    const methods = served.filter(({ path }) => path === resource).flatMap(methodsOf);
     for (const method of ["PUT", "TRACE", "OPTIONS"]) {
       const { status, headers, body } = await call(handler, { method, resource });
       expect(status).toBe(405);
@@ -26,7 +28,7 @@ describe("reject-unknown-route", () => {
     }
   });
 
-  it.each(["/{proxy+}", "/", "/v1"])(
+  it.each(["/{proxy+}", "/assets", "/v1"])(
     "responds with 404 to requests to %s, without requiring a key",
     async (resource) => {
       for (const method of ["GET", "POST"]) {

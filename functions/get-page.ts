@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { pageEndpoint } from "../lib/http/page-endpoint.ts";
+import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { pages } from "./pages.ts";
+
+const permissions = {};
+
+/** The pages and the files that they load, which the build puts beside the function's code. */
+export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
+  pageEndpoint(pages.name, runtime, join(runtime.environment.LAMBDA_TASK_ROOT, "pages"));
+
+export const handler = lambda(permissions, {}, create);

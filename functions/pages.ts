@@ -1,0 +1,9 @@
+/** The pages for people, and the files that they load. One function serves them all, for they are files. */
+export const pages = {
+  /** Also the file name of the Lambda in `functions/`. */
+  name: "get-page",
+  summary: "Responds with pages for people: documentation and the upload page",
+  method: "GET",
+  /** API Gateway resource paths. */
+  paths: ["/", "/docs", "/docs/{guide}", "/upload", "/assets/{asset}"],
+} as const;

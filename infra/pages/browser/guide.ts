@@ -1,0 +1,71 @@
+/** Where the chosen language is kept, for all guides. */
+const CHOICE = "language";
+const groups: { readonly choose: (language: string) => void }[] = [];
+
+/** The choice of an earlier page; browsers may forbid to keep any. */
+const keptChoice = (): string | null => {
+  try {
+    return localStorage.getItem(CHOICE);
+  } catch {
+    return null;
+  }
+};
+const keepChoice = (language: string): void => {
+  try {
+    localStorage.setItem(CHOICE, language);
+  } catch {
+    // It lasts as long as this page then.
+  }
+};
+
+/** Makes tabs of the blocks of code in a group, by the pattern that assistive technology knows (WAI-ARIA tabs). */
+const makeTabs = (group: Element, index: number): void => {
+  const panels = [...group.querySelectorAll<HTMLElement>(".code")];
+  const list = document.createElement("div");
+  list.className = "tablist";
+  list.setAttribute("role", "tablist");
+  list.setAttribute("aria-label", "Language");
+  const tabs = panels.map((panel) => {
+    const language = panel.dataset["language"] ?? "";
+    const caption = panel.querySelector("figcaption");
+    const tab = document.createElement("button");
+    tab.type = "button";
+    tab.id = `tab-${index}-${language}`;
+    tab.textContent = caption?.textContent ?? language;
+    tab.setAttribute("role", "tab");
+    panel.id = `panel-${index}-${language}`;
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    tab.setAttribute("aria-controls", panel.id);
+    caption?.remove();
+    list.append(tab);
+    return { tab, panel, language };
+  });
+  const choose = (language: string): void => {
+    const chosen = tabs.find((each) => each.language === language) ?? tabs[0];
+    for (const each of tabs) {
+      each.tab.setAttribute("aria-selected", String(each === chosen));
+      each.tab.tabIndex = each === chosen ? 0 : -1;
+      each.panel.hidden = each !== chosen;
+    }
+  };
+  const chooseEverywhere = (language: string): void => {
+    keepChoice(language);
+    for (const each of groups) each.choose(language);
+  };
+  for (const [at, { tab, language }] of tabs.entries()) {
+    tab.addEventListener("click", () => chooseEverywhere(language));
+    tab.addEventListener("keydown", ({ key }) => {
+      const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+      const next = tabs.at((at + step) % tabs.length);
+      if (step === 0 || next === undefined) return;
+      chooseEverywhere(next.language);
+      next.tab.focus();
+    });
+  }
+  group.prepend(list);
+  groups.push({ choose });
+  choose(keptChoice() ?? "");
+};
+
+for (const [index, group] of document.querySelectorAll(".tabs").entries()) makeTabs(group, index);

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/pages/page-files.ts";
+import { readGuides, renderGuide, renderGuideLinks } from "./guides.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const SOURCES = join(ROOT, "infra/pages");
+/** Compressed assets by their content, since to compress the reference takes seconds. */
+const CACHE = join(ROOT, "node_modules/.cache/pages");
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/** Scripts and style sheets that pages name; what only scripts name follows from them. */
+const ENTRIES = {
+  "docs.js": "browser/docs.ts",
+  "guide.js": "browser/guide.ts",
+  "upload.js": "browser/upload.ts",
+  "site.css": "site.css",
+  "docs.css": "docs.css",
+  "upload.css": "upload.css",
+} as const;
+type Entry = keyof typeof ENTRIES;
+
+interface BuiltAssets {
+  /** Names by entry. */
+  readonly nameOf: Readonly<Record<Entry, string>>;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+const buildAssets = async (): Promise<BuiltAssets> => {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: SOURCES,
+    entryPoints: Object.values(ENTRIES),
+    bundle: true,
+    minify: true,
+    splitting: true,
+    format: "esm",
+    target: "es2022",
+    platform: "browser",
+    mainFields: ["browser", "module", "main"],
+    conditions: ["browser"],
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    legalComments: "none",
+    logLevel: "silent",
+    metafile: true,
+    write: false,
+    outdir: "out",
+  });
+  const entries = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) => {
+    const entry = Object.entries(ENTRIES).find(([, source]) => source === entryPoint)?.[0];
+    return entry === undefined ? [] : [[entry, basename(path)] as const];
+  });
+  return {
+    nameOf: Object.fromEntries(entries) as Record<Entry, string>,
+    files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
+  };
+};
+
+const COMPRESS = {
+  br: (bytes: Uint8Array) =>
+    brotliCompressSync(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
+} as const;
+
+const compressed = (bytes: Uint8Array, coding: keyof typeof CODINGS): Uint8Array => {
+  const cached = join(CACHE, createHash("sha256").update(bytes).digest("hex") + CODINGS[coding]);
+  if (existsSync(cached)) return readFileSync(cached);
+  const made = COMPRESS[coding](bytes);
+  mkdirSync(CACHE, { recursive: true });
+  writeFileSync(cached, made);
+  return made;
+};
+
+interface Page {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly styles: readonly Entry[];
+  readonly scripts: readonly Entry[];
+  /** HTML of the page's content. */
+  readonly content: string;
+}
+
+const contentOf = (name: string): string => readFileSync(join(SOURCES, `${name}.html`), "utf8");
+
+const pagesOf = (): Page[] => {
+  const guides = readGuides();
+  return [
+    {
+      path: "/",
+      title: "Work items",
+      description: "Reference, guides and the upload page of the work item service.",
+      styles: ["site.css"],
+      scripts: [],
+      content: contentOf("home").replace("{{guides}}", renderGuideLinks(guides)),
+    },
+    {
+      path: "/docs",
+      title: "Reference · Work items",
+      description: "Every endpoint of the work item service, to read and to try.",
+      styles: ["site.css", "docs.css"],
+      scripts: ["docs.js"],
+      content: contentOf("docs").replace("{{guides}}", renderGuideLinks(guides)),
+    },
+    {
+      path: "/upload",
+      title: "Upload · Work items",
+      description: "Import a file of another system, and look at the items.",
+      styles: ["site.css", "upload.css"],
+      scripts: ["upload.js"],
+      content: contentOf("upload"),
+    },
+    ...guides.map((guide): Page => ({
+      path: `/docs/${guide.name}`,
+      title: `${guide.title} · Work items`,
+      description: guide.summary,
+      styles: ["site.css"],
+      scripts: ["guide.js"],
+      content: contentOf("guide")
+        .replace("{{guides}}", renderGuideLinks(guides, guide))
+        .replace("{{guide}}", () => renderGuide(guide)),
+    })),
+  ];
+};
+
+const htmlOf = ({ title, description, styles, scripts, content, path }: Page, nameOf: BuiltAssets["nameOf"]): string =>
+  contentOf("layout")
+    .replaceAll("{{title}}", title)
+    .replace("{{description}}", description)
+    .replace(
+      "{{head}}",
+      [
+        ...styles.map((entry) => `<link rel="stylesheet" href="{{root}}assets/${nameOf[entry]}" />`),
+        ...scripts.map((entry) => `<script type="module" src="{{root}}assets/${nameOf[entry]}"></script>`),
+      ].join("\n    "),
+    )
+    .replace(`data-path="${path.startsWith("/docs") ? "/docs" : path}"`, 'aria-current="page"')
+    .replaceAll(/ data-path="[^"]*"/g, "")
+    .replace("{{content}}", () => content);
+
+/** Writes all pages, their assets in every coding, and the index of both, into a directory. */
+export const buildPages = async (outdir: string): Promise<void> => {
+  mkdirSync(outdir, { recursive: true });
+  const { nameOf, files } = await buildAssets();
+  const index: PageIndex = { pages: {}, assets: {} };
+  for (const [name, bytes] of files) {
+    index.assets[name] = MEDIA_TYPES[extname(name)] ?? "application/octet-stream";
+    for (const coding of Object.keys(CODINGS) as (keyof typeof CODINGS)[]) {
+      writeFileSync(join(outdir, name + CODINGS[coding]), compressed(bytes, coding));
+    }
+  }
+  for (const page of pagesOf()) {
+    const file = `${page.path.slice(1).replaceAll("/", "-") || "home"}.html`;
+    index.pages[page.path] = file;
+    writeFileSync(join(outdir, file), htmlOf(page, nameOf));
+  }
+  writeFileSync(join(outdir, INDEX_FILE), JSON.stringify(index));
+};

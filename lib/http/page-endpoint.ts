@@ -1,0 +1,119 @@
+import middyChain from "@middy/core";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { NotFoundError } from "../errors.ts";
+import { type Asset, type Coding, openPageFiles, type PageFiles } from "../pages/page-files.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { type ApiHandler, progressOf } from "./chain.ts";
+import { errorTable } from "./error-table.ts";
+import { etagOf, isKnown } from "./etag.ts";
+import { requestIdAndLog } from "./request-log.ts";
+import { responseHeaders } from "./response-headers.ts";
+
+/** The path parameter that names an asset. */
+const ASSET = "{asset}";
+
+/** The names of assets change with their content. */
+const FOREVER = "public, max-age=31536000, immutable";
+const REVALIDATED = "public, no-cache";
+
+/**
+ * What a page may load and do: its own scripts, styles and images, and requests to this service and its bucket. Images
+ * in style sheets are data URLs.
+ */
+const contentSecurityPolicy = (bucketOrigin: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    `connect-src 'self' ${bucketOrigin}`.trimEnd(),
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+/** The origin of the bucket that takes posted files and gives reports. */
+const bucketOriginOf = ({ environment }: Runtime<object>): string => {
+  const { AWS_ENDPOINT_URL_S3: endpoint, BUCKET_ORIGIN: deployed } = environment;
+  return endpoint === undefined ? deployed : new URL(endpoint).origin;
+};
+
+/** Whether `Accept-Encoding` names a coding, and not with the weight 0. */
+const accepts =
+  (header: string | undefined) =>
+  (coding: Coding): boolean =>
+    (header ?? "").split(",").some((entry) => {
+      const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
+      return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    });
+
+/**
+ * The way from a page to the service's root, so that its links work below any prefix, such as the stage's name, and
+ * with a slash at the end of the address.
+ */
+const wayToRoot = ({ resource, path, requestContext }: APIGatewayProxyEvent): string => {
+  if (resource === "/") {
+    // Without a slash after it, the name of the stage is what browsers take relative addresses to stand beside.
+    const stage = /\/([^/]+)$/.exec(requestContext.path ?? "/")?.[1];
+    return stage === undefined ? "./" : `./${stage}/`;
+  }
+  const levels = resource.split("/").length - 2 + (path.endsWith("/") ? 1 : 0);
+  return levels === 0 ? "./" : "../".repeat(levels);
+};
+
+const pathOf = ({ resource, pathParameters }: APIGatewayProxyEvent): string =>
+  resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+
+const assetResult = ({ mediaType, coding, bytes }: Asset): APIGatewayProxyResult => ({
+  statusCode: 200,
+  headers: {
+    "content-type": mediaType,
+    "cache-control": FOREVER,
+    ...(coding !== undefined && { "content-encoding": coding }),
+  },
+  body: bytes.toString("base64"),
+  isBase64Encoded: true,
+});
+
+/** The same result, or a 304 without body if the caller has it already. */
+const unlessKnown = (event: APIGatewayProxyEvent, result: APIGatewayProxyResult): APIGatewayProxyResult => {
+  const etag = etagOf(result.body, undefined);
+  const headers = { ...result.headers, etag, "x-content-type-options": "nosniff" };
+  return isKnown(progressOf(event).headers["if-none-match"], etag)
+    ? { statusCode: 304, headers, body: "" }
+    : { ...result, headers };
+};
+
+/** Serves pages and assets by the files in the function's directory. No API key is needed; query parameters are ignored. */
+export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: string): ApiHandler => {
+  let opened: PageFiles | undefined;
+  const policy = contentSecurityPolicy(bucketOriginOf(runtime));
+  const respond = (event: APIGatewayProxyEvent): APIGatewayProxyResult => {
+    const files = (opened ??= openPageFiles(directory));
+    if (event.resource.endsWith(ASSET)) {
+      const { "accept-encoding": acceptEncoding } = progressOf(event).headers;
+      const asset = files.asset(event.pathParameters?.["asset"] ?? "", accepts(acceptEncoding));
+      if (asset === undefined) throw new NotFoundError("no such file");
+      return assetResult(asset);
+    }
+    const html = files.page(pathOf(event));
+    if (html === undefined) throw new NotFoundError("no such page");
+    return {
+      statusCode: 200,
+      headers: {
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": REVALIDATED,
+        "content-security-policy": policy,
+        "cross-origin-opener-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+      },
+      body: html.replaceAll("{{root}}", wayToRoot(event)),
+    };
+  };
+  const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(requestIdAndLog(name, runtime))
+    .use(responseHeaders(runtime))
+    .use(errorTable)
+    .handler(async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => unlessKnown(event, respond(event)));
+  return (event, context) => chain(event, context);
+};

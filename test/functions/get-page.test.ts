@@ -1,0 +1,155 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import { beforeAll, describe, expect, test } from "vitest";
+import { create } from "../../functions/get-page.ts";
+import { pages } from "../../functions/pages.ts";
+import type { ApiHandler } from "../../lib/http/chain.ts";
+import { apiEvent, lambdaContext } from "../support/organization.ts";
+import { createTestRuntime } from "../support/runtime.ts";
+
+let getPage: ApiHandler;
+beforeAll(async () => {
+  getPage = create(await createTestRuntime({ variables: { BUCKET_ORIGIN: "https://files.example.com" } }));
+});
+
+interface Address {
+  readonly resource?: string;
+  readonly path: string;
+  readonly params?: Record<string, string>;
+  readonly headers?: Record<string, string>;
+  /** What stands before the path in the address, such as the stage. */
+  readonly prefix?: string;
+}
+const request = async ({ path, resource = path.replace(/(.)\/$/, "$1"), prefix = "", ...more }: Address) => {
+  const event = apiEvent({ path, resource, ...more });
+  Object.assign(event.requestContext satisfies APIGatewayProxyEvent["requestContext"], { path: prefix + path });
+  const { statusCode: status, headers, body, isBase64Encoded } = await getPage(event, lambdaContext());
+  return { status, headers: headers as Record<string, string>, body, isBase64Encoded };
+};
+
+const guide = (name: string, end = ""): Address => ({
+  resource: "/docs/{guide}",
+  path: `/docs/${name}${end}`,
+  params: { guide: name },
+});
+const assetOf = (name: string, headers: Record<string, string> = {}): Address => ({
+  resource: "/assets/{asset}",
+  path: `/assets/${name}`,
+  params: { asset: name },
+  headers,
+});
+
+/** The addresses in a page's links, scripts and style sheets. */
+const addressesIn = (html: string): string[] =>
+  [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address = ""]) => address);
+
+const sites: readonly (readonly [string, Address, string])[] = [
+  ["/", { path: "/" }, "https://api.example.com/"],
+  ["/docs", { path: "/docs" }, "https://api.example.com/docs"],
+  ["/docs/", { path: "/docs/" }, "https://api.example.com/docs/"],
+  ["/upload", { path: "/upload" }, "https://api.example.com/upload"],
+  ["/upload/", { path: "/upload/" }, "https://api.example.com/upload/"],
+  ["a guide", guide("files"), "https://api.example.com/docs/files"],
+  ["a guide with a slash", guide("files", "/"), "https://api.example.com/docs/files/"],
+  ["/ below a stage", { path: "/", prefix: "/prod" }, "https://api.example.com/prod/"],
+  ["/docs/ below a stage", { path: "/docs/", prefix: "/prod" }, "https://api.example.com/prod/docs/"],
+];
+
+describe("pages", () => {
+  test.each(sites)("%s links only what is served, relative to its address", async (_, address, seen) => {
+    const { status, body } = await request(address);
+    expect(status).toBe(200);
+    const root = new URL(seen.includes("/prod/") ? "/prod/" : "/", seen).href;
+    const addresses = addressesIn(body).filter((each) => !each.startsWith("data:") && !each.startsWith("#"));
+    expect(addresses.length).toBeGreaterThan(4);
+    for (const each of addresses.filter((link) => !/^https:\/\/(www\.)?[a-z.-]+\//.test(link))) {
+      expect(each).toMatch(/^\.{1,2}\//);
+      const target = new URL(each, seen).href;
+      expect(target.startsWith(root)).toBe(true);
+      const path = `/${target.slice(root.length).replace(/#.*$/, "")}`;
+      if (path === "/v1/openapi.json") continue;
+      const [, room = "", name = ""] = path.split("/");
+      const found =
+        name === "" ? await request({ path }) : await request(room === "assets" ? assetOf(name) : guide(name));
+      expect([path, found.status]).toEqual([path, 200]);
+    }
+  });
+
+  test("/ below a stage works without a slash at its end", async () => {
+    const event = apiEvent({ path: "/", resource: "/" });
+    Object.assign(event.requestContext, { path: "/prod" });
+    const { body } = await getPage(event, lambdaContext());
+    const links = addressesIn(body).filter((each) => each.startsWith("."));
+    for (const link of links) expect(new URL(link, "https://api.example.com/prod").pathname).toMatch(/^\/prod\//);
+  });
+
+  test.each(pages.paths.filter((path) => !path.includes("{")))(
+    "%s may load only its own files and call only its own service",
+    async (path) => {
+      const { headers, body } = await request({ path });
+      const policy = Object.fromEntries(
+        headers["content-security-policy"]!.split("; ").map((each) => each.split(/ (.*)/s, 2) as [string, string]),
+      );
+      expect(policy).toMatchObject({
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "connect-src": "'self' https://files.example.com",
+        "frame-ancestors": "'none'",
+      });
+      expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" });
+      expect(body).not.toMatch(/<style|style="|<script(?![^>]*src=)|\son[a-z]+="/);
+      expect(body).not.toContain("{{");
+    },
+  );
+
+  test("are revalidated, with a 304 where nothing changed", async () => {
+    const first = await request({ path: "/docs" });
+    expect(first.headers["cache-control"]).toBe("public, no-cache");
+    const again = await request({ path: "/docs", headers: { "If-None-Match": first.headers["etag"]! } });
+    expect([again.status, again.body]).toEqual([304, ""]);
+  });
+
+  test("that do not exist are 404 in the contract's form", async () => {
+    for (const address of [
+      guide("nothing"),
+      guide("constructor"),
+      guide("../home"),
+      assetOf("index.json"),
+      assetOf("toString"),
+    ]) {
+      const { status, body } = await request(address);
+      expect([status, JSON.parse(body)]).toEqual([404, { error: expect.stringMatching(/^no such (page|file)$/) }]);
+    }
+  });
+});
+
+describe("assets", () => {
+  const scriptOf = async (): Promise<string> => {
+    const { body } = await request({ path: "/docs" });
+    return /assets\/(docs-[A-Z0-9]+\.js)/.exec(body)![1]!;
+  };
+
+  test.each([
+    ["br, gzip", "br", brotliDecompressSync],
+    ["gzip, deflate", "gzip", gunzipSync],
+    ["br;q=0, gzip", "gzip", gunzipSync],
+    ["identity", undefined, (bytes: Buffer) => bytes],
+  ])("come as %s prefers, each unpacking to the same", async (accepted, coding, unpack) => {
+    const name = await scriptOf();
+    const plain = await request(assetOf(name));
+    const { status, headers, body, isBase64Encoded } = await request(assetOf(name, { "Accept-Encoding": accepted }));
+    expect([status, isBase64Encoded, headers["content-encoding"]]).toEqual([200, true, coding]);
+    expect(headers).toMatchObject({
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: expect.stringContaining("Accept-Encoding"),
+    });
+    expect(unpack(Buffer.from(body, "base64")).equals(Buffer.from(plain.body, "base64"))).toBe(true);
+  });
+
+  test("fit into a response of Lambda, unpacked too", async () => {
+    const { body } = await request(assetOf(await scriptOf()));
+    expect(body.length).toBeLessThan(5.5 * 1024 * 1024);
+  });
+});

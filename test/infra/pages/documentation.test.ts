@@ -1,0 +1,80 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import { hasBrowser, openPage, SCREENS, startBrowser, takeScreenshot } from "../../support/browser.ts";
+import { startLocalService } from "../../support/local-service.ts";
+
+describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
+  let stack: LocalStack;
+  let browser: Browser;
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([startLocalService(), startBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  }, 60_000);
+
+  test("lists every operation, and sends a request with a key, without a complaint of the browser", async () => {
+    const { page, complaints } = await openPage(browser, [stack.baseUrl]);
+    await page.goto(`${stack.baseUrl}/docs/`);
+    const operations = page.locator(".opblock");
+    await operations.first().waitFor();
+    const document = (await (await fetch(`${stack.baseUrl}/v1/openapi.json`)).json()) as { paths: object };
+    const expected = Object.values(document.paths).flatMap((methods) => Object.keys(methods as object));
+    expect(await operations.count()).toBe(expected.length);
+
+    await page.locator("button.authorize").first().click();
+    await page.locator(".auth-container input").fill(stack.apiKey);
+    await page.locator(".auth-btn-wrapper button.authorize").click();
+    await page.locator(".auth-btn-wrapper button.btn-done").click();
+    await page.locator("#operations-Work_items-listWorkItems .opblock-summary-control").click();
+    const responded = page.waitForResponse((response) => response.url().includes("/v1/work_items"));
+    await page.locator("#operations-Work_items-listWorkItems button.execute").click();
+    const response = await responded;
+    expect([response.status(), new URL(response.url()).origin]).toEqual([200, stack.baseUrl]);
+    await page.locator("#operations-Work_items-listWorkItems .responses-table.live-responses-table").waitFor();
+    await takeScreenshot(page, "docs-tried");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  test("shows a guide's code in the language that was chosen, by mouse and by keyboard, in every group", async () => {
+    const { page, complaints } = await openPage(browser, [stack.baseUrl]);
+    await page.goto(`${stack.baseUrl}/docs/first-call`);
+    const visible = () =>
+      page
+        .locator(".code:visible[data-language]")
+        .evaluateAll((all) => [...new Set(all.map((one) => one.getAttribute("data-language")))]);
+    expect(await visible()).toEqual(["bash"]);
+    await page.getByRole("tab", { name: "Python" }).first().click();
+    expect(await visible()).toEqual(["python"]);
+    await page.keyboard.press("ArrowLeft");
+    expect(await visible()).toEqual(["ts"]);
+    await page.goto(`${stack.baseUrl}/docs/files`);
+    expect(await visible()).toEqual(["ts"]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  test.each(
+    Object.entries(SCREENS).flatMap(([name, screen]) =>
+      (["light", "dark"] as const).map((colorScheme) => [name, colorScheme, screen] as const),
+    ),
+  )(
+    "fits on a %s in %s",
+    async (name, colorScheme, screen) => {
+      const { page, complaints } = await openPage(browser, [stack.baseUrl], { ...screen, colorScheme });
+      for (const path of ["", "docs", "docs/files"]) {
+        await page.goto(`${stack.baseUrl}/${path}`);
+        if (path === "docs") await page.locator(".opblock").first().waitFor();
+        await takeScreenshot(page, `${path.replace("/", "-") || "home"}-${name}-${colorScheme}`);
+        const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        expect([path, overflow]).toEqual([path, 0]);
+      }
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,91 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import { codeOf, type Language, LANGUAGES, readGuides, renderGuide } from "../../../infra/pages/guides.ts";
+import { startLocalService } from "../../support/local-service.ts";
+
+/** The programs that run the code of each language, and the name that it must have. */
+const PROGRAMS = {
+  bash: { command: "bash", args: ["-euo", "pipefail"], file: "guide.sh" },
+  ts: { command: process.execPath, args: [], file: "guide.mts" },
+  python: { command: "python3", args: [], file: "guide.py" },
+} as const satisfies Record<Language, object>;
+
+const isMissing = (command: string): boolean => spawnSync(command, ["--version"]).error !== undefined;
+const missing = new Set(
+  (Object.keys(PROGRAMS) as Language[]).filter((language) => isMissing(PROGRAMS[language].command)),
+);
+if (isMissing("curl")) missing.add("bash");
+for (const language of missing)
+  console.warn(`SKIPPED: the guides' ${LANGUAGES[language]} code. Its program is not installed.`);
+
+const guides = readGuides();
+const runs = guides.flatMap((guide) =>
+  (Object.keys(PROGRAMS) as Language[]).map((language) => [guide.name, LANGUAGES[language], guide, language] as const),
+);
+
+/** What the output of each guide must hold. */
+const EXPECTED: Readonly<Record<string, RegExp>> = {
+  "first-call": /made [0-9a-f-]{36}[^]*completed/,
+  "nightly-sync": /created\W+\d+/,
+  files: /completed[^]*Ticket ID,Status,Resolved,Team,_row,_error[^]*someday/,
+  "errors-and-retries": /201[^]*201[^]*\/work_items\/1\/agent_email\W+(code\W+)?invalid_format/,
+  keys: /with the key: 200[^]*with another: 401/,
+};
+
+let stack: LocalStack;
+beforeAll(async () => {
+  stack = await startLocalService();
+}, 180_000);
+afterAll(() => stack?.stop(), 60_000);
+
+describe("the guides", () => {
+  test("are five, each with its title and with code in every language", () => {
+    expect(guides.map(({ name }) => name)).toEqual(Object.keys(EXPECTED));
+    for (const guide of guides) {
+      expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);
+      const groups = renderGuide(guide).split('<div class="tabs">').slice(1);
+      expect(groups.length).toBeGreaterThan(0);
+      for (const group of groups) {
+        const languages = [...group.split("</div>", 1)[0]!.matchAll(/data-language="(\w+)"/g)].map(([, name]) => name);
+        expect(languages).toEqual(Object.keys(LANGUAGES));
+      }
+    }
+  });
+
+  test.each(runs.filter(([, , , language]) => !missing.has(language)))(
+    "%s runs as it is in %s",
+    async (name, _, guide, language) => {
+      const { command, args, file } = PROGRAMS[language];
+      const directory = mkdtempSync(join(tmpdir(), "guide-"));
+      try {
+        // One language sends all of the 5,000 tickets, the others the first 500, so that the suite takes less time.
+        const code = codeOf(guide, language);
+        writeFileSync(join(directory, file), language === "ts" ? code : code.replaceAll(/\b500([01])\b/g, "50$1"));
+        const { stdout, stderr } = await promisify(execFile)(command, [...args, file], {
+          cwd: directory,
+          env: { PATH: process.env["PATH"], BASE_URL: stack.baseUrl, API_KEY: stack.apiKey, NODE_NO_WARNINGS: "1" },
+        });
+        expect(stdout).toMatch(EXPECTED[name]!);
+        expect(stderr).toBe("");
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+    300_000,
+  );
+
+  test("sync 5,000 tickets, all of which are there", async () => {
+    for (const number of [1, 2500, 5000]) {
+      const response = await fetch(`${stack.baseUrl}/v1/work_items?external_id=ts-ticket-${number}`, {
+        headers: { authorization: `Bearer ${stack.apiKey}` },
+      });
+      const { data } = (await response.json()) as { data: { type: string }[] };
+      expect(data).toMatchObject([{ type: "ticket", custom_attributes: { source: "desk" } }]);
+    }
+  }, 60_000);
+});
