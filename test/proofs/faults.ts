@@ -7,7 +7,7 @@ const SEED = Number(process.env["FAULTS_SEED"] ?? 20_261_121);
 const SEEDS = Number(process.env["FAULTS_SEEDS"] ?? 200);
 const FAULTS = Number(process.env["FAULTS"] ?? 100_000);
 /** Seeds at the same time, since they mostly wait. */
-const LANES = Math.min(16, SEEDS);
+const LANES = Math.min(40, SEEDS);
 const FINDINGS_SHOWN_MAX = 20;
 
 const stop = await startEngines();
