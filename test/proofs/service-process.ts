@@ -22,10 +22,17 @@ const endOf = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 };
 
-/** Starts the service on a free port. @throws Error if it does not become ready */
-export const startService = async (directory: string): Promise<ServiceProcess> => {
+/**
+ * Starts the service on a free port.
+ * @param variables environment variables of `npm start`
+ * @throws Error if it does not become ready
+ */
+export const startService = async (
+  directory: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> => {
   const child = spawn(process.execPath, [SCRIPT], {
-    env: { PATH: process.env["PATH"], DATA_DIR: directory, PORT: "0" },
+    env: { PATH: process.env["PATH"], DATA_DIR: directory, PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, which can be killed as a whole.
     detached: true,
