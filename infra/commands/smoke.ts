@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { regionCodeSchema } from "../../lib/regions.ts";
+import { type Check, Difference, type Run } from "../smoke/check.ts";
+import { createSend, type Json, textOf } from "../smoke/client.ts";
+import { dataChecks } from "../smoke/data-checks.ts";
+import { edgeChecks, limitCheck } from "../smoke/edge-checks.ts";
+import { runCommand, UsageError } from "./administration.ts";
+
+const USAGE = `usage: npm run smoke -- --url https://… --key wi_us_… [--json]
+It writes to the key's organization. Make one for it: npm run keys -- create --organization smoke-1 --stage prod --region us`;
+
+/** What the external_ids of all runs begin with. */
+const PREFIX = "smoke-";
+
+interface Outcome {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly seen: string;
+  readonly milliseconds: number;
+}
+
+const perform = async ({ name, run: check }: Check, run: Run): Promise<Outcome> => {
+  const began = performance.now();
+  const took = (): number => Math.round(performance.now() - began);
+  try {
+    return { check: name, ok: true, seen: await check(run), milliseconds: took() };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const reason =
+      error instanceof Difference ? message : `${message}${cause instanceof Error ? `: ${cause.message}` : ""}`;
+    return { check: name, ok: false, seen: reason, milliseconds: took() };
+  }
+};
+
+/** Checks that the address is that of the key's region, and the organization one for smoke tests. @throws UsageError */
+const assertRightPlace = async ({ url, key, send }: Run): Promise<void> => {
+  const [, region] = /^wi_([a-z]{2})_\w{38}$/.exec(key) ?? [];
+  if (region === undefined || !regionCodeSchema.safeParse(region).success) throw new UsageError("--key: is no API key");
+  const health = await send("/v1/health", { key: null }).catch((error: unknown) => {
+    const { message, cause } = error as Error;
+    throw new UsageError(`${url} does not respond: ${cause instanceof Error ? cause.message : message}`);
+  });
+  const served = health.body?.["region"] as unknown;
+  if (health.status !== 200 || typeof served !== "string") {
+    throw new UsageError(`${url}/v1/health is ${health.status}: ${health.text.slice(0, 200)}`);
+  }
+  if (served !== region) throw new UsageError(`${url} serves the region ${served}, and the key is of ${region}`);
+  const list = await send("/v1/work_items?limit=100");
+  if (list.status !== 200) throw new UsageError(`the list of work items is ${list.status}: ${list.text.slice(0, 200)}`);
+  const items = (list.body?.["data"] ?? []) as unknown as readonly Json[];
+  const other = items.find((item) => !textOf(item["external_id"]).startsWith(PREFIX));
+  if (other !== undefined) {
+    throw new UsageError("the key's organization has other work items; nothing was written. Make one for smoke tests");
+  }
+};
+
+const tableOf = (outcomes: readonly Outcome[]): string => {
+  const width = Math.max(...outcomes.map(({ check }) => check.length));
+  return outcomes
+    .map(({ check, ok, seen, milliseconds }) => {
+      const result = ok ? (seen.startsWith("skipped") ? "—" : "ok") : "DIFFERS";
+      return `${check.padEnd(width)}  ${result.padEnd(7)}  ${String(milliseconds).padStart(6)} ms  ${seen}`;
+    })
+    .join("\n");
+};
+
+await runCommand(async () => {
+  const { values } = parseArgs({
+    options: { url: { type: "string" }, key: { type: "string" }, json: { type: "boolean", default: false } },
+  });
+  if (values.url === undefined || values.key === undefined || !URL.canParse(values.url)) throw new UsageError(USAGE);
+  const url = values.url.replace(/\/+$/, "");
+  const { key, json } = values;
+  const send = createSend(url, key);
+  const run: Run = { url, key, send, prefix: `${PREFIX}${randomBytes(4).toString("hex")}-` };
+  await assertRightPlace(run);
+  const outcomes: Outcome[] = [];
+  for (const check of [...edgeChecks, ...dataChecks, limitCheck]) outcomes.push(await perform(check, run));
+  const differing = outcomes.filter(({ ok }) => !ok).length;
+  if (differing > 0) process.exitCode = 1;
+  if (json) return JSON.stringify({ url, prefix: run.prefix, differing, checks: outcomes });
+  return [
+    tableOf(outcomes),
+    differing === 0 ? "everything is as documented" : `${differing} of ${outcomes.length} checks differ`,
+    "Its work items are gone with the organization: npm run organizations -- erase smoke-…",
+  ].join("\n");
+});

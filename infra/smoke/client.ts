@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A response with its body, parsed if it is JSON. */
+export interface Response {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Undefined if the body is no JSON. */
+  readonly body: Json | undefined;
+}
+/** Any JSON value. */
+export interface Json {
+  readonly [key: string]: Json;
+  readonly [index: number]: Json;
+}
+
+/** A text of a response; empty if there is none. */
+export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+
+/** A request. */
+interface Request {
+  readonly method?: string;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: FormData | string;
+  /** Instead of the run's key; null sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a 429 is returned. @default false: the request is repeated after `Retry-After` */
+  readonly isLimited?: boolean;
+}
+
+/** Sends requests to the service. */
+export type Send = (path: string, request?: Request) => Promise<Response>;
+
+/** A request is given up after this time: the gateway's own is 29 s. */
+const TIMEOUT_MS = 60_000;
+
+const parse = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Sends requests with a key. */
+export const createSend = (url: string, ownKey: string): Send => {
+  const send: Send = async (path, request = {}) => {
+    const { method = "GET", json, key = ownKey, isLimited = false } = request;
+    const body = json === undefined ? request.body : JSON.stringify(json);
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(typeof body === "string" && { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      ...(body !== undefined && { body }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await response.text();
+    if (response.status === 429 && !isLimited) {
+      await sleep(Number(response.headers.get("retry-after") ?? 1) * 1000);
+      return send(path, request);
+    }
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
+  };
+  return send;
+};

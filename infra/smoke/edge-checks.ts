@@ -1,0 +1,145 @@
+import { connect } from "node:tls";
+import { once } from "node:events";
+import { type Check, Difference, expectEqual, expectStatus, type Run } from "./check.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const HANDSHAKE_WITHIN_MS = 10_000;
+
+/** The protocol of a handshake; undefined if it is refused. */
+const handshake = async (
+  url: URL,
+  version: { readonly minVersion?: "TLSv1"; readonly maxVersion?: "TLSv1.1" },
+): Promise<string | undefined> => {
+  const socket = connect({
+    host: url.hostname,
+    port: Number(url.port || 443),
+    servername: url.hostname,
+    // OpenSSL itself refuses old versions unless it is told not to.
+    ...(version.maxVersion !== undefined && { ciphers: "DEFAULT@SECLEVEL=0" }),
+    ...version,
+  });
+  try {
+    await once(socket, "secureConnect", { signal: AbortSignal.timeout(HANDSHAKE_WITHIN_MS) });
+    return socket.getProtocol() ?? undefined;
+  } catch {
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+};
+
+const tls = async ({ url }: Run): Promise<string> => {
+  const address = new URL(url);
+  if (address.protocol !== "https:") return "skipped: this address has no TLS";
+  const protocol = await handshake(address, {});
+  if (protocol !== "TLSv1.2" && protocol !== "TLSv1.3") throw new Difference(`${protocol ?? "no"} handshake`);
+  const old = await handshake(address, { minVersion: "TLSv1", maxVersion: "TLSv1.1" });
+  if (old !== undefined) throw new Difference(`${old} is accepted`);
+  return protocol;
+};
+
+const keys = async ({ send, key }: Run): Promise<string> => {
+  const region = key.slice(3, 5);
+  const wrong = [
+    null,
+    "nonsense",
+    key.slice(0, -1),
+    key.replace(`wi_${region}_`, region === "us" ? "wi_eu_" : "wi_us_"),
+  ];
+  for (const each of wrong) {
+    const response = await send("/v1/work_items", { key: each });
+    expectStatus(response, 401);
+    expectEqual("www-authenticate", response.headers.get("www-authenticate"), "Bearer");
+  }
+  return "401 without a key, and to keys that are malformed or of another region";
+};
+
+const paths = async ({ send }: Run): Promise<string> => {
+  expectStatus(await send("/v1/nothing"), 404);
+  expectStatus(await send("/nothing"), 404);
+  expectStatus(await send("/v1/work_items/%zz"), 400);
+  const response = await send("/v1/work_items", { method: "DELETE" });
+  expectStatus(response, 405);
+  expectEqual("allow", response.headers.get("allow")?.split(", ").toSorted(), ["GET", "HEAD", "POST"]);
+  return "404, 400 and 405 with Allow";
+};
+
+const headers = async ({ send }: Run): Promise<string> => {
+  const response = await send("/v1/work_items?limit=1");
+  expectStatus(response, 200);
+  expectEqual("content-type", response.headers.get("content-type"), "application/json");
+  for (const name of ["etag", "ratelimit", "ratelimit-policy"]) {
+    if (response.headers.get(name) === null) throw new Difference(`no ${name}`);
+  }
+  const known = await send("/v1/work_items?limit=1", {
+    headers: { "if-none-match": response.headers.get("etag") ?? "" },
+  });
+  expectEqual("status of a known ETag", known.status, 304);
+  const head = await send("/v1/work_items?limit=1", { method: "HEAD" });
+  expectEqual("HEAD", [head.status, head.text], [200, ""]);
+  return "x-request-id, ETag, RateLimit, 304, HEAD";
+};
+
+const bodies = async ({ send }: Run): Promise<string> => {
+  const post = (body: string, type = "application/json") =>
+    send("/v1/work_items", { method: "POST", body, headers: { "content-type": type } });
+  expectStatus(await post("{}", "text/plain"), 415);
+  expectStatus(await post("{"), 400);
+  expectStatus(await post("{}"), 422);
+  return "415, 400, 422";
+};
+
+/** A body that is too large is refused by us, by Lambda, which takes 6 MB in base64, or by the gateway, which takes 10. */
+const tooLarge = (mebibytes: number): Check => ({
+  name: `a body of ${mebibytes} MiB`,
+  run: async ({ send }) => {
+    const body = JSON.stringify({ work_item: { external_id: "a".repeat(mebibytes * MEBIBYTE) } });
+    const response = await send("/v1/work_items", { method: "POST", body });
+    if (response.status !== 413) throw new Difference(`${response.status}: ${response.text.slice(0, 100)}`);
+    if (typeof response.body?.["error"] === "string") return "413 with error";
+    // No template of ours reaches this one: docs/behaviour.md says so.
+    if (mebibytes > 4.5 && response.text.length < 200) return `413 of the gateway itself: ${response.text}`;
+    throw new Difference(`413 with another body: ${response.text.slice(0, 100)}`);
+  },
+});
+
+/** Requests at once while the limit is looked for. */
+const AT_ONCE = 20;
+/** A limit with more requests than this in a burst is not tried. */
+const TRIED_BURST_MAX = 1000;
+/** The limiter lets pass so many seconds' requests more than it promises. */
+const SLACK_SECONDS = 5;
+
+const limit = async ({ send }: Run): Promise<string> => {
+  const policy = (await send("/v1/work_items?limit=1")).headers.get("ratelimit-policy") ?? "";
+  const [, burst = 0, window = 1] = (/q=(\d+);w=(\d+)/.exec(policy) ?? []).map(Number);
+  if (burst === 0) throw new Difference(`RateLimit-Policy: ${policy}`);
+  if (burst > TRIED_BURST_MAX) return `skipped: ${burst} requests at once are too many to try`;
+  const most = 2 * (burst + (burst / window) * SLACK_SECONDS);
+  for (let sent = 0; sent < most; sent += AT_ONCE) {
+    const responses = await Promise.all(
+      Array.from({ length: AT_ONCE }, () => send("/v1/work_items?limit=1", { isLimited: true })),
+    );
+    const refused = responses.find(({ status }) => status === 429);
+    if (refused === undefined) continue;
+    expectStatus(refused, 429);
+    const wait = refused.headers.get("retry-after") ?? "";
+    if (!/^[1-9]\d*$/.test(wait)) throw new Difference(`Retry-After: ${wait}`);
+    expectStatus(await send("/v1/work_items?limit=1"), 200);
+    return `429 with Retry-After ${wait} after ${sent} to ${sent + AT_ONCE} requests, then 200`;
+  }
+  throw new Difference(`${Math.ceil(most)} requests, none refused, although ${policy}`);
+};
+
+/** What the edge does before and around the handlers. */
+export const edgeChecks: readonly Check[] = [
+  { name: "TLS 1.2 or 1.3, nothing older", run: tls },
+  { name: "keys", run: keys },
+  { name: "paths and methods", run: paths },
+  { name: "headers", run: headers },
+  { name: "bodies", run: bodies },
+  ...[4.1, 5, 7, 11].map(tooLarge),
+];
+
+/** The last check, since the others would have to wait after it. */
+export const limitCheck: Check = { name: "rate limit", run: limit };
