@@ -104,16 +104,31 @@ const createQuoteParser = ({ offset, row }: CsvPosition, delimiter: Delimiter) =
     },
   });
   parser.on("error", () => undefined); // the callback below gets each error too
-  /** Parses a chunk and returns the complete rows. @param chunk null at the end of the file */
-  return async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
-    await new Promise<void>((resolve, reject) => {
-      const done = (error?: Error | null): void => (error ? reject(problemIn(rows + 1, error)) : resolve());
+  let problem: Error | undefined;
+  const check = (): void => {
+    if (problem) throw problem;
+  };
+  const parseChunk = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
+    check();
+    await new Promise<void>((resolve) => {
+      const done = (error?: Error | null): void => {
+        if (error) problem = problemIn(rows + 1, error);
+        resolve();
+      };
       if (chunk === null) parser.end(done);
       else parser.write(chunk, done);
     });
     const complete = found;
     found = [];
+    // The rows before the problem come first: the header may tell more of what is wrong.
+    if (complete.length === 0) check();
     return complete;
+  };
+  return {
+    /** Parses a chunk and returns the complete rows. @param chunk null at the end of the file */
+    parse: parseChunk,
+    /** Throws what was found after the rows that were returned last. */
+    check,
   };
 };
 
@@ -136,14 +151,15 @@ export async function* readCsv(
 ): AsyncGenerator<CsvBatch> {
   let position = start;
   let unread: Buffer = Buffer.alloc(0);
-  let parseQuotes: ReturnType<typeof createQuoteParser> | undefined;
+  let quotes: ReturnType<typeof createQuoteParser> | undefined;
 
   const findRows = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
-    if (parseQuotes) return parseQuotes(chunk);
+    if (quotes) return quotes.parse(chunk);
     const lines = findLines(unread, position.offset, chunk === null);
     if (lines) return lines;
-    parseQuotes = createQuoteParser(position, delimiter);
-    return [...(await parseQuotes(unread)), ...(chunk === null ? await parseQuotes(null) : [])];
+    quotes = createQuoteParser(position, delimiter);
+    const rows = await quotes.parse(unread);
+    return chunk === null ? [...rows, ...(await quotes.parse(null))] : rows;
   };
   const find = async (chunk: Uint8Array | null): Promise<FoundRow[]> => {
     try {
@@ -181,4 +197,5 @@ export async function* readCsv(
   }
   const last = await find(null);
   if (last.length > 0) yield take(last);
+  quotes?.check();
 }

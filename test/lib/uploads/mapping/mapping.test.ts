@@ -360,6 +360,7 @@ describe("a mapping that does not fit the header", () => {
     ["custom_attributes", "A,B,b \n", 'the header holds "B", "b" more than once'],
     ["custom_attributes", "A,T\n", 'fields sets the custom attribute "T" already'],
     ["custom_attributes", "A,__proto__\n", '"__proto__" can be no custom attribute'],
+    ["ignore", 'A;B\n1;"x;y"\n', 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
     ["ignore", "A;B\n", 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
     ["ignore", 'A\n"1', "row 2: a quote is opened and never closed"],
     ["ignore", "\nA\n", "row 1: must be the header"],

@@ -1,0 +1,151 @@
+import { createWriteStream } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { DELIMITERS, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
+import { proposeMapping } from "../../lib/uploads/mapping/propose-mapping.ts";
+import {
+  type Command,
+  EXIT,
+  type ExitCode,
+  note,
+  onlyArgument,
+  type Options,
+  print,
+  textOption,
+  UsageError,
+} from "./command.ts";
+import { openCsv, readSample } from "./open-csv.ts";
+import { startProgress } from "./progress.ts";
+import { CommandError, type Json, type ServiceClient } from "./service-client.ts";
+import { isOpen, type Job, readList, uploadFile, waitForJob } from "./upload-file.ts";
+
+/** Rows that a proposal is made of. */
+const SAMPLE_ROWS = 500;
+
+const delimiterOf = (options: Options): Delimiter | undefined => {
+  const given = textOption(options, "delimiter");
+  if (given === undefined) return undefined;
+  const delimiter = given === String.raw`\t` || given === "tab" ? "\t" : given;
+  if (delimiter in DELIMITERS) return delimiter as Delimiter;
+  throw new UsageError('--delimiter is one of "," ";" "|" and tab');
+};
+
+const proposed = async (blob: Blob, delimiter: Delimiter | undefined): Promise<Json> => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return { ...proposeMapping({ ...(await readSample(blob, delimiter, SAMPLE_ROWS)), timeZone }) };
+};
+
+/** The mapping to send: that of the file in `--mapping`, with the delimiter that is given. */
+const mappingOf = async (options: Options, blob: Blob): Promise<Json | undefined> => {
+  const file = textOption(options, "mapping");
+  const delimiter = delimiterOf(options);
+  if (file === undefined) return delimiter === undefined || delimiter === "," ? undefined : proposed(blob, delimiter);
+  let mapping: Json;
+  try {
+    mapping = JSON.parse(await readFile(file, "utf8")) as Json;
+  } catch (error) {
+    throw new CommandError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return { ...mapping, ...(delimiter !== undefined && { delimiter }) };
+};
+
+const saveList = async (
+  client: ServiceClient,
+  job: Job,
+  list: "failed_rows" | "results",
+  file: string | undefined,
+): Promise<void> => {
+  if (file === undefined) return;
+  const content = await readList(client, job, list);
+  if (content === undefined) return;
+  await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
+  note(`${list} are in ${file}`);
+};
+
+/** What a job did, in one line. */
+export const describeJob = (job: Job): string => {
+  const counts = ["created", "updated", "unchanged", "restored", "failed"].map(
+    (outcome) => `${String(job[`${outcome}_rows`])} ${outcome}`,
+  );
+  const kind = job["dry_run"] === true ? " (dry run)" : "";
+  const error = job.error === undefined ? "" : `; ${job.error}`;
+  return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
+};
+
+const exitCodeOf = (job: Job): ExitCode => {
+  if (job.status === "failed" || job.status === "cancelled") return EXIT.failed;
+  return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
+};
+
+const runImport = async (client: ServiceClient, options: Options, path: string, blob: Blob): Promise<ExitCode> => {
+  const mapping = await mappingOf(options, blob);
+  const name = basename(path);
+  const created = await uploadFile(client, { file: blob, name, mapping, dryRun: options["dry-run"] === true });
+  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
+  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
+  let job = created;
+  if (waits) {
+    note(`the upload is ${created.id}; it goes on if this command is stopped`);
+    const progress = startProgress("import", "rows");
+    try {
+      job = await waitForJob(client, created, (now) =>
+        progress.update(now.succeeded_rows + now.failed_rows, now.total_rows),
+      );
+    } finally {
+      progress.stop();
+    }
+    await saveList(client, job, "failed_rows", lists.failed_rows);
+    await saveList(client, job, "results", lists.results);
+  }
+  print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
+  return isOpen(job) ? EXIT.done : exitCodeOf(job);
+};
+
+/** Uploads a CSV file of any system. */
+export const importCommand: Command = {
+  usage: "import <file.csv>",
+  summary: "upload a CSV file of any system",
+  options: {
+    mapping: { type: "string" },
+    propose: { type: "string" },
+    "dry-run": { type: "boolean" },
+    wait: { type: "boolean" },
+    errors: { type: "string" },
+    results: { type: "string" },
+    delimiter: { type: "string" },
+    encoding: { type: "string" },
+    json: { type: "boolean" },
+  },
+  help: {
+    mapping: "JSON file that says which column is what",
+    propose: "write such a file, as far as it can be guessed, and upload nothing",
+    "dry-run": "write no item, and tell what would be done",
+    wait: "wait until the job has ended",
+    errors: "wait, and write the failed rows to this file",
+    results: "wait, and write what became of each row to this file",
+    delimiter: '"," ";" "|" or tab; without a mapping, one is guessed',
+    encoding: "such as windows-1252; found out if it is not given",
+    json: "print the job as JSON",
+  },
+  examples: [
+    "import tickets.csv --propose mapping.json",
+    "import tickets.csv --mapping mapping.json --dry-run --wait",
+    "import tickets.csv --mapping mapping.json --errors failed.csv",
+  ],
+  run: async ({ client, options, positionals }) => {
+    const path = onlyArgument(positionals, "file");
+    const file = await openCsv(path, textOption(options, "encoding"));
+    try {
+      if (file.encoding !== "utf-8") note(`${path} is read as ${file.encoding}`);
+      const propose = textOption(options, "propose");
+      if (propose === undefined) return await runImport(client(), options, path, file.blob);
+      await writeFile(propose, `${JSON.stringify(await proposed(file.blob, delimiterOf(options)), null, 2)}\n`);
+      note(`a proposal is in ${propose}; look at it, then: import ${path} --mapping ${propose} --dry-run --wait`);
+      return EXIT.done;
+    } finally {
+      await file.close();
+    }
+  },
+};

@@ -1,0 +1,164 @@
+import { toCell } from "../../lib/uploads/csv/csv-row.ts";
+import {
+  type Command,
+  type CommandCall,
+  EXIT,
+  onlyArgument,
+  type Options,
+  print,
+  textOption,
+  UsageError,
+} from "./command.ts";
+import { type Json, RefusedError, type ServiceClient } from "./service-client.ts";
+
+const ITEMS = "/v1/work_items";
+const PAGE = 100;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id of an item by its id or external_id. */
+const idOf = async (client: ServiceClient, name: string): Promise<string> => {
+  if (UUID.test(name)) return name;
+  const { data } = await client.request("GET", `${ITEMS}?${new URLSearchParams({ external_id: name }).toString()}`);
+  const [found] = data as unknown as readonly { readonly id: string }[];
+  if (found === undefined) throw new RefusedError(404, `there is no work item ${name}`);
+  return found.id;
+};
+
+const FILTERS = ["external-id", "agent-external-id", "agent-email", "type", "status", "completed-from", "completed-to"];
+
+/** The items that fit the filters, in the order of the list. */
+async function* itemsOf(client: ServiceClient, options: Options, most: number): AsyncGenerator<Json> {
+  const filters = FILTERS.flatMap((name) => {
+    const value = textOption(options, name);
+    return value === undefined ? [] : [[name.replaceAll("-", "_"), value] as const];
+  });
+  let left = most;
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({
+      ...Object.fromEntries(filters),
+      limit: String(Math.min(PAGE, left)),
+      ...(cursor !== undefined && { cursor }),
+    });
+    const { data, meta } = await client.request("GET", `${ITEMS}?${query.toString()}`);
+    const items = data as unknown as readonly Json[];
+    for (const item of items.slice(0, left)) yield item;
+    left -= items.length;
+    cursor = (meta["page"] as { readonly next?: string }).next;
+  } while (cursor !== undefined && left > 0);
+}
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const agentOf = (item: Json): Json => item["agent"] as Json;
+
+/** Columns of a CSV file that can be uploaded again. */
+const COLUMNS: readonly (readonly [column: string, valueOf: (item: Json) => string | null])[] = [
+  ["external_id", (item) => textOf(item["external_id"])],
+  ["agent_email", (item) => textOf(agentOf(item)["email"])],
+  ["agent_name", (item) => textOf(agentOf(item)["name"])],
+  ["agent_external_id", (item) => textOf(agentOf(item)["external_id"])],
+  ["type", (item) => textOf(item["type"])],
+  ["status", (item) => textOf(item["status"])],
+  ["completed_at", (item) => textOf(item["completed_at"])],
+  ["custom_attributes", (item) => JSON.stringify(item["custom_attributes"])],
+];
+const CSV_HEADER = COLUMNS.map(([column]) => column).join(",");
+const toCsvLine = (item: Json): string => COLUMNS.map(([, valueOf]) => toCell(valueOf(item) ?? "", ",")).join(",");
+
+const printCsv = async (items: AsyncIterable<Json>): Promise<void> => {
+  print(CSV_HEADER);
+  for await (const item of items) print(toCsvLine(item));
+};
+const printJson = async (items: AsyncIterable<Json>): Promise<void> => {
+  for await (const item of items) print(JSON.stringify(item));
+};
+const printTable = async (items: AsyncIterable<Json>): Promise<void> => {
+  for await (const item of items) {
+    const agent = agentOf(item);
+    const who = agent["name"] ?? agent["email"] ?? agent["external_id"] ?? "";
+    print([item["external_id"], item["status"], item["type"], who, item["completed_at"] ?? ""].join("\t"));
+  }
+};
+
+const FILTER_OPTIONS = Object.fromEntries(FILTERS.map((name) => [name, { type: "string" as const }]));
+const FILTER_HELP = Object.fromEntries(
+  FILTERS.map((name) => [name, `only items with this ${name.replaceAll("-", "_")}`]),
+);
+
+const mostOf = (options: Options): number => {
+  const limit = Number(textOption(options, "limit") ?? 50);
+  if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit is a whole number from 1");
+  return limit;
+};
+
+const list = async ({ client, options }: CommandCall) => {
+  if (options["json"] === true && options["csv"] === true) throw new UsageError("--json or --csv, not both");
+  const items = itemsOf(client(), options, mostOf(options));
+  if (options["json"] === true) await printJson(items);
+  else await (options["csv"] === true ? printCsv(items) : printTable(items));
+  return EXIT.done;
+};
+
+/** The commands for work items, by name. */
+export const itemCommands: Readonly<Record<string, Command>> = {
+  get: {
+    usage: "get <id or external_id>",
+    summary: "print a work item with its events as JSON",
+    options: {},
+    help: {},
+    examples: ["get T-1001"],
+    run: async ({ client, positionals }) => {
+      const name = onlyArgument(positionals, "id or external_id");
+      const service = client();
+      const { data } = await service.request("GET", `${ITEMS}/${await idOf(service, name)}`);
+      print(JSON.stringify(data, null, 2));
+      return EXIT.done;
+    },
+  },
+  list: {
+    usage: "list",
+    summary: "list work items, newest completion first",
+    options: {
+      ...FILTER_OPTIONS,
+      limit: { type: "string" },
+      json: { type: "boolean" },
+      csv: { type: "boolean" },
+    },
+    help: {
+      ...FILTER_HELP,
+      limit: "at most so many; 50 unless it is given",
+      json: "one JSON object a line",
+      csv: "CSV that import takes again",
+    },
+    examples: ["list --status pending --limit 10", "list --type ticket --json"],
+    run: list,
+  },
+  export: {
+    usage: "export",
+    summary: "print all work items as CSV that import takes again; events are left out",
+    options: { ...FILTER_OPTIONS, json: { type: "boolean" } },
+    help: { ...FILTER_HELP, json: "one JSON object a line" },
+    examples: ["export --status completed > completed.csv"],
+    run: async ({ client, options }) => {
+      const items = itemsOf(client(), options, Infinity);
+      await (options["json"] === true ? printJson(items) : printCsv(items));
+      return EXIT.done;
+    },
+  },
+  delete: {
+    usage: "delete <id or external_id> …",
+    summary: "delete work items; a batch or an upload with the external_id restores one",
+    options: {},
+    help: {},
+    examples: ["delete T-1001 T-1002"],
+    run: async ({ client, positionals }) => {
+      if (positionals.length === 0) throw new UsageError("at least one id or external_id is required");
+      const service = client();
+      for (const name of positionals) {
+        await service.request("DELETE", `${ITEMS}/${await idOf(service, name)}`);
+        print(`${name} deleted`);
+      }
+      return EXIT.done;
+    },
+  },
+};

@@ -1,0 +1,161 @@
+import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
+import { comparable, isReportColumn } from "../csv/header-names.ts";
+import { itemTarget } from "../csv/target.ts";
+import { createTimeReader } from "./date-time.ts";
+import type { Mapping, Source } from "./mapping.ts";
+
+/** The header of a file and some of its rows. */
+export interface Sample {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly delimiter: Delimiter;
+  /** IANA zone that is meant by times without offset. */
+  readonly timeZone: string;
+}
+
+/** The delimiter that stands most often in a header. */
+export const delimiterIn = (header: string): Delimiter => {
+  const unquoted = header.replaceAll(/"(?:""|[^"])*"/g, "");
+  const counted = (Object.keys(DELIMITERS) as Delimiter[]).map((each) => [unquoted.split(each).length, each] as const);
+  return counted.reduce((most, each) => (each[0] > most[0] ? each : most))[1];
+};
+
+/** What other systems call the fields, the most telling first. */
+const HEADERS: readonly (readonly [target: string, names: readonly string[]])[] = [
+  [
+    "external_id",
+    ["external id", "ticket id", "ticket number", "ticket nr", "case id", "case number", "issue key", "number", "id"],
+  ],
+  ["agent_email", ["agent email", "assignee email", "agent e mail", "e mail", "email", "customer email"]],
+  ["agent_external_id", ["agent external id", "agent id", "assignee id", "user id"]],
+  ["agent_name", ["agent name", "agent", "assignee", "assigned to", "owner", "handled by", "bearbeiter"]],
+  ["status", ["status", "ticket status", "state", "incident state", "zustand"]],
+  ["completed_at", ["completed at", "closed at", "resolved at", "closed", "resolved", "date closed", "erledigt am"]],
+  ["type", ["type", "ticket type", "issue type", "category", "kind", "art"]],
+  ["custom_attributes.short_description", ["short description", "subject", "summary", "title", "betreff"]],
+  ["custom_attributes.description", ["description", "ticket description", "details", "beschreibung"]],
+];
+
+const STATUSES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    pending: ["open", "new", "to do", "todo", "backlog", "waiting", "offen", "neu"],
+    completed: ["closed", "done", "resolved", "solved", "complete", "finished", "erledigt", "geschlossen"],
+    cancelled: ["canceled", "rejected", "declined", "abgebrochen"],
+  }).flatMap(([status, words]) => [status, ...words].map((word) => [word, status])),
+);
+const IN_PROGRESS = "in_progress";
+
+/** Texts that stand for nothing in exports. */
+const NOTHING = ["?", "null", "n/a", "#n/a", "none", "-", "nan"];
+
+/** Patterns that are tried, day before month where both fit. */
+const FORMATS = [
+  "iso",
+  ...["dd-MM-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "MM-dd-yyyy", "yyyy/MM/dd"].flatMap((date) =>
+    ["", " HH:mm", " HH:mm:ss", " h:mm a", " h:mm:ss a"].map((time) => `${date}${time}`),
+  ),
+  "unix_ms",
+  "unix",
+];
+/** Digits of times since 1970 that are meant: numbers that are shorter may be anything. */
+const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
+
+/** How many of some texts a format reads. */
+const countOf = (values: readonly string[], format: string, timeZone: string | undefined): number => {
+  const digits = DIGITS[format];
+  const read = createTimeReader({ format, timeZone }, ".");
+  return values.filter((value) => {
+    if (digits !== undefined && value.trim().length !== digits) return false;
+    try {
+      read(value);
+      return true;
+    } catch {
+      return false;
+    }
+  }).length;
+};
+
+/** Whether so many texts are what a column is meant to hold: some rows may be wrong. */
+const isMost = (count: number, values: readonly string[]): boolean => count > 0 && count >= values.length / 2;
+
+/** How times are written; undefined if no format fits most of them. */
+const formatOf = (values: readonly string[], timeZone: string): Pick<Source, "format" | "time_zone"> | undefined => {
+  const counted = FORMATS.map((format) => [countOf(values, format, timeZone), format] as const);
+  const [count, format] = counted.reduce((most, each) => (each[0] > most[0] ? each : most));
+  if (!isMost(count, values)) return undefined;
+  const needsZone = !(format in DIGITS) && !(format === "iso" && countOf(values, format, undefined) === count);
+  return { ...(format !== "iso" && { format }), ...(needsZone && { time_zone: timeZone }) };
+};
+
+/** Aliases of the statuses in a file; none if they are ours. */
+const aliasesOf = (values: readonly string[]): Pick<Source, "values" | "otherwise"> => {
+  const found = [...new Set(values.map((value) => value.trim()))];
+  const unknown = found.filter((value) => STATUSES[comparable(value)] === undefined);
+  const others = unknown.filter((value) => value !== IN_PROGRESS);
+  const aliases = found.flatMap((value) => {
+    const status = STATUSES[comparable(value)];
+    return status === undefined || status === value ? [] : [[value, status] as const];
+  });
+  return {
+    ...(aliases.length > 0 && { values: Object.fromEntries(aliases) }),
+    ...(others.length > 0 && { otherwise: IN_PROGRESS }),
+  };
+};
+
+const words = (header: string): string =>
+  comparable(header)
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+
+/** Proposes a mapping for a file: what its columns are called, and what the cells hold. */
+export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Mapping => {
+  const nothing = NOTHING.filter((text) => rows.some((cells) => cells.some((cell) => comparable(cell) === text)));
+  const valuesOf = (index: number): string[] =>
+    rows.flatMap((cells) => {
+      const cell = cells[index] ?? "";
+      return cell.trim() === "" || nothing.includes(comparable(cell)) ? [] : [cell];
+    });
+  const isUnique = (name: string): boolean =>
+    names.filter((each) => comparable(each) === comparable(name)).length === 1;
+  const taken = new Set<number>();
+  const fields: Record<string, Source> = {};
+
+  const sourceOf = (target: string, index: number): Source | undefined => {
+    const column = names[index]!.trim();
+    const values = valuesOf(index);
+    if (target === "status") return { column, ...aliasesOf(values) };
+    if (target === "agent_email")
+      return isMost(values.filter((value) => /^\S+@\S+$/.test(value)).length, values) ? { column } : undefined;
+    if (target !== "completed_at") return { column };
+    const format = formatOf(values, timeZone);
+    return format && { column, ...format };
+  };
+  const take = (target: string, index: number): void => {
+    const source = isUnique(names[index]!) && !taken.has(index) ? sourceOf(target, index) : undefined;
+    if (source === undefined || fields[target] !== undefined) return;
+    fields[target] = source;
+    taken.add(index);
+  };
+
+  for (const [index, name] of names.entries()) {
+    const own = itemTarget(comparable(name));
+    if (own !== undefined) take(own.kind === "attribute" ? name.trim() : comparable(name), index);
+  }
+  for (const [target, known] of HEADERS) {
+    for (const header of known) {
+      const index = names.findIndex((name) => words(name) === header);
+      if (index !== -1) take(target, index);
+    }
+  }
+  const first = names.findIndex((name) => name.trim() !== "" && isUnique(name) && !isReportColumn(name));
+  fields["external_id"] ??= { column: names[first]?.trim() ?? "" };
+
+  const left = names.filter((name, index) => !taken.has(index) && !isReportColumn(name) && name.trim() !== "");
+  const { external_id: id, ...others } = fields;
+  return {
+    fields: { external_id: id, ...others },
+    others: left.every(isUnique) ? "custom_attributes" : "ignore",
+    ...(nothing.length > 0 && { empty: nothing }),
+    ...(delimiter !== "," && { delimiter }),
+  };
+};
