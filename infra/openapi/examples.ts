@@ -1,4 +1,6 @@
 import { conversationUploadId, idempotentUploadJobId, workItemEventId, workItemId } from "../../lib/identity.ts";
+import { createShow, initialFields } from "../../lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
 
 /** Ids are derived, so those of the examples are real for the organization of `npm start`. */
 const ORGANIZATION = "demo";
@@ -53,6 +55,7 @@ const item = {
   external_id: EXTERNAL_ID,
   agent,
   agents: [agent],
+  ...createShow(WORK_ITEM_FIELDS)(initialFields(WORK_ITEM_FIELDS)),
   type: "incident",
   status: "pending",
   completed_at: null,
