@@ -5,7 +5,6 @@ import {
 } from "../lib/conversation-uploads/conversation-upload.ts";
 import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
 import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
-import { regionCodeSchema } from "../lib/regions.ts";
 import { count, externalId, uuid } from "../lib/scalars.ts";
 import {
   rowListLinkSchema,
@@ -339,7 +338,7 @@ export const routes = {
     bodyKind: "none",
     query: noQuery,
     body: noBody,
-    response: z.strictObject({ status: z.literal("ok"), region: regionCodeSchema, version: z.string() }),
+    response: z.strictObject({ status: z.literal("ok"), region: z.string(), version: z.string() }),
     status: 200,
     extension: true,
     public: true,

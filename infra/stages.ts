@@ -10,10 +10,10 @@ import type { StageSettings } from "./settings/stage-settings.ts";
  *       eu: { allowedOrigins: ["https://app.example.eu"] },
  *     },
  *
- * A region that is left out is not deployed. Changes are reviewed like code: a setting that is taken out takes with it
+ * Without `regions` a stage is deployed in all of them; with it, only in those that it names. Changes are reviewed like code: a setting that is taken out takes with it
  * what it has made.
  */
 export const stages: Readonly<Record<string, StageSettings>> = {
-  dev: { regions: { us: {}, eu: {} } },
-  prod: { logDays: 90, terminationProtection: true, regions: { us: {}, eu: {} } },
+  dev: {},
+  prod: { logDays: 90, terminationProtection: true },
 };

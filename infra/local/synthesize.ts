@@ -13,7 +13,7 @@ export type LocalSettings = Pick<StageSettings, "allowedOrigins">;
 /** The region runs here whether or not the stage is deployed in it. */
 const localStages = (region: RegionCode, settings: LocalSettings): Readonly<Record<string, StageSettings>> => {
   const stage = stages[DEFAULT_STAGE];
-  return { [DEFAULT_STAGE]: { ...stage, ...settings, regions: { [region]: stage?.regions[region] ?? {} } } };
+  return { [DEFAULT_STAGE]: { ...stage, ...settings, regions: { [region]: stage?.regions?.[region] ?? {} } } };
 };
 
 /** Runs as another process for `synthesis.ts`, so that esbuild and the CDK take no memory of the running stack. */

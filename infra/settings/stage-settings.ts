@@ -78,7 +78,14 @@ const regionsSchema = settingsObject(
 const stageNameSchema = z.string().regex(/^[a-z][a-z0-9]{0,11}$/, "must have up to 12 of a-z and 0-9, a letter first");
 
 /** The stages of `infra/stages.ts` by name. */
-export const stagesSchema = z.record(stageNameSchema, settingsObject({ ...sharedSettings, regions: regionsSchema }));
+export const stagesSchema = z.record(
+  stageNameSchema,
+  settingsObject({
+    ...sharedSettings,
+    /** The regions that the stage is deployed in, each with its own settings. @default all, without any */
+    regions: regionsSchema.default(() => Object.fromEntries(regionCodes.map((code) => [code, {}]))),
+  }),
+);
 
 /** The settings of one stage, as they are written. */
 export type StageSettings = z.input<typeof stagesSchema>[string];

@@ -46,7 +46,11 @@ describe("a refusal is one line and exit 1", () => {
       [],
       `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`,
     ],
-    ["commands/deploy.ts", ["uss"], "-c region=uss: there is no such region; did you mean us? There are us, eu"],
+    [
+      "commands/deploy.ts",
+      ["uss"],
+      `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`,
+    ],
     ["commands/deploy.ts", ["us", "-c", "stage=production"], noStage],
     [
       "commands/deploy.ts",
