@@ -26,3 +26,37 @@ export function* csvOf(rows: number, prefix = "row", quote: "" | '"' = ""): Gene
     yield chunk;
   }
 }
+
+/** The mapping of `mappedCsvOf`. */
+export const MAPPING = {
+  fields: {
+    external_id: { column: "Ticket" },
+    agent_email: { column: "Mail" },
+    agent_name: { column: "Agent" },
+    type: { value: "ticket" },
+    status: { column: "State", values: { Open: "pending", Closed: "completed" } },
+    completed_at: { column: "Closed", format: "dd.MM.yyyy HH:mm:ss", time_zone: "Europe/Berlin" },
+  },
+  others: "custom_attributes",
+} as const;
+
+const patternOf = (time: string): string => time.replace(/^(\d{4})-(\d\d)-(\d\d)T([\d:]{8}).*$/, "$3.$2.$1 $4");
+
+/** The same items as another system would write them. */
+export const mappedCsvOf = (rows: number, prefix: string): string => {
+  const lines = Array.from({ length: rows }, (_, index) => {
+    const { custom_attributes: attributes, ...item } = itemOf(prefix, index);
+    const time = patternOf(item.completed_at);
+    return [
+      item.external_id,
+      item.agent_email,
+      item.agent_name,
+      "Closed",
+      time,
+      attributes.priority,
+      attributes.summary,
+    ];
+  });
+  const header = ["Ticket", "Mail", "Agent", "State", "Closed", "priority", "summary"];
+  return [header, ...lines].map((cells) => `${cells.join(",")}\n`).join("");
+};

@@ -13,7 +13,7 @@ import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { apiEvent, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
-import { csvOf, itemOf } from "./uploads-data.ts";
+import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./uploads-data.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
@@ -56,6 +56,8 @@ export interface Comparison {
   readonly csv: Rate;
   /** A file with every cell in quotes, which needs the parser. */
   readonly quotedCsv: Rate;
+  /** The same items with a mapping. */
+  readonly mappedCsv: Rate;
   readonly batch: Rate;
   readonly tenRowsMs: number;
 }
@@ -98,13 +100,17 @@ const runJob = async (job: JobKey): Promise<number> => {
   return ended.succeeded_rows;
 };
 
-const uploadEvent = (file: string) =>
+const uploadEvent = (file: string, mapping?: object) =>
   apiEvent({
     method: "POST",
     resource: "/v1/work_items/upload",
     key,
     body: Buffer.from(
-      `--edge\r\ncontent-disposition: form-data; name="upload[file]"; filename="a.csv"\r\n\r\n${file}\r\n--edge--\r\n`,
+      `--edge\r\ncontent-disposition: form-data; name="upload[file]"; filename="a.csv"\r\n\r\n${file}\r\n` +
+        (mapping
+          ? `--edge\r\ncontent-disposition: form-data; name="upload[mapping]"\r\n\r\n${JSON.stringify(mapping)}\r\n`
+          : "") +
+        "--edge--\r\n",
     ),
     headers: { "Content-Type": "multipart/form-data; boundary=edge" },
   });
@@ -153,6 +159,7 @@ const medianOf = (rates: readonly Rate[]): Rate => {
 const compareWithBatch = async (): Promise<Comparison> => {
   const csv: Rate[] = [];
   const quotedCsv: Rate[] = [];
+  const mappedCsv: Rate[] = [];
   const batch: Rate[] = [];
   await runBatches(batchEvents(ROWS_WARM_UP));
   await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
@@ -160,10 +167,12 @@ const compareWithBatch = async (): Promise<Comparison> => {
     const events = batchEvents(ROWS_COMPARED);
     const event = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID())].join(""));
     const quoted = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID(), '"')].join(""));
+    const mapped = uploadEvent(mappedCsvOf(ROWS_COMPARED, randomUUID()), MAPPING);
     const turns = [
       async () => batch.push(await timed(ROWS_COMPARED, () => runBatches(events))),
       async () => csv.push(await timed(ROWS_COMPARED, () => uploadAndRun(event))),
       async () => quotedCsv.push(await timed(ROWS_COMPARED, () => uploadAndRun(quoted))),
+      async () => mappedCsv.push(await timed(ROWS_COMPARED, () => uploadAndRun(mapped))),
     ];
     // The engine becomes slower as it fills, so the order alternates.
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
@@ -174,6 +183,7 @@ const compareWithBatch = async (): Promise<Comparison> => {
   return {
     csv: medianOf(csv),
     quotedCsv: medianOf(quotedCsv),
+    mappedCsv: medianOf(mappedCsv),
     batch: medianOf(batch),
     tenRowsMs: performance.now() - start,
   };
