@@ -5,4 +5,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();
 });
-process.exitCode = await runProgram(process.argv.slice(2));
+// Without await at the top, which the packed program cannot have.
+void runProgram(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

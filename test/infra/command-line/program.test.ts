@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -137,6 +137,15 @@ describe("work-items", { timeout: 60_000 }, () => {
         expect({ example, exit, told }).toMatchObject({ example, exit: example.includes("--mapping") ? 3 : 0 });
       }
     }
+  });
+
+  it("can be packed into one file that needs no checkout", () => {
+    const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: home });
+    execFileSync("tar", ["-xzf", join(folder, packed.toString().trim())], { cwd: folder });
+    const program = join(folder, "package/packed/work-items.cjs");
+    expect(execFileSync(process.execPath, [program, "list", "--csv"], { cwd: folder }).toString()).toMatch(
+      /^external_id,/,
+    );
   });
 
   it("tells what is wrong in one line, and how it ended by its exit code", async () => {
