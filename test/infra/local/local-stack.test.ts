@@ -113,6 +113,23 @@ test("serves the contract from the synthesized template and keeps work items and
   expect(await once(again.child, "exit")).toEqual([0, null]);
 }, 60_000);
 
+test("takes a body full of quotes up to 4 MiB, and refuses a larger one itself", async () => {
+  const directory = temporaryDirectory();
+  const { child } = await start(directory);
+  const call = caller(directory);
+  // As Lambda counts it, each quote in a body would take two bytes more if the body came as text.
+  const quotes = (mebibytes: number) =>
+    Array.from({ length: 20 }, (_, index) => ({
+      external_id: `quotes ${index}`,
+      custom_attributes: { text: '"'.repeat((mebibytes * 1024 * 1024) / 40) },
+    }));
+  const large = await call("/v1/work_items/batch", json({ work_items: quotes(3.99) }));
+  expect(large).toMatchObject({ status: 200, body: { data: { summary: { created: 20 } } } });
+  const tooLarge = await call("/v1/work_items/batch", json({ work_items: quotes(4) }));
+  expect(tooLarge).toMatchObject({ status: 413, body: { error: expect.stringContaining("4194304 bytes") } });
+  child.kill("SIGKILL");
+}, 120_000);
+
 test("serves on AWS's terms: what is refused succeeds when it is tried again, and jobs complete", async () => {
   const directory = temporaryDirectory();
   const { child, printed } = await start(directory, { AWS_TERMS: "1", AWS_TERMS_SEED: "20261121" });

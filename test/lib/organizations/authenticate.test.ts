@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createAccessStore } from "../../../lib/organizations/access-store.ts";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { createAccessStore, keyRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createKey, putOrganization, revokeKey } from "../../../lib/organizations/administration.ts";
-import { generateApiKey } from "../../../lib/organizations/api-key.ts";
+import { generateApiKey, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { UnauthenticatedError } from "../../../lib/errors.ts";
 import {
   createAuthenticate,
@@ -95,6 +96,20 @@ describe("authenticate", () => {
     await authenticate(`Bearer ${key}`);
     clock.advance(1);
     await expect(authenticate(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
+    await expect(createInstance()(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
+  });
+
+  it.each(["soon", "", "2026-13-01T00:00:00Z"])("refuses a key that expires at %j, which is no time", async (time) => {
+    const { key } = await createTestOrganization(runtime);
+    await createInstance()(`Bearer ${key}`);
+    await runtime.dynamodb.send(
+      new UpdateCommand({
+        TableName: runtime.environment.ACCESS_TABLE,
+        Key: keyRecordKey(hashApiKey(key)),
+        UpdateExpression: "SET valid_until = :time",
+        ExpressionAttributeValues: { ":time": time },
+      }),
+    );
     await expect(createInstance()(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
   });
 

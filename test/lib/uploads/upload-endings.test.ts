@@ -4,7 +4,7 @@ import { create as createFailDeadUpload } from "../../../functions/fail-dead-upl
 import { findStaleParts } from "../../../lib/uploads/workers/sweep-uploads.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
-import { lambdaContext } from "../../support/organization.ts";
+import { createTestOrganization, lambdaContext } from "../../support/organization.ts";
 import { splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 
@@ -169,6 +169,13 @@ describe("a job ends", () => {
       status: "failed",
       error: expect.stringContaining("after repeated tries"),
     });
+  });
+
+  it("when that is the message of a split, of an organization whose name is that of another message's field", async () => {
+    const { organization } = await createTestOrganization(uploads.runtime, { id: "part" });
+    const job = await uploads.harness.upload(organization, "external_id\nD-3\n");
+    await createFailDeadUpload(uploads.runtime)(sqsEvent(splitMessage(job)), lambdaContext());
+    expect(await uploads.harness.store.readJob(job)).toMatchObject({ status: "failed" });
   });
 
   it("but not by the dead letter of a duplicate", async () => {

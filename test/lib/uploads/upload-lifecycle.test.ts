@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createApplyWorkItemBatch } from "../../../functions/apply-work-item-batch.ts";
 import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
+import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { call } from "../../support/organization.ts";
@@ -235,6 +236,15 @@ describe("a form", () => {
     };
     expect(policy.conditions).toContainEqual(["content-length-range", 123, 123]);
     expect(policy.conditions).toContainEqual({ key: objectKeys.source(uploads.jobKey(data.id)) });
+  });
+
+  it("is given for a size with an exponent", async () => {
+    const body = '{"upload":{"filename":"items.csv","size":1e6}}';
+    const resource = "/v1/work_items/upload";
+    const request = { method: "POST", resource, key: uploads.key, body };
+    const response = await call(createUploadWorkItems(uploads.runtime), request);
+    expect(response.status).toBe(202);
+    expect(dataOf(response)).toMatchObject({ size: 1_000_000 });
   });
 
   it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is refused for a size of %s", async (size) => {
