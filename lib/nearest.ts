@@ -2,7 +2,7 @@
 const COMPARED_CHARACTERS = 32;
 
 /** The number of characters to insert, delete or replace to make one text of the other (Levenshtein distance). */
-const distance = (a: string, b: string): number => {
+export const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, character] of a.split("").entries()) {
     const next = [i + 1];

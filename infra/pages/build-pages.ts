@@ -21,7 +21,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const ENTRIES = {
   "docs.js": "browser/docs.ts",
   "guide.js": "browser/guide.ts",
-  "upload.js": "browser/upload.ts",
+  "upload.js": "browser/upload.tsx",
   "site.css": "site.css",
   "docs.css": "docs.css",
   "upload.css": "upload.css",
@@ -43,6 +43,8 @@ const buildAssets = async (): Promise<BuiltAssets> => {
     splitting: true,
     format: "esm",
     target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
     platform: "browser",
     mainFields: ["browser", "module", "main"],
     conditions: ["browser"],

@@ -152,4 +152,25 @@ describe("assets", () => {
     const { body } = await request(assetOf(await scriptOf()));
     expect(body.length).toBeLessThan(5.5 * 1024 * 1024);
   });
+
+  test("of the upload page have at most 150 KB when they are compressed, without the reader of workbooks", async () => {
+    const { body } = await request({ path: "/upload" });
+    const waiting = [...body.matchAll(/assets\/([^"]+)/g)].map(([, name]) => name!);
+    const loaded = new Set<string>();
+    let size = 0;
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (loaded.has(name)) continue;
+      loaded.add(name);
+      const asset = await request(assetOf(name, { "Accept-Encoding": "gzip" }));
+      const bytes = Buffer.from(asset.body, "base64");
+      size += bytes.length;
+      const imports = gunzipSync(bytes)
+        .toString()
+        .matchAll(/(?:from|import)"\.\/([^"]+)"/g);
+      waiting.push(...[...imports].map(([, imported]) => imported!));
+    }
+    expect([...loaded].filter((name) => name.startsWith("upload-"))).toHaveLength(2);
+    expect([...loaded].filter((name) => name.startsWith("workbook-"))).toEqual([]);
+    expect(size).toBeLessThan(150_000);
+  });
 });

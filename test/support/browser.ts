@@ -1,3 +1,4 @@
+import axe, { type AxeResults } from "axe-core";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
@@ -52,4 +53,13 @@ export const openPage = async (
 export const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   const directory = process.env["SCREENSHOTS"];
   if (directory !== undefined) await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
+};
+
+/** The rules of WCAG 2.2 (A, AA) and good practice that a page breaks, each with the elements. */
+export const accessibilityFindings = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>("axe.run()");
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
 };

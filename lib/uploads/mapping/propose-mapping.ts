@@ -1,3 +1,4 @@
+import { distance } from "../../nearest.ts";
 import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn } from "../csv/header-names.ts";
 import { itemTarget } from "../csv/target.ts";
@@ -49,7 +50,7 @@ const IN_PROGRESS = "in_progress";
 const NOTHING = ["?", "null", "n/a", "#n/a", "none", "-", "nan"];
 
 /** Patterns that are tried, day before month where both fit. */
-const FORMATS = [
+export const TIME_FORMATS: readonly string[] = [
   "iso",
   ...["dd-MM-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "MM-dd-yyyy", "yyyy/MM/dd"].flatMap((date) =>
     ["", " HH:mm", " HH:mm:ss", " h:mm a", " h:mm:ss a"].map((time) => `${date}${time}`),
@@ -61,7 +62,7 @@ const FORMATS = [
 const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
 
 /** How many of some texts a format reads. */
-const countOf = (values: readonly string[], format: string, timeZone: string | undefined): number => {
+export const countRead = (values: readonly string[], format: string, timeZone: string | undefined): number => {
   const digits = DIGITS[format];
   const read = createTimeReader({ format, timeZone }, ".");
   return values.filter((value) => {
@@ -79,16 +80,19 @@ const countOf = (values: readonly string[], format: string, timeZone: string | u
 const isMost = (count: number, values: readonly string[]): boolean => count > 0 && count >= values.length / 2;
 
 /** How times are written; undefined if no format fits most of them. */
-const formatOf = (values: readonly string[], timeZone: string): Pick<Source, "format" | "time_zone"> | undefined => {
-  const counted = FORMATS.map((format) => [countOf(values, format, timeZone), format] as const);
+export const formatOf = (
+  values: readonly string[],
+  timeZone: string,
+): Pick<Source, "format" | "time_zone"> | undefined => {
+  const counted = TIME_FORMATS.map((format) => [countRead(values, format, timeZone), format] as const);
   const [count, format] = counted.reduce((most, each) => (each[0] > most[0] ? each : most));
   if (!isMost(count, values)) return undefined;
-  const needsZone = !(format in DIGITS) && !(format === "iso" && countOf(values, format, undefined) === count);
+  const needsZone = !(format in DIGITS) && !(format === "iso" && countRead(values, format, undefined) === count);
   return { ...(format !== "iso" && { format }), ...(needsZone && { time_zone: timeZone }) };
 };
 
 /** Aliases of the statuses in a file; none if they are ours. */
-const aliasesOf = (values: readonly string[]): Pick<Source, "values" | "otherwise"> => {
+export const aliasesOf = (values: readonly string[]): Pick<Source, "values" | "otherwise"> => {
   const found = [...new Set(values.map((value) => value.trim()))];
   const unknown = found.filter((value) => STATUSES[comparable(value)] === undefined);
   const others = unknown.filter((value) => value !== IN_PROGRESS);
@@ -106,6 +110,10 @@ const words = (header: string): string =>
   comparable(header)
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
+
+/** Whether two names differ by a slip only: a letter in five. */
+const isClose = (name: string, other: string): boolean =>
+  Math.abs(name.length - other.length) < 3 && distance(name, other) <= Math.min(name.length, other.length) / 5;
 
 /** Proposes a mapping for a file: what its columns are called, and what the cells hold. */
 export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Mapping => {
@@ -141,12 +149,16 @@ export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Ma
     const own = itemTarget(comparable(name));
     if (own !== undefined) take(own.kind === "attribute" ? name.trim() : comparable(name), index);
   }
-  for (const [target, known] of HEADERS) {
-    for (const header of known) {
-      const index = names.findIndex((name) => words(name) === header);
-      if (index !== -1) take(target, index);
+  const takeKnown = (isSame: (name: string, header: string) => boolean): void => {
+    for (const [target, known] of HEADERS) {
+      for (const header of known) {
+        const index = names.findIndex((name) => isSame(words(name), header));
+        if (index !== -1) take(target, index);
+      }
     }
-  }
+  };
+  takeKnown((name, header) => name === header);
+  takeKnown(isClose);
   const first = names.findIndex((name) => name.trim() !== "" && isUnique(name) && !isReportColumn(name));
   fields["external_id"] ??= { column: names[first]?.trim() ?? "" };
 

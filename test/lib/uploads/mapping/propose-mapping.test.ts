@@ -67,6 +67,15 @@ describe("a proposed mapping", () => {
     expect(mapping).toEqual({ fields: { external_id: { column: "Key" } }, others: "ignore" });
   });
 
+  it("knows names with a slip, where no column has the right one", () => {
+    const mapping = propose(["Ticket-IDs", "Ticket Statsu", "Agent Emial"], ["1", "Open", "a@example.com"]);
+    expect(mapping.fields).toEqual({
+      external_id: { column: "Ticket-IDs" },
+      status: { column: "Ticket Statsu", values: { Open: "pending" } },
+      agent_email: { column: "Agent Emial" },
+    });
+  });
+
   it.each([
     ['a;"b,c,d,e";f', ";"],
     ["a\tb", "\t"],

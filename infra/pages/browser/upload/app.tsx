@@ -1,0 +1,65 @@
+import { useEffect, useState } from "preact/hooks";
+import { type Api, createApi } from "./api.ts";
+import { ImportView, type Sent } from "./import-view.tsx";
+import { ItemView } from "./item-view.tsx";
+import { ItemsView } from "./items-view.tsx";
+import { JobView } from "./job-view.tsx";
+import { JobsView } from "./jobs-view.tsx";
+import { KeyForm } from "./key-form.tsx";
+
+/** What is shown: the name and the id after `#` in the address, which a reload and the browser's history keep. */
+interface Place {
+  readonly name: string;
+  readonly id: string;
+}
+
+const placeOf = (hash: string): Place => {
+  const [name = "", id = ""] = hash.replace(/^#/, "").split("=", 2);
+  return { name: name || "import", id: decodeURIComponent(id) };
+};
+
+const usePlace = (): Place => {
+  const [place, setPlace] = useState(() => placeOf(location.hash));
+  useEffect(() => {
+    const follow = (): void => setPlace(placeOf(location.hash));
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return place;
+};
+
+const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
+const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
+
+/** The upload page. @param root address of the service */
+export const App = ({ root }: { readonly root: URL }) => {
+  const [api, setApi] = useState<Api>();
+  const [sent, setSent] = useState<Sent>();
+  const { name, id } = usePlace();
+  if (api === undefined) return <KeyForm onKey={(key) => setApi(createApi(root, key))} root={root} />;
+  const current = SECTION_OF[name] ?? name;
+  return (
+    <div class="wide">
+      <h1>Upload</h1>
+      <nav class="sections" aria-label="Sections">
+        {Object.entries(SECTIONS).map(([section, title]) => (
+          <a key={section} href={`#${section}`} aria-current={section === current ? "page" : undefined}>
+            {title}
+          </a>
+        ))}
+        <button type="button" class="plain" onClick={() => setApi(undefined)}>
+          Forget the key
+        </button>
+      </nav>
+      {name === "jobs" && <JobsView api={api} />}
+      {name === "job" && (
+        <JobView key={id} api={api} id={id} sent={sent?.jobId === id ? sent : undefined} onSent={setSent} />
+      )}
+      {name === "items" && <ItemsView api={api} />}
+      {name === "item" && <ItemView key={id} api={api} id={id} />}
+      <div hidden={current !== "import"}>
+        <ImportView api={api} onSent={setSent} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,78 @@
+import { useEffect, useState } from "preact/hooks";
+import { REPORT_COLUMNS } from "../../../../lib/uploads/csv/header-names.ts";
+import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
+import type { Api, Job } from "./api.ts";
+import { Alert, sentenceOf, shownNumber, Table } from "./parts.tsx";
+import { decode, firstRows, HEAD_BYTES, isBlank } from "./read-text.ts";
+
+const SHOWN_ROWS = 100;
+
+interface Report {
+  readonly url: string;
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Reads the beginning of a report; the rest of a long one is not loaded. */
+const readReport = async (url: string, job: Job): Promise<readonly (readonly string[])[]> => {
+  const response = await fetch(url);
+  if (!response.ok || response.body === null) throw new Error("The failed rows cannot be loaded. Open this job again.");
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let isWhole = false;
+  while (size < HEAD_BYTES && !isWhole) {
+    const { done, value } = await reader.read();
+    isWhole = done;
+    if (value) chunks.push(value);
+    size += value?.length ?? 0;
+  }
+  await reader.cancel();
+  const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+  return firstRows(decode(bytes, "utf-8"), job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + 1, isWhole);
+};
+
+/** The rows of a job that failed, with the reasons, and the whole list as a file. */
+export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job }) => {
+  const [report, setReport] = useState<Report>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    const load = async (): Promise<void> => {
+      const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(
+        `v1/work_items/upload/${job.id}/failed_rows`,
+      );
+      if (data.url !== null) setReport({ url: data.url, rows: await readReport(data.url, job) });
+    };
+    load().catch((caught: unknown) => setError(sentenceOf(caught)));
+  }, [api, job.id]);
+
+  const [header = [], ...rows] = report?.rows ?? [];
+  const order = [
+    ...REPORT_COLUMNS.map((name) => header.lastIndexOf(name)),
+    ...header.keys().filter((index) => !REPORT_COLUMNS.includes(header[index] as never)),
+  ].filter((index) => index >= 0);
+  const titles: Readonly<Record<string, string>> = {
+    _row: "Row",
+    _error: "Why",
+    _error_column: "Column",
+    _error_value: "Cell",
+  };
+  return (
+    <section aria-labelledby="failed">
+      <h3 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h3>
+      <Alert text={error} />
+      {report && (
+        <>
+          <p>
+            <a href={report.url}>Download all {shownNumber(job.failed_rows)} as CSV</a>. Correct the cells and import
+            that file with the same mapping: the columns that were added are ignored.
+          </p>
+          <Table
+            caption={`The first ${Math.min(SHOWN_ROWS, rows.length)} failed rows`}
+            columns={order.map((index) => titles[header[index]!] ?? header[index]!)}
+            rows={rows.filter((row) => !isBlank(row)).map((row) => order.map((index) => row[index] ?? ""))}
+          />
+        </>
+      )}
+    </section>
+  );
+};

@@ -1,0 +1,91 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Api, Item, ItemEvent } from "./api.ts";
+import { Alert, Heading, sentenceOf, shownTime } from "./parts.tsx";
+import { useList } from "./use-list.ts";
+
+const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const timeOf = ({ occurred_at: occurred, created_at: created }: ItemEvent): string => occurred ?? created;
+
+/** The events of an item in the order in which they happened. */
+const Timeline = ({ api, id }: { readonly api: Api; readonly id: string }) => {
+  const { entries, isLoading, error, more } = useList<ItemEvent>(api, `v1/work_items/${id}/events`, { limit: "100" });
+  const ordered = entries.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
+  return (
+    <section aria-labelledby="events">
+      <h3 id="events">Events</h3>
+      <Alert text={error} />
+      <ol class="timeline">
+        {ordered.map((event) => (
+          <li key={event.id}>
+            <time dateTime={timeOf(event)}>{shownTime(timeOf(event))}</time>
+            <p>{event.content ?? "(no content)"}</p>
+            <p class="note">
+              {[event.actor.name ?? event.actor.email ?? event.actor.external_id, event.external_id]
+                .filter(Boolean)
+                .join(" · ")}
+            </p>
+          </li>
+        ))}
+      </ol>
+      <p role="status">
+        {isLoading ? "Loading…" : entries.length === 0 && error === undefined ? "There are no events." : ""}
+      </p>
+      {more && (
+        <button type="button" disabled={isLoading} onClick={more}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+};
+
+/** One item with its attributes and events. */
+export const ItemView = ({ api, id }: { readonly api: Api; readonly id: string }) => {
+  const [item, setItem] = useState<Item>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    api
+      .get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`)
+      .then(({ data }) => setItem(data))
+      .catch((caught: unknown) => setError(sentenceOf(caught)));
+  }, [api, id]);
+  if (!item) {
+    return (
+      <>
+        <Heading>Item</Heading>
+        <Alert text={error} />
+        {error === undefined && <p role="status">Loading…</p>}
+      </>
+    );
+  }
+  const { agent } = item;
+  const shown: readonly (readonly [string, string])[] = [
+    ["Type", item.type],
+    ["Status", item.status.replace("_", " ")],
+    ["Completed", shownTime(item.completed_at)],
+    ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
+    ["QA score", item.qa_score === null ? "" : String(item.qa_score)],
+    ["Created", shownTime(item.created_at)],
+    ["Changed", shownTime(item.updated_at)],
+    ["Id", item.id],
+  ];
+  const attributes = Object.entries(item.custom_attributes).map(([name, value]) => [name, shownValue(value)] as const);
+  return (
+    <>
+      <p>
+        <a href="#items">All items</a>
+      </p>
+      <Heading>{item.external_id}</Heading>
+      <dl class="facts">
+        {[...shown.filter(([, value]) => value !== ""), ...attributes].map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Timeline api={api} id={item.id} />
+    </>
+  );
+};

@@ -1,0 +1,134 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+/** The sentence of an error, for people. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof Error ? error.message : "That did not work. Try again.";
+
+/** A sentence about what went wrong, which screen readers say at once; nothing if there is none. */
+export const Alert = ({ text }: { readonly text: string | undefined }) => (
+  <div role="alert">{text !== undefined && <p class="alert">{text}</p>}</div>
+);
+
+/** A heading that takes the focus when its view appears, so that keyboard and screen reader begin there. */
+export const Heading = ({ children }: { readonly children: ComponentChildren }) => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <h2 ref={heading} tabIndex={-1}>
+      {children}
+    </h2>
+  );
+};
+
+/** A choice among options, with its label. */
+export const Choice = ({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  /** Values and how they are shown. */
+  readonly options: readonly (readonly [string, string])[];
+  readonly onChange: (value: string) => void;
+}) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+};
+
+/** A line of text to fill in, with its label. */
+export const TextField = ({
+  label,
+  value,
+  onChange,
+  type = "text",
+  list,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly type?: "text" | "date";
+  /** Id of a list of proposals. */
+  readonly list?: string;
+}) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type={type}
+        value={value}
+        {...(list !== undefined && { list })}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        spellcheck={false}
+        autocomplete="off"
+      />
+    </div>
+  );
+};
+
+/** A table that scrolls by itself where the screen is narrow. */
+export const Table = ({
+  caption,
+  columns,
+  rows,
+}: {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+}) => (
+  <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+    <table>
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column, index) => (
+            <th key={index} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={index}>
+            {row.map((cell, at) => (
+              <td key={at}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+/** A moment as the browser's language writes it; empty for none. */
+export const shownTime = (time: string | null): string =>
+  time === null ? "" : new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** A number as the browser's language writes it. */
+export const shownNumber = (value: number): string => value.toLocaleString();
+
+/** Gives the browser a file to keep. */
+export const saveFile = (name: string, content: Blob): void => {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};

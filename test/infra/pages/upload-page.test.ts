@@ -1,0 +1,271 @@
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import {
+  accessibilityFindings,
+  hasBrowser,
+  openPage,
+  SCREENS,
+  startBrowser,
+  takeScreenshot,
+} from "../../support/browser.ts";
+import { startLocalService } from "../../support/local-service.ts";
+import { makeWorkbook } from "../../support/workbook.ts";
+
+let stack: LocalStack;
+let browser: Browser;
+let origins: string[];
+
+/** The page with the key given. @param place what stands after `#` in its address */
+const begin = async (place = "", options: Parameters<typeof openPage>[2] = SCREENS.desktop) => {
+  const opened = await openPage(browser, origins, options);
+  await opened.page.goto(`${stack.baseUrl}/upload${place}`);
+  await opened.page.getByLabel("API key of your organization").fill(stack.apiKey);
+  await opened.page.getByRole("button", { name: "Begin" }).click();
+  await opened.page.getByRole("navigation", { name: "Sections" }).waitFor();
+  return opened;
+};
+const chooseFile = (page: Page, name: string, buffer: Buffer) =>
+  page.locator('input[type="file"]').setInputFiles({ name, mimeType: "application/octet-stream", buffer });
+
+const count = async (page: Page, name: string): Promise<string> =>
+  (await page
+    .locator(".counts div", { hasText: new RegExp(`^${name}`) })
+    .locator("dd")
+    .textContent()) ?? "";
+
+/** Tickets of a help desk in Windows-1252, with semicolons. One date is no date. */
+const TICKETS = Buffer.from(
+  [
+    "Ticket ID;Status;Closed at;Assignee email;Team",
+    ...Array.from({ length: 30 }, (_, index) => {
+      const isOpen = index % 3 === 0;
+      const closed = index === 4 ? "someday" : isOpen ? "" : `${10 + (index % 18)}/06/2023 12:15`;
+      return `page-${index};${isOpen ? "Open" : "Closed"};${closed};agent${index % 4}@example.com;Zürich${index % 2}`;
+    }),
+    "",
+  ].join("\r\n"),
+  "latin1",
+);
+
+describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([startLocalService(), startBrowser()]);
+    const response = await fetch(`${stack.baseUrl}/upload`);
+    const [, bucket = ""] =
+      /connect-src 'self' (\S+);/.exec(response.headers.get("content-security-policy") ?? "") ?? [];
+    origins = [stack.baseUrl, bucket];
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  }, 60_000);
+
+  test("takes another system's file from its first rows to items that can be looked at", async () => {
+    const { page, complaints } = await begin();
+    await chooseFile(page, "tickets.csv", TICKETS);
+    expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("windows-1252");
+    expect(await page.getByLabel("Columns are separated by").inputValue()).toBe(";");
+    expect(await page.getByLabel("What identifies the item (required)").inputValue()).toBe("Ticket ID");
+    expect(await page.getByLabel("“Open” is", { exact: true }).inputValue()).toBe("pending");
+    expect(await page.getByLabel("“Closed” is").inputValue()).toBe("completed");
+    expect(await page.getByLabel("Agent's e-mail", { exact: true }).inputValue()).toBe("Assignee email");
+    expect(await page.getByLabel(/^Pattern of/).inputValue()).toBe("dd/MM/yyyy HH:mm");
+    await page.getByLabel("Time zone, where the cell has none").fill("Europe/Berlin");
+    const failing = page.getByRole("region", { name: "Rows that would fail" });
+    expect(await failing.textContent()).toContain("someday");
+    expect(await failing.locator("tbody tr").count()).toBe(1);
+    await takeScreenshot(page, "upload-mapping");
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Try" }).click();
+    await page.getByText("Nothing was written").waitFor();
+    expect(await count(page, "would be created")).toBe("29");
+    expect(await count(page, "would fail")).toBe("1");
+    await page.getByRole("region", { name: /failed rows/ }).waitFor();
+    await takeScreenshot(page, "upload-tried");
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Import it now" }).click();
+    await page.getByRole("heading", { name: "Import of tickets.csv" }).waitFor();
+    await page.getByText("is done").waitFor();
+    expect(await count(page, "created")).toBe("29");
+    const failed = page.getByRole("region", { name: /failed rows/ });
+    expect(await failed.textContent()).toContain("page-4");
+    expect(await page.getByRole("link", { name: /Download all/ }).getAttribute("href")).toContain("failed_rows");
+
+    await page.getByRole("link", { name: "Imports" }).click();
+    await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
+    expect(await page.locator("tbody tr").filter({ hasText: "tickets.csv" }).count()).toBeGreaterThanOrEqual(2);
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    const filters = page.getByRole("form", { name: "Filters" });
+    await filters.getByLabel("Agent's e-mail").fill("agent1@example.com");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    const items = page.getByRole("region", { name: "Items" });
+    await expect.poll(() => items.locator("tbody tr").count(), { timeout: 60_000 }).toBe(8);
+    await takeScreenshot(page, "upload-items");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export as CSV" }).click(),
+    ]);
+    const exported = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\n");
+    expect(exported).toHaveLength(9);
+    expect(exported[0]).toBe(
+      "external_id,agent_email,agent_name,agent_external_id,type,status,completed_at,custom_attributes",
+    );
+    const one = exported.find((line) => line.startsWith("page-1,"));
+    expect(one).toContain('"{""Team"":""Zürich1""}"');
+    expect(one).toContain("completed,2023-06-11T10:15:00.000Z");
+
+    await page.getByRole("link", { name: "page-1", exact: true }).click();
+    await page.getByRole("heading", { name: "page-1" }).waitFor();
+    expect(await page.locator(".facts").textContent()).toContain("Zürich1");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 240_000);
+
+  test("makes events of a log's rows, in UTF-16, and shows them as a timeline", async () => {
+    const { page, complaints } = await begin();
+    const log = [
+      "number\tstate\tmod\tupdated_by\tupdated_at",
+      "INC1\tNew\t0\tAnn\t2026-03-01 09:00",
+      "INC1\tClosed\t1\tBen\t2026-03-01 11:00",
+      "",
+    ].join("\n");
+    await chooseFile(page, "log.txt", Buffer.from(`\uFEFF${log}`, "utf16le"));
+    expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("utf-16le");
+    expect(await page.getByLabel("Columns are separated by").inputValue()).toBe("\t");
+    await page.getByLabel(/^Each row is also an event/).check();
+    expect(await page.getByRole("status").allTextContents()).toContainEqual(
+      expect.stringContaining("event.external_id"),
+    );
+    await page.getByLabel("What identifies the event (required)").selectOption("number");
+    await page.getByLabel("together with").selectOption("mod");
+    await page.getByLabel("Happened at").selectOption("updated_at");
+    await page.getByLabel("What happened").selectOption("state");
+    await page.getByLabel("Actor's name").selectOption("updated_by");
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText("is done").waitFor();
+    expect(await count(page, "failed")).toBe("0");
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "INC1" }).click();
+    const events = page.locator(".timeline li");
+    await events.first().waitFor();
+    expect(await events.allTextContents()).toEqual([
+      expect.stringMatching(/New.*Ann · INC1-0/s),
+      expect.stringMatching(/Closed.*Ben · INC1-1/s),
+    ]);
+    await takeScreenshot(page, "upload-item");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 180_000);
+
+  test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
+    const { page, complaints } = await begin();
+    const loaded: string[] = [];
+    page.on("response", (response) => loaded.push(response.url()));
+    await chooseFile(page, "rows.csv", Buffer.from("id,kind\na,b\n"));
+    await page.getByRole("button", { name: "Import" }).waitFor();
+    expect(loaded.filter((url) => url.includes("workbook"))).toEqual([]);
+    const workbook = makeWorkbook({
+      Notes: [["only text"]],
+      Cases: [
+        ["Case Number", "Status", "Note"],
+        ["sheet-1", "Resolved", 'a "quoted" note, with comma'],
+        ["sheet-2", "New", "Ünïcode"],
+      ],
+    });
+    await chooseFile(page, "cases.xlsx", workbook);
+    await page.getByLabel("Sheet").selectOption("Cases");
+    expect(await page.getByLabel("What identifies the item (required)").inputValue()).toBe("Case Number");
+    expect(loaded.filter((url) => url.includes("workbook"))).toHaveLength(1);
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText("is done").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["2", "0"]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 180_000);
+
+  test("posts a large file to the bucket, and goes on with its job after it was closed", async () => {
+    const { page, complaints } = await begin();
+    const rows = Array.from({ length: 3000 }, (_, index) => `large-${index},${"x".repeat(1300)}`);
+    await chooseFile(page, "large.csv", Buffer.from(`external_id,note\n${rows.join("\n")}\n`));
+    const posted = page.waitForRequest(
+      (request) => request.url().startsWith(origins[1]!) && request.method() === "POST",
+    );
+    await page.getByRole("button", { name: "Import" }).click();
+    await posted;
+    await page.waitForURL(/#job=/);
+    const [, place] = page.url().split("#");
+    await page.context().close();
+    expect(complaints).toEqual([]);
+
+    const again = await begin(`#${place}`);
+    await again.page.getByText("is done").waitFor({ timeout: 120_000 });
+    expect(await count(again.page, "created")).toBe("3,000");
+    expect(again.complaints).toEqual([]);
+    await again.page.context().close();
+  }, 240_000);
+
+  test("says one sentence for a wrong key, an empty file, an old workbook and a lost connection", async () => {
+    const { page } = await openPage(browser, origins);
+    await page.goto(`${stack.baseUrl}/upload/`);
+    await page.getByLabel("API key of your organization").fill("wi_us_wrong");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("This key is not valid").waitFor();
+    await page.context().close();
+
+    const opened = await begin();
+    const alert = opened.page.getByRole("alert");
+    await chooseFile(opened.page, "empty.csv", Buffer.alloc(0));
+    await alert.getByText("This file is empty.").waitFor();
+    await chooseFile(opened.page, "old.xls", Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]));
+    await alert.getByText("Save it as .xlsx or CSV.").waitFor();
+    await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
+    await opened.page.context().setOffline(true);
+    await opened.page.getByRole("button", { name: "Try" }).click();
+    await alert.getByText("The service cannot be reached").waitFor();
+    expect(await alert.textContent()).toContain("Check the connection and try again");
+    await opened.page.context().setOffline(false);
+    await opened.page.getByRole("button", { name: "Try" }).click();
+    await opened.page.getByText("Nothing was written").waitFor();
+    await opened.page.context().close();
+  }, 180_000);
+
+  test.each(
+    Object.entries(SCREENS).flatMap(([name, screen]) =>
+      (["light", "dark"] as const).map((colorScheme) => [name, colorScheme, screen] as const),
+    ),
+  )(
+    "fits on a %s in %s, without a finding of axe",
+    async (name, colorScheme, screen) => {
+      const { page, complaints } = await openPage(browser, origins, { ...screen, colorScheme });
+      const check = async (state: string): Promise<void> => {
+        await takeScreenshot(page, `upload-${state}-${name}-${colorScheme}`);
+        expect([state, await accessibilityFindings(page)]).toEqual([state, []]);
+        expect([state, await page.evaluate("document.documentElement.scrollWidth - innerWidth")]).toEqual([state, 0]);
+      };
+      await page.goto(`${stack.baseUrl}/upload`);
+      await page.getByLabel("API key of your organization").fill(stack.apiKey);
+      await check("key");
+      await page.keyboard.press("Enter");
+      await chooseFile(page, "tickets.csv", TICKETS);
+      await page.getByRole("button", { name: "Import" }).waitFor();
+      await check("file");
+      for (const path of ["", "docs/files"]) {
+        await page.goto(`${stack.baseUrl}/${path}`);
+        await check(path.replace("/", "-") || "home");
+      }
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+    180_000,
+  );
+});

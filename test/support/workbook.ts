@@ -1,0 +1,70 @@
+import { crc32 } from "node:zlib";
+
+/** A ZIP archive of files that are not compressed. */
+const zip = (files: Readonly<Record<string, string>>): Buffer => {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const [path, content] = [Buffer.from(name), Buffer.from(text)];
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt32LE(content.length, 14);
+    common.writeUInt32LE(content.length, 18);
+    common.writeUInt16LE(path.length, 22);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, path, content]);
+    const end = Buffer.alloc(14);
+    end.writeUInt32LE(offset, 10);
+    directory.push(Buffer.from("PK\x01\x02\x14\x00", "latin1"), common, end, path);
+    parts.push(local);
+    offset += local.length;
+  }
+  const listed = Buffer.concat(directory);
+  const tail = Buffer.alloc(18);
+  const count = Object.keys(files).length;
+  tail.writeUInt16LE(count, 4);
+  tail.writeUInt16LE(count, 6);
+  tail.writeUInt32LE(listed.length, 8);
+  tail.writeUInt32LE(offset, 12);
+  return Buffer.concat([...parts, listed, Buffer.from("PK\x05\x06"), tail]);
+};
+
+const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+const MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+const RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const PACKAGE = "http://schemas.openxmlformats.org/package/2006";
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+const sheetOf = (rows: readonly (readonly string[])[]): string => {
+  const cells = rows.map((row, at) => {
+    const inner = row.map((cell, column) => {
+      const place = `${String.fromCodePoint(65 + column)}${at + 1}`;
+      return `<c r="${place}" t="inlineStr"><is><t>${escaped(cell)}</t></is></c>`;
+    });
+    return `<row r="${at + 1}">${inner.join("")}</row>`;
+  });
+  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData></worksheet>`;
+};
+
+/** A workbook (.xlsx) with cells of text. @param sheets rows by the names of the sheets */
+export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly string[])[]>>): Buffer => {
+  const names = Object.keys(sheets);
+  const each = (make: (number: number, name: string) => string): string =>
+    names.map((name, index) => make(index + 1, name)).join("");
+  return zip({
+    "[Content_Types].xml":
+      `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+      `<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
+      each(
+        (number) =>
+          `<Override PartName="/xl/worksheets/sheet${number}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>`,
+      ) +
+      "</Types>",
+    "_rels/.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    "xl/workbook.xml": `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${each((number, name) => `<sheet name="${escaped(name)}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships">${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
+    ...Object.fromEntries(names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!)])),
+  });
+};
