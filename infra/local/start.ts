@@ -49,6 +49,8 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
   console.log(`
   Work items   ${baseUrl}
   API key      ${apiKey}
+  To read      ${baseUrl}/docs
+  To import    ${baseUrl}/upload
   Data         ${dataDirectory} (functions.log, env)
 
   ${request}

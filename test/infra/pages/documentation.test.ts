@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LocalStack } from "../../../infra/local/local-stack.ts";
 import { hasBrowser, openPage, SCREENS, startBrowser, takeScreenshot } from "../../support/browser.ts";
 import { startLocalService } from "../../support/local-service.ts";
@@ -35,6 +38,41 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect([response.status(), new URL(response.url()).origin]).toEqual([200, stack.baseUrl]);
     await page.locator("#operations-Work_items-listWorkItems .responses-table.live-responses-table").waitFor();
     await takeScreenshot(page, "docs-tried");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  test("works below the name of a stage, which a server in front takes away", async () => {
+    const { port } = new URL(stack.baseUrl);
+    const front = createServer((message, response) => {
+      const path = (message.url ?? "").replace(/^\/prod/, "");
+      if (path === message.url) return void response.writeHead(418).end();
+      const options = { port, path, method: message.method, headers: message.headers };
+      const sent = request(options, (received) => {
+        response.writeHead(received.statusCode ?? 500, received.headers);
+        received.pipe(response);
+      });
+      message.pipe(sent);
+    });
+    await once(front.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void front.close());
+    const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+    const { page, complaints } = await openPage(browser, [origin]);
+    for (const path of ["docs", "docs/"]) {
+      await page.goto(`${origin}/prod/${path}`);
+      await page.locator(".opblock").first().waitFor();
+    }
+    await page.locator("#operations-Service-getHealth .opblock-summary-control").click();
+    const responded = page.waitForResponse((response) => response.url().includes("/v1/health"));
+    await page.locator("#operations-Service-getHealth button.execute").click();
+    const response = await responded;
+    expect([response.status(), response.url()]).toEqual([200, `${origin}/prod/v1/health`]);
+    await page.getByRole("link", { name: "Files" }).click();
+    await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Upload", exact: true }).click();
+    await page.getByLabel("API key of your organization").fill(stack.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "1. The file" }).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   }, 120_000);

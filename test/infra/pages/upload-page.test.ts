@@ -214,6 +214,23 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await again.page.context().close();
   }, 240_000);
 
+  test("cancels a job that is open", async () => {
+    const asked = await fetch(`${stack.baseUrl}/v1/work_items/upload`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ upload: { filename: "waiting.csv", size: 100 } }),
+    });
+    const { data } = (await asked.json()) as { data: { id: string } };
+    const { page, complaints } = await begin(`#job=${data.id}`);
+    await page.getByText("is waiting to be read").waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("was cancelled").waitFor();
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
   test("says one sentence for a wrong key, an empty file, an old workbook and a lost connection", async () => {
     const { page } = await openPage(browser, origins);
     await page.goto(`${stack.baseUrl}/upload/`);
