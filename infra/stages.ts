@@ -15,5 +15,5 @@ import type { StageSettings } from "./settings/stage-settings.ts";
  */
 export const stages: Readonly<Record<string, StageSettings>> = {
   dev: {},
-  prod: { logDays: 90, terminationProtection: true },
+  prod: { logDays: 90, rollout: "canary", terminationProtection: true },
 };

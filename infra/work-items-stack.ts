@@ -1,4 +1,6 @@
 import { CfnOutput, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
+import type { Function, IFunction } from "aws-cdk-lib/aws-lambda";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { pages } from "../functions/pages.ts";
 import { allRoutes } from "../functions/routes.ts";
@@ -17,6 +19,8 @@ import { logRetentionOf } from "./constructs/log-retention.ts";
 import { serviceMetrics } from "./constructs/metrics.ts";
 import { WorkQueue } from "./constructs/queues.ts";
 import { ServiceApi } from "./constructs/rest-api.ts";
+import { Rollout } from "./constructs/rollout.ts";
+import { SavedQueries } from "./constructs/saved-queries.ts";
 import { API_TIMEOUT, ServiceFunction } from "./constructs/service-function.ts";
 import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
@@ -56,25 +60,30 @@ export class WorkItemsStack extends Stack {
       terminationProtection: settings.terminationProtection,
       tags: tagsOf(settings),
     });
+    // The CDK names dependencies that references imply anyway. For cfn-lint, which `sam validate --lint` runs.
+    this.templateOptions.metadata = { "cfn-lint": { config: { ignore_checks: ["W3005"] } } };
     Tags.of(this).add("service", "work-items");
     Tags.of(this).add("stage", settings.stage);
 
-    const { stage: stageName, allowedOrigins, domain, throttle } = settings;
+    const { stage: stageName, allowedOrigins, domain, throttle, smallAccount } = settings;
     const logRetention = logRetentionOf(settings.logDays);
-    const api = new ServiceApi(this, "Api", { stageName, logRetention, allowedOrigins, throttle });
-    const { tables } = new Tables(this, "Tables");
+    const api = new ServiceApi(this, "Api", {
+      stageName,
+      logRetention,
+      allowedOrigins,
+      throttle,
+      hasDomain: domain !== undefined,
+    });
+    const { tables } = new Tables(this, "Tables", { warmThroughput: settings.warmThroughput });
     const queues = mapResources("queue", ({ id }) => new WorkQueue(this, id));
-    const hosts = [
-      ...(domain === undefined ? [] : [domain.host]),
-      `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`,
-    ];
+    const host = domain?.host ?? `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`;
     const buckets = mapResources(
       "bucket",
       (resource) =>
         new UploadBucket(this, {
           resource,
           queue: queues[resource.notifies.queue].queue,
-          origins: [...hosts.map((host) => `https://${host}`), ...allowedOrigins],
+          origins: [`https://${host}`, ...allowedOrigins],
         }).bucket,
     );
     const resources: StatefulResources = { tables, buckets, queues };
@@ -84,21 +93,30 @@ export class WorkItemsStack extends Stack {
       ...environment,
     };
 
+    const logGroups: ILogGroup[] = [];
+    const rollout = settings.rollout === "canary" ? new Rollout(this, "Rollout", { api: api.api }) : undefined;
+    const liveOf = (target: Function): IFunction => rollout?.aliasOf(target) ?? target;
+    const keepLogGroup = ({ function: target, logGroup }: ServiceFunction): Function => {
+      logGroups.push(logGroup);
+      return target;
+    };
     const functionOf = ({
       name,
       summary,
       permissions,
       bodyKind,
     }: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">) =>
-      new ServiceFunction(this, toPascalCase(name), {
-        ...sharedProps,
-        environment: apiEnvironment,
-        name,
-        summary,
-        permissions,
-        memorySize: bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
-        timeout: API_TIMEOUT,
-      }).function;
+      keepLogGroup(
+        new ServiceFunction(this, toPascalCase(name), {
+          ...sharedProps,
+          environment: apiEnvironment,
+          name,
+          summary,
+          permissions,
+          memorySize: bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
+          timeout: API_TIMEOUT,
+        }),
+      );
     const rejectUnknownRoute = functionOf({
       name: REJECT_UNKNOWN_ROUTE,
       summary: "Responds with 404 or 405",
@@ -107,18 +125,25 @@ export class WorkItemsStack extends Stack {
     });
     const page = functionOf({ ...pages, permissions: {}, bodyKind: "none" });
     page.addEnvironment("BUCKET_ORIGIN", `https://${buckets.uploads.bucketRegionalDomainName}`);
-    api.serve({ routes: allRoutes, functionOf, pages, page, rejectUnknownRoute });
+    api.serve({
+      routes: allRoutes,
+      functionOf: (route) => liveOf(functionOf(route)),
+      pages,
+      page: liveOf(page),
+      rejectUnknownRoute: liveOf(rejectUnknownRoute),
+    });
 
     const workerFunctionOf = (worker: Worker) =>
-      addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker }).function;
+      keepLogGroup(addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker, smallAccount }));
     const workerFunctions = new Map(allWorkers.map((worker) => [worker.name, workerFunctionOf(worker)]));
     const metrics = serviceMetrics({ api: api.api, resources, workerFunctions });
 
-    if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins });
+    if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins, logRetention });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { topic, alarms } = new Alarms(this, "Alarms", { metrics, email: settings.alarmEmail });
-    addDashboard(this, "Dashboard", metrics, alarms);
+    const queries = new SavedQueries(this, "Queries", { logGroups });
+    addDashboard(this, "Dashboard", metrics, alarms, queries.names);
 
     const outputs: Record<string, string> = {
       ApiUrl: domain === undefined ? api.api.url : `https://${domain.host}/`,

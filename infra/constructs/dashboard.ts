@@ -6,6 +6,7 @@ import {
   GraphWidget,
   type IMetric,
   PeriodOverride,
+  TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 import type { ServiceMetrics } from "./metrics.ts";
@@ -21,12 +22,15 @@ const graph = (title: string, unit: string, metrics: readonly IMetric[]) =>
     leftYAxis: { label: unit, min: 0, showUnits: false },
   });
 
-/** Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity. */
+/**
+ * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, names of saved queries.
+ */
 export const addDashboard = (
   scope: Construct,
   id: string,
   metrics: ServiceMetrics,
   alarms: readonly Alarm[],
+  queries: readonly string[],
 ): Dashboard => {
   const dashboard = new Dashboard(scope, id, {
     dashboardName: Stack.of(scope).stackName,
@@ -56,6 +60,13 @@ export const addDashboard = (
       metrics.storeRefusals,
       metrics.directFailures,
     ]),
+  );
+  dashboard.addWidgets(
+    new TextWidget({
+      width: 3 * WIDTH,
+      height: 3,
+      markdown: `**Use by organization and key**: saved queries of CloudWatch Logs Insights\n\n${queries.map((name) => `- ${name}`).join("\n")}`,
+    }),
   );
   return dashboard;
 };

@@ -1,5 +1,7 @@
+import { ArnFormat, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
-import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { fixedCorsHeaders } from "./gateway-responses.ts";
 
@@ -19,14 +21,16 @@ export interface FirewallProps {
   readonly api: RestApi;
   /** Origins of the pages that may read its responses. */
   readonly allowedOrigins: readonly string[];
+  readonly logRetention: RetentionDays;
 }
 
 /**
  * Blocks floods of requests and addresses with a bad reputation. No rule inspects bodies or parameters: work items may
  * hold any text, and the functions validate it. Requests from bad addresses get the gateway's WAF_FILTERED response.
+ * Requests that it blocks are logged, without API keys.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { api, allowedOrigins }: FirewallProps) {
+  constructor(scope: Construct, id: string, { api, allowedOrigins, logRetention }: FirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
@@ -74,6 +78,34 @@ export class Firewall extends Construct {
         },
       ],
     });
+    const stack = Stack.of(this);
+    // WAF writes only to groups whose names begin so.
+    const logGroupName = `aws-waf-logs-${stack.stackName}`;
+    const logs = new LogGroup(this, "Logs", {
+      logGroupName,
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const logging = new CfnLoggingConfiguration(this, "Logging", {
+      resourceArn: acl.attrArn,
+      // Without the `:*` of the construct's own ARN, which WAF refuses.
+      logDestinationConfigs: [
+        stack.formatArn({
+          service: "logs",
+          resource: "log-group",
+          resourceName: logGroupName,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      ],
+      redactedFields: [{ singleHeader: { Name: "authorization" } }],
+      loggingFilter: {
+        DefaultBehavior: "DROP",
+        Filters: [
+          { Behavior: "KEEP", Requirement: "MEETS_ANY", Conditions: [{ ActionCondition: { Action: "BLOCK" } }] },
+        ],
+      },
+    });
+    logging.node.addDependency(logs);
     new CfnWebACLAssociation(this, "Association", {
       webAclArn: acl.attrArn,
       resourceArn: api.deploymentStage.stageArn,

@@ -48,6 +48,8 @@ export interface ServiceApiProps {
   readonly throttle: RegionSettings["throttle"];
   /** Origins of the pages that may read the gateway's own responses. */
   readonly allowedOrigins: readonly string[];
+  /** Whether callers come by a domain of their own: then the address that API Gateway gives is closed. */
+  readonly hasDomain: boolean;
 }
 
 /** What the API serves, and by which functions. */
@@ -64,8 +66,9 @@ export interface ServedFunctions {
 export class ServiceApi extends Construct {
   readonly api: RestApi;
 
-  constructor(scope: Construct, id: string, { stageName, logRetention, allowedOrigins, throttle }: ServiceApiProps) {
+  constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
+    const { stageName, logRetention, allowedOrigins, throttle, hasDomain } = props;
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY };
     const accessLogs = new LogGroup(this, "AccessLogs", {
       ...logs,
@@ -75,6 +78,7 @@ export class ServiceApi extends Construct {
       restApiName: Stack.of(this).stackName,
       description: "Work item ingestion and retrieval",
       endpointTypes: [EndpointType.REGIONAL],
+      disableExecuteApiEndpoint: hasDomain,
       // All bodies come in base64: bytes that are no UTF-8 arrive as they are, and what a body grows by does not depend on it.
       binaryMediaTypes: ["*/*"],
       // Responses are compressed here and not in the functions, whose time costs more.

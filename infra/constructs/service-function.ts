@@ -59,6 +59,7 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
 /** One Lambda function with its bundle, role, log group and tracing. The role allows only what `permissions` says. */
 export class ServiceFunction extends Construct {
   readonly function: Function;
+  readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
@@ -68,6 +69,7 @@ export class ServiceFunction extends Construct {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    this.logGroup = logGroup;
     const bindings = bind(props.resources, props.permissions);
     const role = new Role(this, "Role", {
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),

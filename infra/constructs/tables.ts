@@ -1,6 +1,14 @@
 import { RemovalPolicy } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import {
+  AttributeType,
+  BillingMode,
+  ProjectionType,
+  Table,
+  TableEncryption,
+  type WarmThroughput,
+} from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
+import type { RegionSettings } from "../settings/stage-settings.ts";
 import {
   mapResources,
   PARTITION_KEY,
@@ -12,16 +20,29 @@ import {
 
 const key = (name: string) => ({ name, type: AttributeType.STRING });
 
+/** Properties of the tables. */
+export interface TablesProps {
+  /** Units a second that the WorkItems table and its indexes take at once. @default what on-demand tables start with */
+  readonly warmThroughput: RegionSettings["warmThroughput"];
+}
+
 /** The tables of one region. */
 export class Tables extends Construct {
   readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { warmThroughput }: TablesProps) {
     super(scope, id);
-    this.tables = mapResources("table", (resource) => this.table(resource));
+    const warm = warmThroughput && {
+      readUnitsPerSecond: warmThroughput.reads,
+      writeUnitsPerSecond: warmThroughput.writes,
+    };
+    // Only this table gets whole files at once.
+    this.tables = mapResources("table", (resource) =>
+      this.table(resource, resource.id === "WorkItems" ? warm : undefined),
+    );
   }
 
-  private table({ id, indexes }: TableResource): Table {
+  private table({ id, indexes }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
     const table = new Table(this, id, {
       partitionKey: key(PARTITION_KEY),
       sortKey: key(SORT_KEY),
@@ -31,6 +52,7 @@ export class Tables extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
+      ...(warmThroughput && { warmThroughput }),
     });
     for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({
@@ -39,6 +61,7 @@ export class Tables extends Construct {
         sortKey: key(sortKey),
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...projection],
+        ...(warmThroughput && { warmThroughput }),
       });
     }
     return table;

@@ -11,7 +11,7 @@ import { MEMORY_MB } from "./function-memory.ts";
 import { type SharedFunctionProps, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
 
 /** The smallest maximum concurrency that Lambda allows for an SQS event source. */
-const DEAD_LETTER_CONCURRENCY = 2;
+const LEAST_CONCURRENCY = 2;
 
 interface QueueSource {
   readonly id: string;
@@ -26,27 +26,39 @@ const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
     resources: [queue.queueArn],
   });
 
-const sourcesOf = ({ trigger }: Worker, { queues }: StatefulResources): readonly QueueSource[] => {
+const sourcesOf = (
+  { trigger }: Worker,
+  { queues }: StatefulResources,
+  smallAccount: boolean,
+): readonly QueueSource[] => {
   if (trigger.kind === "queue") {
-    const { maximumConcurrency, batchSize = 1 } = trigger;
+    const { batchSize = 1 } = trigger;
+    const maximumConcurrency = smallAccount ? LEAST_CONCURRENCY : trigger.maximumConcurrency;
     return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize }];
   }
   if (trigger.kind !== "dead-letters") return [];
-  const concurrency = { maximumConcurrency: DEAD_LETTER_CONCURRENCY, batchSize: 1 };
+  const concurrency = { maximumConcurrency: LEAST_CONCURRENCY, batchSize: 1 };
   return [
     { id: "DeadSplits", queue: queues.splitQueue.deadLetters, ...concurrency },
     { id: "DeadParts", queue: queues.partsQueue.deadLetters, ...concurrency },
   ];
 };
 
+/** Properties of a function that is not behind the gateway. */
+export interface WorkerProps extends SharedFunctionProps {
+  readonly worker: Worker;
+  /** Whether the account has so few concurrent executions that each event source may take two of them only. */
+  readonly smallAccount: boolean;
+}
+
 /** Adds a function that is not behind the gateway, with its event sources or its schedule. */
 export const addWorker = (
   scope: Construct,
   id: string,
-  { worker, ...sharedProps }: SharedFunctionProps & { readonly worker: Worker },
+  { worker, smallAccount, ...sharedProps }: WorkerProps,
 ): ServiceFunction => {
   const { name, summary, permissions, trigger } = worker;
-  const sources = sourcesOf(worker, sharedProps.resources);
+  const sources = sourcesOf(worker, sharedProps.resources, smallAccount);
   const workerFunction = new ServiceFunction(scope, id, {
     ...sharedProps,
     name,

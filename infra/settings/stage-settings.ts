@@ -36,6 +36,21 @@ const sharedSettings = {
   firewall: z.boolean("must be true or false").optional(),
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
+  /** Whether new versions of the API get a tenth of the requests for five minutes first. @default "at once" */
+  rollout: z.enum(["at once", "canary"], 'must be "at once" or "canary"').optional(),
+  /**
+   * Whether the account's quota of concurrent executions is that of new accounts, 10: then each event source takes two.
+   * @default false
+   */
+  smallAccount: z.boolean("must be true or false").optional(),
+  /**
+   * Units a second for which the WorkItems table and its indexes are ready at once, for imports that begin above what an
+   * on-demand table starts with. It is paid for once, and cannot be lowered. @default 12000, 4000
+   */
+  warmThroughput: settingsObject({
+    reads: z.int("must be a whole number").min(12_000, "must be at least 12000"),
+    writes: z.int("must be a whole number").min(4000, "must be at least 4000"),
+  }).optional(),
   /** Whether CloudFormation refuses to delete the stack. @default false */
   terminationProtection: z.boolean("must be true or false").optional(),
   /** Requests a second, and at once, that the gateway admits from all callers together. @default 5000, 2500 */
@@ -96,6 +111,8 @@ const DEFAULTS = {
   allowedOrigins: [],
   firewall: false,
   logDays: 7,
+  rollout: "at once",
+  smallAccount: false,
   terminationProtection: false,
   // Half of a new account's quota in a region, so that other APIs of the account keep the other half.
   throttle: { rate: 5000, burst: 2500 },

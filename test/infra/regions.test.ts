@@ -17,7 +17,8 @@ const anonymous = (template: Template, region: string, code: string): unknown =>
       .replaceAll(`WorkItems${code}`, "WorkItems")
       .replaceAll(`(${code}, dev)`, "(<code>, dev)")
       .replaceAll(`"REGION_CODE":"${code}"`, '"REGION_CODE":"<code>"')
-      .replaceAll(/[0-9A-F]{8}(?:[0-9a-f]{32})?/g, ""),
+      // HEAD ends like a hash begins.
+      .replaceAll(/(?:HEAD)?[0-9A-F]{8}(?:[0-9a-f]{32})?/g, ""),
   );
 
 const certificateIn = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/example`;

@@ -31,6 +31,8 @@ describe("settings", () => {
       allowedOrigins: [],
       firewall: false,
       logDays: 7,
+      rollout: "at once",
+      smallAccount: false,
       terminationProtection: false,
       throttle: { rate: 5000, burst: 2500 },
     });
@@ -120,7 +122,8 @@ describe("settings", () => {
       { regions: { us: { domain: { ...domain, zonne: "Z1" } } } },
       "dev.regions.us.domain: there is no zonne; did you mean zone?",
     ],
-    [{ alarmEmail: "a@example.com" }, "dev.regions: is required"],
+    [{ ...bare, rollout: "slow" }, 'dev.rollout: must be "at once" or "canary"'],
+    [{ ...bare, warmThroughput: { reads: 1, writes: 4000 } }, "dev.warmThroughput.reads: must be at least 12000"],
     [{ ...bare, firewall: "maybe" }, "dev.firewall: must be true or false"],
     [{ ...bare, alarmEmail: "nobody" }, "dev.alarmEmail: must be an e-mail address"],
     [{ ...bare, logDays: 8 }, /dev\.logDays: must be one of 1, 3, 5, 7, /],

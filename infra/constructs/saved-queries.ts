@@ -1,0 +1,68 @@
+import { Stack } from "aws-cdk-lib";
+import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+
+/**
+ * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
+ * lines `request` (`lib/http/request-log.ts`) and `upload ended` (`lib/uploads/workers/finish-upload.ts`). Metrics by
+ * organization would cost by the organization; a query costs by what it reads.
+ */
+export const SAVED_QUERIES = {
+  "requests by organization and key": [
+    'filter message = "request" and ispresent(organization)',
+    "stats count(*) as requests, sum(request_bytes) as bytes_in, sum(response_bytes) as bytes_out, pct(duration_ms, 99) as p99_ms by organization, key",
+    "sort requests desc",
+    "limit 100",
+  ],
+  "errors by organization and key": [
+    'filter message = "request" and status >= 400',
+    "stats count(*) as errors by organization, key, route, status",
+    "sort errors desc",
+    "limit 100",
+  ],
+  "refused requests": [
+    'filter message = "request" and status in [401, 403, 429]',
+    "stats count(*) as refused by status, organization, key, route",
+    "sort refused desc",
+    "limit 100",
+  ],
+  "rows and bytes of uploads": [
+    'filter message = "upload ended"',
+    "stats count(*) as jobs, sum(rows) as all_rows, sum(bytes) as all_bytes by organization, key, status",
+    "sort all_rows desc",
+    "limit 100",
+  ],
+  "slowest requests": [
+    'filter message = "request"',
+    "sort duration_ms desc",
+    "limit 50",
+    "display @timestamp, duration_ms, route, status, organization, key, request_id",
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Full name of a saved query: those of a stack are in a folder of its own. */
+const nameOf = (stack: Stack, name: string): string => `${stack.stackName}/${name}`;
+
+/** The saved queries of one region, over the logs of its functions. */
+export class SavedQueries extends Construct {
+  /** Names, as Logs Insights shows them. */
+  readonly names: readonly string[];
+
+  constructor(scope: Construct, id: string, { logGroups }: { readonly logGroups: readonly ILogGroup[] }) {
+    super(scope, id);
+    const stack = Stack.of(this);
+    const queries = Object.entries(SAVED_QUERIES);
+    this.names = queries.map(([name]) => nameOf(stack, name));
+    for (const [name, commands] of queries) {
+      new CfnQueryDefinition(
+        this,
+        name.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase()),
+        {
+          name: nameOf(stack, name),
+          queryString: commands.join("\n| "),
+          logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+        },
+      );
+    }
+  }
+}

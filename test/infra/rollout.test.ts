@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { functionNames } from "../../infra/build.ts";
+import { allWorkers } from "../../functions/workers.ts";
+import { evaluateExpression } from "../support/alarms/math-expression.ts";
+import { plain, type Resource, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
+
+/** CloudFormation's limit of resources in a template. */
+const RESOURCES_MAX = 500;
+const WORKERS = new Set(allWorkers.map(({ name }) => name));
+const apiFunctions = functionNames.filter((name) => !WORKERS.has(name));
+
+const everything = synthesize({
+  alarmEmail: "on-call@example.com",
+  allowedOrigins: ["https://app.example.com"],
+  firewall: true,
+  rollout: "canary",
+  warmThroughput: { reads: 20_000, writes: 40_000 },
+  regions: {
+    us: { domain: { host: "us.example.com", certificate: "arn:aws:acm:us-east-1:1:certificate/a", zone: "Z1" } },
+    eu: {},
+  },
+}).us;
+const atOnce = synthesize().us;
+
+const count = (template: Template, type: string): number => resourcesOf(template, type).length;
+const entries = (template: Template): [string, Resource][] => Object.entries(template.Resources);
+
+describe("a rollout by canary", () => {
+  test("is that of each function of the API, and of no worker", () => {
+    expect(count(everything, "AWS::Lambda::Alias")).toBe(apiFunctions.length);
+    expect(count(everything, "AWS::CodeDeploy::DeploymentGroup")).toBe(apiFunctions.length);
+    for (const [, group] of resourcesOf(everything, "AWS::CodeDeploy::DeploymentGroup")) {
+      expect(plain(group)).toMatchObject({
+        DeploymentConfigName: "CodeDeployDefault.LambdaCanary10Percent5Minutes",
+        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: expect.stringContaining("RolloutFailing") as string }] },
+        AutoRollbackConfiguration: {
+          Enabled: true,
+          Events: expect.arrayContaining(["DEPLOYMENT_STOP_ON_ALARM"]) as string[],
+        },
+      });
+    }
+    const aliases = entries(everything).filter(([, { Type }]) => Type === "AWS::Lambda::Alias");
+    for (const [, alias] of aliases) expect(alias).toHaveProperty("UpdatePolicy.CodeDeployLambdaAliasUpdate");
+    for (const name of WORKERS) {
+      const worker = name.replaceAll("-", "").toLowerCase();
+      expect(aliases.filter(([id]) => id.toLowerCase().startsWith(worker))).toEqual([]);
+    }
+  });
+
+  test("is what every method calls, and may call", () => {
+    const aliasIds = new Set(resourcesOf(everything, "AWS::Lambda::Alias").map(([id]) => id));
+    for (const [, method] of resourcesOf(everything, "AWS::ApiGateway::Method")) {
+      const { Uri: uri } = (plain(method) as { Integration: { Uri: string } }).Integration;
+      expect([...aliasIds].some((id) => uri.includes(id))).toBe(true);
+    }
+    const permissions = resourcesOf(everything, "AWS::Lambda::Permission").map(([, permission]) => plain(permission));
+    const ofGateway = permissions.filter((permission) => JSON.stringify(permission).includes("apigateway"));
+    expect(ofGateway.length).toBeGreaterThan(apiFunctions.length - 2);
+    for (const permission of ofGateway) {
+      expect(aliasIds).toContain((permission as { FunctionName: string }).FunctionName.split(".")[0]);
+    }
+  });
+
+  test("keeps old versions for a rollback by hand", () => {
+    const versions = entries(everything).filter(([, { Type }]) => Type === "AWS::Lambda::Version");
+    expect(versions).toHaveLength(apiFunctions.length);
+    for (const [, version] of versions) expect(version.DeletionPolicy).toBe("Retain");
+  });
+
+  test("ends when one of a hundred requests fails, or three of a quiet minute", () => {
+    const [, alarm] = resourcesOf(everything, "AWS::CloudWatch::Alarm").find(([id]) => id.startsWith("Rollout")) ?? [];
+    const { Metrics: metrics = [], Threshold: threshold = 0 } = alarm as {
+      Metrics?: { Expression?: string }[];
+      Threshold?: number;
+    };
+    const { Expression: expression = "" } = metrics.find((metric) => metric.Expression !== undefined) ?? {};
+    const isOn = (requests: number, errors: number): boolean => {
+      const values: Record<string, number> = { requests, errors };
+      return (evaluateExpression(expression, (id) => values[id]) ?? 0) >= threshold;
+    };
+    expect([isOn(20, 2), isOn(20, 3), isOn(1000, 9), isOn(1000, 10)]).toEqual([false, true, false, true]);
+  });
+
+  test("is not that of a stage that does not ask for it", () => {
+    for (const type of ["AWS::Lambda::Alias", "AWS::CodeDeploy::DeploymentGroup", "AWS::CodeDeploy::Application"]) {
+      expect(count(atOnce, type)).toBe(0);
+    }
+  });
+});
+
+test("the stack with every setting has room for 100 more resources", () => {
+  const resources = entries(everything).length;
+  expect(resources).toBeGreaterThan(entries(atOnce).length + 3 * apiFunctions.length);
+  expect(resources).toBeLessThan(RESOURCES_MAX - 100);
+});
+
+describe("settings for an account", () => {
+  const mappings = (template: Template) =>
+    resourcesOf(template, "AWS::Lambda::EventSourceMapping").map(
+      ([, { ScalingConfig: scaling }]) => (scaling as { MaximumConcurrency: number }).MaximumConcurrency,
+    );
+
+  test("a small account leaves requests two of its ten concurrent executions", () => {
+    expect(mappings(synthesize({ smallAccount: true }).us)).toEqual([2, 2, 2, 2]);
+    expect(mappings(atOnce).reduce((sum, most) => sum + most, 0)).toBeGreaterThan(10);
+  });
+
+  test("warm throughput is that of the WorkItems table and its indexes", () => {
+    const warm = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 40_000 };
+    const tables = resourcesOf(everything, "AWS::DynamoDB::Table") as readonly (readonly [
+      string,
+      {
+        WarmThroughput?: object;
+        GlobalSecondaryIndexes?: { WarmThroughput?: object }[];
+      },
+    ])[];
+    const [items, ...others] = tables.toSorted(
+      ([a], [b]) => Number(b.includes("WorkItems")) - Number(a.includes("WorkItems")),
+    );
+    expect(items?.[1].WarmThroughput).toEqual(warm);
+    expect(items?.[1].GlobalSecondaryIndexes?.map((index) => index.WarmThroughput)).toEqual([warm, warm]);
+    for (const [, table] of others) expect(table.WarmThroughput).toBeUndefined();
+  });
+
+  test("the gateway's own address is closed where there is a domain", () => {
+    expect(resourceOf(everything, "AWS::ApiGateway::RestApi")["DisableExecuteApiEndpoint"]).toBe(true);
+    expect(resourceOf(atOnce, "AWS::ApiGateway::RestApi")["DisableExecuteApiEndpoint"]).toBe(false);
+  });
+
+  test("the firewall logs what it blocks, without keys, and expires it", () => {
+    const logging = plain(resourceOf(everything, "AWS::WAFv2::LoggingConfiguration"));
+    expect(logging).toMatchObject({
+      LogDestinationConfigs: [expect.stringMatching(/:log-group:aws-waf-logs-WorkItems-us$/) as string],
+      RedactedFields: [{ SingleHeader: { Name: "authorization" } }],
+      LoggingFilter: { DefaultBehavior: "DROP" },
+    });
+    const groups = resourcesOf(everything, "AWS::Logs::LogGroup").map(([, group]) => group);
+    expect(groups).toContainEqual(
+      expect.objectContaining({ LogGroupName: "aws-waf-logs-WorkItems-us", RetentionInDays: 7 }),
+    );
+  });
+});
