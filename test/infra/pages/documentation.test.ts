@@ -46,7 +46,10 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     const { port } = new URL(stack.baseUrl);
     const front = createServer((message, response) => {
       const path = (message.url ?? "").replace(/^\/prod/, "");
-      if (path === message.url) return void response.writeHead(418).end();
+      if (path === message.url) {
+        response.writeHead(404).end();
+        return;
+      }
       const options = { port, path, method: message.method, headers: message.headers };
       const sent = request(options, (received) => {
         response.writeHead(received.statusCode ?? 500, received.headers);
