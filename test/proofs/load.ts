@@ -13,7 +13,7 @@ const print = (name: string, { requests, seconds, statuses, p50, p99 }: LoadPhas
 
 const run = await runLoadProof({
   connections: 64,
-  warmUpSeconds: SECONDS / 2,
+  warmUpSeconds: SECONDS,
   loadSeconds: SECONDS,
   overloadSeconds: SECONDS / 2,
   calmSeconds: 5,

@@ -206,6 +206,8 @@ export const runUploadCalls = async (
       else if (!isLeft) report(otherwise, { name, actual, expected: right });
     }
     if (!isComplete && found < now.succeeded_rows) report("lost", { found, now });
+    const results = await call("getWorkItemUploadResults", { params });
+    if (results.status !== 200) report("wrong label", { results });
     const { rows } = dataOf(await call("getWorkItemUploadFailedRows", { params })) as { readonly rows: number };
     const lines = (await service.readObject(objectKeys.report(job)))?.trimEnd().split(/\n(?=(?:often|once)-)/) ?? [""];
     const failed = lines.slice(1).map((line) => line.slice(0, line.indexOf(",")));
