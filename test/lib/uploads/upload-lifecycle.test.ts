@@ -166,23 +166,23 @@ describe("cancelling", () => {
   });
 
   it("stops each part at its next checkpoint, counts what was applied, and goes no further", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
     await uploads.split(id);
     const delivering = uploads.harness.deliverParts();
     while ((await uploads.get(id))["succeeded_rows"] === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const { status, text } = await uploads.cancel(id);
     expect({ status, job: dataOf({ text }) }).toMatchObject({
       status: 200,
-      job: { status: "cancelled", total_rows: 6000 },
+      job: { status: "cancelled", total_rows: 12_000 },
     });
     await delivering;
     await uploads.harness.drain();
     const job = await uploads.get(id);
     expect(job).toEqual(dataOf({ text }));
-    expect(job["succeeded_rows"]).toBeLessThan(6000);
+    expect(job["succeeded_rows"]).toBeLessThan(12_000);
     const applyBatch = createApplyWorkItemBatch(uploads.runtime);
     let made = 0;
-    for (let row = 0; row < 6000; row += 100) {
+    for (let row = 0; row < 12_000; row += 100) {
       const work_items = Array.from({ length: 100 }, (_, index) => ({
         external_id: `L-${row + index}`,
         custom_attributes: { text: "x".repeat(100) },

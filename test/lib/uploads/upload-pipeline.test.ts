@@ -117,21 +117,21 @@ describe("an upload", () => {
   it("reads no items where all so far were new, and applies those that are there after all", async () => {
     const rows = (from: number, to: number, type: string): string =>
       Array.from({ length: to - from }, (_, index) => `N-${from + index},${type}\n`).join("");
-    await run(`external_id,type\n${rows(300, 500, "first")}`);
+    await run(`external_id,type\n${rows(600, 1000, "first")}`);
     const reads: string[] = [];
     const stopCounting = injectFaults(runtime.dynamodb, (command) => {
       if (command === "BatchGetItemCommand") reads.push(command);
       return "none";
     });
-    const job = await run(`external_id,type\n${rows(0, 1000, "second")}`);
+    const job = await run(`external_id,type\n${rows(0, 2000, "second")}`);
     stopCounting();
-    expect(job).toMatchObject({ status: "completed", total_rows: 1000, succeeded_rows: 1000, failed_rows: 0 });
-    expect((await getItem("N-299"))["type"]).toBe("second");
-    expect((await getItem("N-300"))["type"]).toBe("second");
-    expect((await getItem("N-300"))["created_at"]).not.toBe((await getItem("N-299"))["created_at"]);
-    // Windows of 200: read, assumed new (100 are not, and are read then), read, read, assumed new; and once the job that
+    expect(job).toMatchObject({ status: "completed", total_rows: 2000, succeeded_rows: 2000, failed_rows: 0 });
+    expect((await getItem("N-599"))["type"]).toBe("second");
+    expect((await getItem("N-600"))["type"]).toBe("second");
+    expect((await getItem("N-600"))["created_at"]).not.toBe((await getItem("N-599"))["created_at"]);
+    // Windows of 400: read, assumed new (200 are not, and are read then), read, read, assumed new; and once the job that
     // has marked the items before.
-    expect(reads).toHaveLength(2 + 1 + 2 + 2 + 0 + 1);
+    expect(reads).toHaveLength(4 + 2 + 4 + 4 + 0 + 1);
   });
 
   it("waits behind no more than eight parts of another organization's, however large that is", async () => {
