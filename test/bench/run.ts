@@ -2,16 +2,18 @@ import { parseArgs } from "node:util";
 import type { BenchRow } from "./row.ts";
 
 /** `npm run bench -- [section …] [--json]` prints a table or JSON, and exits with 1 if a goal does not hold. */
-const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<BenchRow[]> }>>> = {
-  batch: () => import("./batch.ts"),
-  read: () => import("./read.ts"),
-  list: async () => (await import("./list.ts")).list,
-  agents: async () => (await import("./list.ts")).agents,
-  cold: () => import("./cold.ts"),
-  cost: () => import("./cost.ts"),
-  uploads: () => import("./uploads.ts"),
-  latencies: () => import("./latencies.ts"),
-};
+const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => BenchRow[] | Promise<BenchRow[]> }>>> =
+  {
+    batch: () => import("./batch.ts"),
+    read: () => import("./read.ts"),
+    list: async () => (await import("./list.ts")).list,
+    agents: async () => (await import("./list.ts")).agents,
+    cold: () => import("./cold.ts"),
+    cost: () => import("./cost.ts"),
+    uploads: () => import("./uploads.ts"),
+    scale: () => import("./scale.ts"),
+    latencies: () => import("./latencies.ts"),
+  };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
 const names = positionals.length > 0 ? positionals : Object.keys(SECTIONS);
