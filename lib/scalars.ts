@@ -34,11 +34,28 @@ export const text = (max = STRING_MAX_CHARACTERS) =>
 /** An `external_id`. */
 export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS);
 
+/** Labels of a domain have at most 63 characters and neither begin nor end with a hyphen (RFC 1035 §2.3.1). */
+const EMAIL =
+  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
+/** RFC 5321 §4.5.3.1.1. */
+const EMAIL_LOCAL_MAX_CHARACTERS = 64;
+/** RFC 5321 §4.5.3.1.2, without the dot that ends a domain in DNS. */
+const EMAIL_DOMAIN_MAX_CHARACTERS = 253;
+const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_CHARACTERS;
+
 /** An e-mail address. */
 export const email = z
-  .email("must be an e-mail address")
-  .refine((value) => value.length <= STRING_MAX_CHARACTERS, tooLong(STRING_MAX_CHARACTERS))
-  .meta({ maxLength: STRING_MAX_CHARACTERS });
+  .email({ pattern: EMAIL, error: "must be an e-mail address" })
+  .refine(
+    (value) =>
+      value.indexOf("@") <= EMAIL_LOCAL_MAX_CHARACTERS &&
+      value.length - value.indexOf("@") - 1 <= EMAIL_DOMAIN_MAX_CHARACTERS,
+    rule(
+      "too_big",
+      `must have at most ${EMAIL_LOCAL_MAX_CHARACTERS} characters before the @ and ${EMAIL_DOMAIN_MAX_CHARACTERS} after it`,
+    ),
+  )
+  .meta({ maxLength: EMAIL_MAX_CHARACTERS });
 
 /** The content of an event. */
 export const content = z

@@ -3,10 +3,12 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { PROJECT_ROOT } from "../build.ts";
 import { breakingChanges } from "../openapi/breaking-changes.ts";
+import { clientTypesOf } from "../openapi/client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "../openapi/document.ts";
 import { runCommand, UsageError } from "./administration.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
+const CLIENT_TYPES = join(PROJECT_ROOT, "lib/client/api.ts");
 
 const committed = (): OpenApiDocument | undefined => {
   try {
@@ -16,7 +18,7 @@ const committed = (): OpenApiDocument | undefined => {
   }
 };
 
-/** `npm run openapi`: writes the document, unless it breaks what the one that is there promises. */
+/** `npm run openapi`: writes the document and the types of the client, unless it breaks what the one that is there promises. */
 await runCommand(async () => {
   const { values } = parseArgs({ options: { breaking: { type: "boolean", default: false } } });
   const document = createOpenApiDocument();
@@ -28,5 +30,6 @@ await runCommand(async () => {
     );
   }
   writeFileSync(FILE, `${JSON.stringify(document, null, 2)}\n`);
-  return `${relative(process.cwd(), FILE)} is written`;
+  writeFileSync(CLIENT_TYPES, clientTypesOf(document));
+  return [FILE, CLIENT_TYPES].map((file) => `${relative(process.cwd(), file)} is written`).join("\n");
 });

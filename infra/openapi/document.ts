@@ -5,6 +5,7 @@ import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { uuid } from "../../lib/scalars.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { withAlternatives } from "./alternatives.ts";
 import { describe, describeParameters } from "./describe.ts";
 import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./errors.ts";
 import { examples } from "./examples.ts";
@@ -110,22 +111,6 @@ const schemasOf = ([name, route]: [RouteName, Route]) => {
         ),
       },
     },
-  };
-};
-
-/** A batch with `"on_invalid": "skip"` may hold anything as an item. */
-const withSkippedItems = (batch: Json): Json => {
-  const { work_items: items, ...properties } = batch["properties"] as Record<string, Json>;
-  return {
-    anyOf: [
-      { title: "Batch", ...batch },
-      {
-        title: "Batch whose invalid items are skipped",
-        ...batch,
-        properties: { ...properties, work_items: { ...items, items: {} }, on_invalid: { const: "skip" } },
-        required: ["work_items", "on_invalid"],
-      },
-    ],
   };
 };
 
@@ -236,12 +221,7 @@ export const createOpenApiDocument = ({ closed = false }: { readonly closed?: bo
     completed[route.path] ??= {};
     completed[route.path]![method] = complete(name, route, made.paths[route.path]?.[method] ?? {});
   }
-  const { ApplyWorkItemBatchRequest: batch } = made.components.schemas as Record<"ApplyWorkItemBatchRequest", Json>;
-  const schemas = describe({
-    ...made.components.schemas,
-    ...errorSchemas(closed),
-    ApplyWorkItemBatchRequest: withSkippedItems(batch),
-  });
+  const schemas = withAlternatives(describe({ ...made.components.schemas, ...errorSchemas(closed) }));
   const inResponses = responseSchemasOf(completed, schemas);
   return {
     openapi: "3.1.1",

@@ -95,10 +95,10 @@ describe("breaking changes", () => {
       "POST /v1/work_items/{id}/events body application/json.event.external_id: maxLength is narrower",
     ],
     [
-      "array must be longer",
-      property("WorkItemUploadMappingSource", "columns", "minItems"),
+      "string must be longer",
+      property("WorkItemPatch", "agent_name", "minLength"),
       2,
-      "POST /v1/work_items/upload body application/json.upload.mapping.fields.*.columns: minItems is narrower",
+      "PATCH /v1/work_items/{id} body application/json.work_item.agent_name: minLength is narrower",
     ],
     [
       "string has a pattern",
@@ -114,9 +114,9 @@ describe("breaking changes", () => {
     ],
     [
       "enum has fewer values",
-      property("WorkItemUploadMapping", "decimal", "enum"),
-      ["."],
-      "POST /v1/work_items/upload body application/json.upload.mapping.decimal: takes no , now",
+      schema("WorkItemStatus", "enum", "0"),
+      undefined,
+      "PATCH /v1/work_items/{id} body application/json.work_item.status: takes no pending now",
     ],
     [
       "alternative takes less",

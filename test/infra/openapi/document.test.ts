@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
 import { oas } from "@stoplight/spectral-rulesets";
@@ -8,6 +9,7 @@ import { create } from "../../../functions/get-openapi-document.ts";
 import { routes } from "../../../functions/routes.ts";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import { breakingChanges } from "../../../infra/openapi/breaking-changes.ts";
+import { clientTypesOf } from "../../../infra/openapi/client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "../../../infra/openapi/document.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { apiEvent, lambdaContext } from "../../support/organization.ts";
@@ -25,6 +27,10 @@ describe("docs/openapi.json", () => {
 
   it("is what npm run openapi writes", () => {
     expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("has the types of the client made from it", () => {
+    expect(readFileSync(join(PROJECT_ROOT, "lib/client/api.ts"), "utf8")).toBe(clientTypesOf(document));
   });
 
   it("has every route, by the name that the code uses, and nothing else", () => {
@@ -79,7 +85,7 @@ describe("linters find nothing in it:", () => {
     expect(await spectral.run(JSON.stringify(document))).toEqual([]);
     const { info: _, ...broken } = document;
     expect(await spectral.run(JSON.stringify(broken))).not.toEqual([]);
-  });
+  }, 120_000);
 });
 
 describe("GET /v1/openapi.json", () => {

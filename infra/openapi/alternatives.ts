@@ -1,0 +1,74 @@
+import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../lib/uploads/csv/target.ts";
+import type { Json } from "./schema-form.ts";
+
+type Properties = Record<string, Json>;
+
+/** A batch with `"on_invalid": "skip"` may hold anything as an item. */
+const batchAlternatives = (batch: Json): Json => {
+  const { work_items: items, ...properties } = batch["properties"] as Properties;
+  return {
+    anyOf: [
+      { title: "Batch", ...batch },
+      {
+        title: "Batch whose invalid items are skipped",
+        ...batch,
+        properties: { ...properties, work_items: { ...items, items: {} }, on_invalid: { const: "skip" } },
+        required: ["work_items", "on_invalid"],
+      },
+    ],
+  };
+};
+
+const quoted = (name: string): string => name.replaceAll(".", String.raw`\.`);
+const oneOf = (names: readonly string[], more: readonly string[] = []): string =>
+  `^(${[...names.map(quoted), ...more].join("|")})$`;
+
+/** A mapping has sources of its own, or is that of an earlier upload. */
+const mappingAlternatives = ({ description, ...mapping }: Json): Json => {
+  const { from, fields, event, ...properties } = mapping["properties"] as Properties;
+  const targets = (sources: Json | undefined, pattern: string): Json => ({
+    ...sources,
+    properties: { external_id: sources?.["additionalProperties"] },
+    propertyNames: { type: "string", pattern },
+    required: ["external_id"],
+  });
+  return {
+    description,
+    anyOf: [
+      {
+        title: "Mapping",
+        ...mapping,
+        properties: {
+          fields: targets(fields, oneOf(ITEM_FIELD_NAMES, [`${quoted(ATTRIBUTE_PREFIX)}.+`])),
+          event: targets(event, oneOf(EVENT_FIELD_NAMES)),
+          ...properties,
+        },
+        required: ["fields"],
+      },
+      { title: "Mapping of an earlier upload", ...mapping, properties: { from }, required: ["from"] },
+    ],
+  };
+};
+
+const ORIGINS = ["column", "columns", "value", "first_of"];
+
+/** A source has exactly one origin. */
+const sourceAlternatives = (source: Json): Json => ({
+  ...source,
+  oneOf: ORIGINS.map((origin) => ({ properties: { [origin]: {} }, required: [origin] })),
+});
+
+/** The schemas of which a value may be one or the other, as one condition cannot say. */
+export const withAlternatives = (schemas: Json): Json => {
+  const {
+    ApplyWorkItemBatchRequest: batch,
+    WorkItemUploadMapping: mapping,
+    WorkItemUploadMappingSource: source,
+  } = schemas as Properties;
+  return {
+    ...schemas,
+    ApplyWorkItemBatchRequest: batchAlternatives(batch ?? {}),
+    WorkItemUploadMapping: mappingAlternatives(mapping ?? {}),
+    WorkItemUploadMappingSource: sourceAlternatives(source ?? {}),
+  };
+};

@@ -1,0 +1,124 @@
+import type { OpenApiDocument } from "./document.ts";
+import { isObject, type Json } from "./schema-form.ts";
+
+const nameOf = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key));
+const commentOf = ({ description }: Json): string =>
+  typeof description === "string" ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */ ` : "";
+const literal = (value: unknown): string => JSON.stringify(value);
+/** A text at a key, such as the name of a parameter. */
+const textAt = (object: Json, key: string): string => {
+  const text = object[key];
+  return typeof text === "string" ? text : "";
+};
+/** Literals beside `string` say nothing. */
+const union = (types: readonly string[]): string =>
+  types.includes("(string)") ? "string" : [...new Set(types)].join(" | ");
+
+const SCALARS: Readonly<Record<string, string>> = {
+  string: "string",
+  integer: "number",
+  number: "number",
+  boolean: "boolean",
+  null: "null",
+};
+
+const objectType = (schema: Json): string => {
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const properties = isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
+  const fields = Object.entries(properties).map(
+    ([key, value]) => `${commentOf(value)}${nameOf(key)}${required.has(key) ? "" : "?"}: ${typeOf(value)};`,
+  );
+  const others = schema["additionalProperties"];
+  const index = others === true ? "unknown" : isObject(others) ? typeOf(others) : undefined;
+  if (fields.length === 0) return `Record<string, ${index ?? "unknown"}>`;
+  const named = `{ ${fields.join(" ")} }`;
+  return index === undefined ? named : `${named} & Record<string, ${index}>`;
+};
+
+const typeOfKind = (type: unknown, schema: Json): string => {
+  if (type === "object") return objectType(schema);
+  if (type === "array") return `(${typeOf(schema["items"])})[]`;
+  if (schema["format"] === "binary") return "Blob";
+  return (typeof type === "string" ? SCALARS[type] : undefined) ?? "unknown";
+};
+
+/** The TypeScript type of the values that a schema admits. */
+const typeOf = (schema: unknown): string => {
+  if (!isObject(schema)) return "unknown";
+  const { $ref: reference, const: constant, enum: values, type } = schema;
+  if (typeof reference === "string") return reference.replace("#/components/schemas/", "");
+  if (constant !== undefined) return literal(constant);
+  if (Array.isArray(values)) return union(values.map(literal));
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  // Beside a type they only say which properties come together.
+  if (Array.isArray(branches) && type === undefined) return union(branches.map((branch) => `(${typeOf(branch)})`));
+  if (Array.isArray(type)) return union(type.map((each) => typeOfKind(each, schema)));
+  return typeOfKind(type, schema);
+};
+
+const contentType = (content: unknown): string =>
+  isObject(content)
+    ? `content: { ${Object.entries(content)
+        .map(([type, value]) => `${literal(type)}: ${typeOf(isObject(value) ? value["schema"] : undefined)};`)
+        .join(" ")} };`
+    : "content?: never;";
+
+/** Follows a reference to a component. */
+const componentOf = (document: OpenApiDocument, value: unknown): Json => {
+  if (!isObject(value)) return {};
+  const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(textAt(value, "$ref")) ?? [];
+  if (kind === undefined || name === undefined) return value;
+  return (document.components as Readonly<Record<string, Readonly<Record<string, Json>>>>)[kind]?.[name] ?? {};
+};
+
+const parametersType = (parameters: readonly Json[]): string => {
+  const places = ["query", "header", "path"].map((place) => {
+    const inPlace = parameters.filter((parameter) => parameter["in"] === place);
+    const fields = inPlace.map(
+      (each) =>
+        `${commentOf(each)}${nameOf(textAt(each, "name"))}${each["required"] === true ? "" : "?"}: ${typeOf(each["schema"])};`,
+    );
+    if (fields.length === 0) return `${place}?: never;`;
+    const isRequired = inPlace.some((each) => each["required"] === true);
+    return `${place}${isRequired ? "" : "?"}: { ${fields.join(" ")} };`;
+  });
+  return `parameters: { ${places.join(" ")} cookie?: never; };`;
+};
+
+const operationType = (document: OpenApiDocument, operation: Json): string => {
+  const { parameters, requestBody, responses } = operation;
+  const body = isObject(requestBody)
+    ? `requestBody: { ${contentType(requestBody["content"])} };`
+    : "requestBody?: never;";
+  const all = (Array.isArray(parameters) ? parameters : []).map((each) => componentOf(document, each));
+  const statuses = Object.entries(isObject(responses) ? responses : {}).map(
+    ([status, response]) =>
+      `${status}: { headers: Record<string, unknown>; ${contentType(componentOf(document, response)["content"])} };`,
+  );
+  return `{ ${parametersType(all)} ${body} responses: { ${statuses.join(" ")} }; }`;
+};
+
+/**
+ * The types of a document in the form that openapi-fetch takes: a type for each schema, `operations` by their ids, and
+ * `paths`. openapi-typescript makes the same, but needs a TypeScript of its own beside ours.
+ */
+export const clientTypesOf = (document: OpenApiDocument): string => {
+  const schemas = Object.entries(document.components.schemas as Record<string, Json>).map(
+    ([name, schema]) => `${commentOf(schema)}\nexport type ${name} = ${typeOf(schema)};`,
+  );
+  const operations = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map((each) => `${textAt(each, "operationId")}: ${operationType(document, each)};`),
+  );
+  const paths = Object.entries(document.paths).map(([path, methods]) => {
+    const keys = Object.entries(methods).map(
+      ([method, { operationId }]) => `${method}: operations[${literal(operationId)}];`,
+    );
+    return `${literal(path)}: { ${keys.join(" ")} };`;
+  });
+  return `${[
+    "// Made of docs/openapi.json by npm run openapi.",
+    ...schemas,
+    `/** All endpoints by their operation ids. */\nexport interface operations { ${operations.join("\n")} }`,
+    `/** All endpoints by path and method. */\nexport interface paths { ${paths.join("\n")} }`,
+  ].join("\n\n")}\n`;
+};

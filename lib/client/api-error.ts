@@ -1,0 +1,34 @@
+import type { Problem, ProblemDetail } from "./api.ts";
+
+/** A response that refuses a request. The message is the service's sentence. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  /** The first hundred problems, each with its place in the request. */
+  readonly problems: readonly ProblemDetail[];
+  /** The request's id, which the log of the service has too. */
+  readonly requestId: string | undefined;
+
+  constructor(status: number, body: Partial<Problem>, requestId: string | null) {
+    super(body.error ?? `the response has the status ${status}`);
+    this.status = status;
+    this.problems = body.errors ?? [];
+    this.requestId = requestId ?? undefined;
+  }
+}
+
+/** What openapi-fetch makes of a response. */
+interface Outcome<T> {
+  readonly data?: T;
+  readonly error?: Partial<Problem> | string;
+  readonly response: Response;
+}
+
+/** The body of a successful response, and its headers. @throws ApiError for any other */
+export const accepted = async <T>(
+  outcome: Promise<Outcome<T>>,
+): Promise<{ readonly body: T; readonly headers: Headers }> => {
+  const { data, error, response } = await outcome;
+  if (data !== undefined) return { body: data, headers: response.headers };
+  throw new ApiError(response.status, typeof error === "object" ? error : {}, response.headers.get("x-request-id"));
+};

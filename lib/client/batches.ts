@@ -1,0 +1,72 @@
+import type { BatchResult, WorkItemInput } from "./api.ts";
+
+/** Limits of one call. Bodies are kept well below 4 MiB. */
+const ITEMS_MAX = 100;
+const EVENTS_MAX = 2000;
+const BYTES_MAX = 3 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+
+/** Items of one call, and the place of the first among all. */
+interface Batch {
+  readonly from: number;
+  readonly items: readonly WorkItemInput[];
+}
+
+/** Cuts items into calls. */
+const batchesOf = async function* (
+  items: Iterable<WorkItemInput> | AsyncIterable<WorkItemInput>,
+): AsyncGenerator<Batch, void, undefined> {
+  let [from, bytes, events]: [number, number, number] = [0, 0, 0];
+  let batch: WorkItemInput[] = [];
+  for await (const item of items) {
+    const size = encoder.encode(JSON.stringify(item)).length + 1;
+    const count = item.events?.length ?? 0;
+    const isFull = batch.length === ITEMS_MAX || bytes + size > BYTES_MAX || events + count > EVENTS_MAX;
+    if (isFull && batch.length > 0) {
+      yield { from, items: batch };
+      [from, bytes, events, batch] = [from + batch.length, 0, 0, []];
+    }
+    batch.push(item);
+    bytes += size;
+    events += count;
+  }
+  if (batch.length > 0) yield { from, items: batch };
+};
+
+interface Call {
+  readonly externalIds: ReadonlySet<string>;
+  readonly results: Promise<readonly BatchResult[]>;
+}
+
+/**
+ * Applies any number of items and yields their results in the order of the items. Calls that name the same item follow
+ * each other, so that later items win.
+ * @param send one call
+ * @param concurrency calls at the same time, at least 1
+ */
+export const applyInBatches = async function* (
+  items: Iterable<WorkItemInput> | AsyncIterable<WorkItemInput>,
+  send: (items: readonly WorkItemInput[]) => Promise<readonly BatchResult[]>,
+  concurrency: number,
+): AsyncGenerator<BatchResult, void, undefined> {
+  const calls: Call[] = [];
+  const start = ({ from, items: batch }: Batch): Call => {
+    const externalIds = new Set(batch.map((item) => item.external_id));
+    const before = calls
+      .filter((call) => batch.some((item) => call.externalIds.has(item.external_id)))
+      .map((call) => call.results);
+    const results = Promise.all(before)
+      .then(() => send(batch))
+      .then((each) => each.map((result) => ({ ...result, index: from + result.index })));
+    // It is awaited in its turn; until then its failure must not count as unhandled.
+    results.catch(() => undefined);
+    return { externalIds, results };
+  };
+  for await (const batch of batchesOf(items)) {
+    calls.push(start(batch));
+    if (calls.length >= concurrency) yield* (await calls[0]?.results) ?? [];
+    if (calls.length >= concurrency) calls.shift();
+  }
+  for (const call of calls) yield* await call.results;
+};

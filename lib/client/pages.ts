@@ -1,0 +1,16 @@
+/** A page of a list. */
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly meta: { readonly page: { readonly next?: string } };
+}
+
+/** All entries of a list, page after page. A page is read when its first entry is asked for. */
+export const entriesOf = async function* <T>(
+  readPage: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
+    const page = await readPage(next === undefined ? {} : { cursor: next });
+    yield* page.data;
+    next = page.meta.page.next;
+  }
+};

@@ -1,0 +1,57 @@
+/** Milliseconds before the second attempt; each later one waits twice as long, with full jitter. */
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 20_000;
+const RETRIED = new Set([429, 503]);
+
+/** How often a request is sent. */
+export interface RetryOptions {
+  /** Attempts after the first. @default 8 */
+  readonly retries?: number;
+  /** @default the global fetch */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** Waits. @throws the signal's reason as soon as it is aborted */
+export const wait = (milliseconds: number, signal?: AbortSignal | null): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+
+/** The milliseconds in a `Retry-After` header; undefined without one. */
+export const retryAfterMs = (headers: Headers): number | undefined => {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+};
+
+const jittered = (attempt: number): number => Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+
+/**
+ * A `fetch` that repeats requests whose connection broke, and those that were refused with 429 or 503 once the time in
+ * `Retry-After` has passed. Every call of the service may be repeated: creates and uploads have an `Idempotency-Key`.
+ */
+export const fetchWithRetries =
+  ({ retries = 8, fetch = globalThis.fetch }: RetryOptions) =>
+  async (request: Request): Promise<Response> => {
+    for (let attempt = 0; ; attempt++) {
+      const isLast = attempt >= retries;
+      try {
+        const response = await fetch(isLast ? request : request.clone());
+        if (isLast || !RETRIED.has(response.status)) return response;
+        await response.body?.cancel();
+        await wait(retryAfterMs(response.headers) ?? jittered(attempt), request.signal);
+      } catch (error) {
+        // fetch throws a TypeError where no response came.
+        if (isLast || request.signal.aborted || !(error instanceof TypeError)) throw error;
+        await wait(jittered(attempt), request.signal);
+      }
+    }
+  };

@@ -1,0 +1,40 @@
+import type {
+  WorkItem as Item,
+  WorkItemInput as Input,
+  WorkItemUploadMapping,
+  WorkItemUploadWithMapping,
+} from "./api.ts";
+
+export type {
+  BatchResult,
+  ConversationUpload,
+  ConversationUploadListItem,
+  ProblemDetail,
+  WorkItem,
+  WorkItemEvent,
+  WorkItemEventInput,
+  WorkItemInput,
+  WorkItemPatch,
+  WorkItemUpload,
+  WorkItemWithEvents,
+} from "./api.ts";
+
+/** An upload job. */
+export type UploadJob = WorkItemUploadWithMapping;
+/** How the columns of a file become work items. */
+export type Mapping = WorkItemUploadMapping;
+
+/**
+ * The input that a work item has come from, without its events: what is read can be changed and written back.
+ * What is null in it clears the field.
+ */
+export const inputOf = ({ external_id, agent, type, status, completed_at, custom_attributes }: Item): Input => ({
+  external_id,
+  agent_email: agent.email,
+  agent_name: agent.name,
+  agent_external_id: agent.external_id,
+  type,
+  status,
+  completed_at,
+  custom_attributes,
+});

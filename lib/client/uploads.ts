@@ -1,0 +1,79 @@
+import type { Mapping, UploadJob } from "./schemas.ts";
+import type { FailedRow } from "./csv.ts";
+
+/** A file: bytes, text, or a stream, which is read into memory. Large files are best given as `openAsBlob(path)`. */
+export type UploadFile = Blob | Uint8Array<ArrayBuffer> | string | AsyncIterable<Uint8Array<ArrayBuffer>>;
+
+/** How a file is uploaded. */
+export interface UploadOptions {
+  /** @default the name of a `File`, else `upload.csv` */
+  readonly filename?: string;
+  /** How the columns become work items, if they have other names than the fields. */
+  readonly mapping?: Mapping;
+  /** Whether no item is written. @default false */
+  readonly dryRun?: boolean;
+  /** @default a random key: a repeated request then starts no second job */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** How the end of a job is awaited. */
+export interface WaitOptions {
+  /** Called with the job after each poll. */
+  readonly onProgress?: (job: UploadJob) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** An upload that was accepted. */
+export interface Upload {
+  readonly id: string;
+  /** The job as it was accepted. */
+  readonly job: UploadJob;
+  /** Polls as often as the service asks until the job has ended. @returns the job */
+  wait: (options?: WaitOptions) => Promise<UploadJob>;
+  /** The rows that could not be applied; none while the job is open. */
+  failedRows: (signal?: AbortSignal) => AsyncGenerator<FailedRow, void, undefined>;
+  cancel: (signal?: AbortSignal) => Promise<UploadJob>;
+}
+
+/** Files up to this size are sent in one request. The form around them must stay below 4 MiB too. */
+const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 64 * 1024;
+
+/** Whether a file is sent to the service itself and not to the store by a presigned form. */
+export const isSmall = (file: Blob): boolean => file.size <= MULTIPART_MAX_BYTES;
+
+const isStream = (file: UploadFile): file is AsyncIterable<Uint8Array<ArrayBuffer>> =>
+  typeof file === "object" && Symbol.asyncIterator in file;
+
+/** The file with its size known. */
+export const toBlob = async (file: UploadFile): Promise<Blob> => {
+  if (file instanceof Blob) return file;
+  if (!isStream(file)) return new Blob([file], { type: "text/csv" });
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of file) chunks.push(chunk);
+  return new Blob(chunks, { type: "text/csv" });
+};
+
+/** The name under which a file is uploaded. */
+export const nameOf = (file: Blob, { filename }: UploadOptions): string =>
+  filename ?? (file instanceof File && file.name !== "" ? file.name : "upload.csv");
+
+/** The form of a small file. */
+export const formOf = (file: Blob, options: UploadOptions): FormData => {
+  const form = new FormData();
+  if (options.mapping !== undefined) form.set("upload[mapping]", JSON.stringify(options.mapping));
+  if (options.dryRun !== undefined) form.set("upload[dry_run]", String(options.dryRun));
+  form.set("upload[file]", file, nameOf(file, options));
+  return form;
+};
+
+/** The presigned form of a large file. The file must be its last field. */
+export const presignedFormOf = (file: Blob, fields: Readonly<Record<string, string>>): FormData => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set("file", file);
+  return form;
+};
+
+/** Whether a job has ended. */
+export const hasEnded = ({ status }: UploadJob): boolean => status !== "pending" && status !== "processing";

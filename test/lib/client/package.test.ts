@@ -1,0 +1,98 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { PROJECT_ROOT } from "../../../infra/build.ts";
+import { startLocalService } from "../../support/local-service.ts";
+import type { LocalStack } from "../../../infra/local/local-stack.ts";
+
+const PACKAGE = join(PROJECT_ROOT, "lib/client");
+const scratch = mkdtempSync(join(tmpdir(), "scratch-project-"));
+let stack: LocalStack;
+beforeAll(async () => {
+  stack = await startLocalService();
+}, 180_000);
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(scratch, { recursive: true, force: true });
+}, 60_000);
+
+const execute = promisify(execFile);
+const run = async (command: string, args: string[], cwd: string, variables: Record<string, string> = {}) =>
+  (await execute(command, args, { cwd, env: { ...process.env, ...variables } })).stdout;
+
+/** A project that has the packed client and its dependency, and nothing of ours. */
+const installClient = async (): Promise<void> => {
+  const installed = join(scratch, "node_modules/work-items-client");
+  mkdirSync(installed, { recursive: true });
+  await run("npm", ["pack", PACKAGE, "--pack-destination", scratch], PROJECT_ROOT);
+  const tarball = readdirSync(scratch).find((name) => name.endsWith(".tgz")) ?? "";
+  await run("tar", ["xzf", tarball, "-C", installed, "--strip-components", "1"], scratch);
+  for (const name of ["openapi-fetch", "openapi-typescript-helpers"]) {
+    symlinkSync(join(PROJECT_ROOT, "node_modules", name), join(scratch, "node_modules", name));
+  }
+  writeFileSync(join(scratch, "package.json"), JSON.stringify({ type: "module" }));
+};
+
+const PROGRAM = `
+import { createClient, inputOf, type WorkItemInput } from "work-items-client";
+
+const { BASE_URL = "", API_KEY = "" } = process.env;
+const { workItems, uploads } = createClient({ baseUrl: BASE_URL, apiKey: API_KEY });
+const count = async (entries: AsyncIterable<unknown>) => {
+  let all = 0;
+  for await (const _ of entries) all += 1;
+  return all;
+};
+
+const tickets = Array.from({ length: 5000 }, (_, n): WorkItemInput => ({ external_id: \`T-\${n}\`, type: "ticket" }));
+const created = await count(workItems.apply(tickets));
+const changes: WorkItemInput[] = [];
+for await (const item of workItems.list({ type: "ticket", limit: 10 })) {
+  if (changes.push({ ...inputOf(item), status: "completed" }) === 10) break;
+}
+for await (const { status } of workItems.apply(changes)) if (status !== "updated") throw new Error(status);
+const listed = await count(workItems.list());
+const completed = await count(workItems.list({ status: "completed" }));
+const upload = await uploads.upload("external_id,status\\nT-1,cancelled\\nT-2,nonsense\\n");
+const job = await upload.wait();
+const failed: string[] = [];
+for await (const { row, error } of upload.failedRows()) failed.push(\`\${row} \${error}\`);
+console.log(JSON.stringify({ created, listed, completed, status: job.status, failed }));
+`;
+
+it("is packed and used by a project that has nothing else: 5,000 tickets, 10 changes, a list and a file", async () => {
+  await installClient();
+  const installed = join(scratch, "node_modules/work-items-client");
+  const files = readdirSync(installed, { recursive: true }).map(String);
+  expect(files).toEqual(expect.arrayContaining(["dist/client.js", "dist/client.d.ts", "README.md", "package.json"]));
+  expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as { dependencies: object };
+  expect(Object.keys(manifest.dependencies)).toEqual(["openapi-fetch"]);
+
+  expect(PROGRAM.trim().split("\n").length).toBeLessThan(40);
+  writeFileSync(join(scratch, "program.ts"), PROGRAM);
+  const options = ["--module", "nodenext", "--target", "es2023", "--lib", "es2023,dom,dom.iterable,dom.asynciterable"];
+  const strict = [
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--types",
+    "node",
+    "--typeRoots",
+    join(PROJECT_ROOT, "node_modules/@types"),
+  ];
+  await run(join(PROJECT_ROOT, "node_modules/.bin/tsc"), [...options, ...strict, "program.ts"], scratch);
+  const printed = await run(process.execPath, ["program.js"], scratch, {
+    BASE_URL: stack.baseUrl,
+    API_KEY: stack.apiKey,
+  });
+  expect(JSON.parse(printed)).toEqual({
+    created: 5000,
+    listed: 5000,
+    completed: 10,
+    status: "completed",
+    failed: [expect.stringMatching(/^3 .*status/)],
+  });
+}, 240_000);
