@@ -99,7 +99,7 @@ const problemExample = (status: number, { example, errors = [] }: ErrorResponse)
 };
 
 const responseOf = (status: ErrorStatus, error: ErrorResponse): Json => {
-  const isMetered = status !== 401 && status !== 403;
+  const isMetered = status !== 401;
   return {
     description: error.description,
     headers: headersOf(...(isMetered ? LIMIT_HEADERS : []), ...(error.headers ?? [])),

@@ -71,7 +71,7 @@ describe("erasing a person", () => {
     const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
       if (!/Update|ExecuteStatement/.test(command) || writes > 0) return "none";
       writes += 1;
-      await acme.apply({ external_id: "kept", type: "changed", agent_name: "Ann Two" });
+      await acme.apply({ external_id: "kept", type: "changed", agent_email: "ann@example.com", agent_name: "Ann Two" });
       await acme.apply({ external_id: "new", agent_email: "ann@example.com" });
       return "none";
     });
