@@ -150,7 +150,7 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   limit: "The most entries of a page.",
   cursor: "`meta.page.next` of the page before, with the same other parameters.",
   external_id: "Only the entry with this `external_id`.",
-  agent_email: "Only work items of the agent with this e-mail address, in any case. Extension.",
+  agent_email: "Only work items of the agent with this e-mail address. Extension.",
   agent_external_id: "Only work items of the agent with this id in the source system.",
   type: "Only work items of this type. Extension.",
   status: "Only entries with this status. Extension.",

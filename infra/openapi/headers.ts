@@ -55,7 +55,7 @@ const parameter = (name: string, description: string, schema: Json, more: Json =
   ...more,
 });
 
-const ENTITY_TAGS = String.raw`^\s*(\*|(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*)\s*$`;
+const ENTITY_TAGS = String.raw`^\s*(\*|[\s,]*(W/)?"[^"]*"([\s,]*(W/)?"[^"]*")*[\s,]*)\s*$`;
 
 /** The headers of requests that endpoints read, by name. */
 export const REQUEST_HEADERS = {
