@@ -20,7 +20,7 @@ const settings = (pairs: readonly string[], stages: Readonly<Record<string, unkn
 
 describe("settings", () => {
   test("are a dev stage in every region where nothing is said", () => {
-    const { stage, regions, environment } = settings([]);
+    const { stage, regions, environment } = settings([], { dev: {} });
     expect({ stage, environment, regions: [...regions.keys()] }).toEqual({
       stage: "dev",
       environment: {},
