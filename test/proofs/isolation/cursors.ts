@@ -56,7 +56,7 @@ export const tryCursors = async ({ request, owner, stranger }: Tenants, step: nu
     const query = { limit: 1, ...filters, ...(cursor !== undefined && { cursor }) };
     for (let attempt = 1; ; attempt++) {
       const response = await request(name, key, { params, query });
-      if (response.status !== 503 || attempt === ATTEMPTS_MAX) return response;
+      if (![429, 503].includes(response.status) || attempt === ATTEMPTS_MAX) return response;
     }
   };
   const expectRefused = async (place: Place, cursor: string, why: string): Promise<void> => {
