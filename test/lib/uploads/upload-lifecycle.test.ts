@@ -153,6 +153,30 @@ describe("the list of uploads", () => {
   });
 });
 
+/**
+ * Lets one part save a checkpoint, and the others only once the job's parts are told to stop: however fast they are,
+ * they cannot end before.
+ * @returns resolves when the first checkpoint was saved
+ */
+const holdCheckpoints = (): Promise<void> => {
+  const saved = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  let checkpoints = 0;
+  uploads.runtime.dynamodb.middlewareStack.add(
+    (next) => async (request) => {
+      const { UpdateExpression: update = "" } = request.input as { readonly UpdateExpression?: string };
+      const isCheckpoint = update.includes("#failures");
+      if (isCheckpoint && ++checkpoints > 1) await stopped.promise;
+      const response = await next(request);
+      if (isCheckpoint) saved.resolve();
+      if (update.includes("#stop ")) stopped.resolve();
+      return response;
+    },
+    { step: "initialize", name: "holdCheckpoints" },
+  );
+  return saved.promise;
+};
+
 describe("cancelling", () => {
   it("ends a pending job, responds with 200 when repeated, and applies nothing afterwards", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nC-1\n");
@@ -168,8 +192,9 @@ describe("cancelling", () => {
   it("stops each part at its next checkpoint, counts what was applied, and goes no further", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
     await uploads.split(id);
+    const firstCheckpoint = holdCheckpoints();
     const delivering = uploads.harness.deliverParts();
-    while ((await uploads.get(id))["succeeded_rows"] === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await firstCheckpoint;
     const { status, text } = await uploads.cancel(id);
     expect({ status, job: dataOf({ text }) }).toMatchObject({
       status: 200,
