@@ -33,10 +33,7 @@ export const rowsOf = (section: string) => ({
   }),
   /** A number that should be at most `times` the floor. @param of what the floor is */
   atMost: (name: string, value: number, unit: string, times: number, floor: number, of: string): BenchRow => ({
-    section,
-    name,
-    value,
-    unit,
+    ...factOf({ section, name, value, unit }),
     floor,
     ratio: value / floor,
     goal: `≤ ${times} × ${of}`,
@@ -44,34 +41,19 @@ export const rowsOf = (section: string) => ({
   }),
   /** A number that should be at most another one. */
   within: (name: string, value: number, unit: string, max: number): BenchRow => ({
-    section,
-    name,
-    value,
-    unit,
-    floor: null,
-    ratio: null,
+    ...factOf({ section, name, value, unit }),
     goal: `≤ ${max} ${unit}`,
     holds: value <= max,
   }),
   /** A number that should be at least another one. */
   atLeast: (name: string, value: number, unit: string, min: number): BenchRow => ({
-    section,
-    name,
-    value,
-    unit,
-    floor: null,
-    ratio: null,
+    ...factOf({ section, name, value, unit }),
     goal: `≥ ${min}`,
     holds: value >= min,
   }),
   /** A number that should be exactly another one. */
   exactly: (name: string, value: number, unit: string, expected: number): BenchRow => ({
-    section,
-    name,
-    value,
-    unit,
-    floor: null,
-    ratio: null,
+    ...factOf({ section, name, value, unit }),
     goal: `${expected}`,
     holds: Math.abs(value - expected) < 0.005,
   }),

@@ -1,18 +1,26 @@
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { isoTime } from "../../clock.ts";
+import { NotFoundError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { RowListLink } from "../job/upload-job.ts";
-import { isEnded, toUploadJobResponse, type UploadSnapshot } from "../job/upload-record.ts";
+import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
+import { createUploadStore } from "../job/upload-store.ts";
 import { ROW_LISTS, type RowListName } from "./row-list.ts";
 
 /** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
 
-/** Makes a URL of one of a job's lists. It is null if the job has not ended, or if the list has no rows. */
-export const createListLink =
-  ({ s3, environment, clock }: RuntimeWith<"uploads">) =>
-  async (snapshot: UploadSnapshot, name: RowListName): Promise<RowListLink> => {
+/**
+ * Makes a URL of one of a job's lists. It is null if the job has not ended, or if the list has no rows.
+ * @throws NotFoundError if there is no such job
+ */
+export const createListLink = (runtime: RuntimeWith<"workItems" | "uploads">) => {
+  const { s3, environment, clock } = runtime;
+  const store = createUploadStore(runtime);
+  return async (key: JobKey, name: RowListName): Promise<RowListLink> => {
+    const snapshot = await store.read(key);
+    if (!snapshot) throw new NotFoundError("work item upload not found");
     const { job } = snapshot;
     const { failed_rows: failed, succeeded_rows: succeeded } = toUploadJobResponse(snapshot);
     const rows = name === "failed_rows" ? failed : failed + succeeded;
@@ -26,3 +34,4 @@ export const createListLink =
     const expiresAt = isoTime(clock() + LINK_SECONDS * 1000);
     return { url: await getSignedUrl(s3, command, { expiresIn: LINK_SECONDS }), expires_at: expiresAt, rows };
   };
+};
