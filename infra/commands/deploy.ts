@@ -42,17 +42,17 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
     .once("close", () => isReplaced || release());
 };
 
-/** Settings that `--drop` names, and the options for the CDK. @throws SettingsError */
+/** Settings that `--drop` names, the stage that `--stage` names, and the options for the CDK. @throws SettingsError */
 const readOptions = (options: readonly string[]) => {
   const { tokens } = parseArgs({
     args: [...options],
     strict: false,
     tokens: true,
-    options: { drop: { type: "string" }, profile: { type: "string" } },
+    options: { drop: { type: "string" }, stage: { type: "string" }, profile: { type: "string" } },
   });
   const given = (name: string) => tokens.filter((token) => token.kind === "option" && token.name === name);
   const own = new Set(
-    given("drop").flatMap((token) =>
+    [...given("drop"), ...given("stage")].flatMap((token) =>
       "inlineValue" in token && token.inlineValue ? [token.index] : [token.index, token.index + 1],
     ),
   );
@@ -63,12 +63,18 @@ const readOptions = (options: readonly string[]) => {
     if (found !== undefined) return found;
     throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
   });
-  const [profile] = given("profile").map((token) => ("value" in token ? token.value : undefined));
-  return { drops, profile, cdkOptions: options.filter((_, index) => !own.has(index)) };
+  const valueOf = (name: string) => given(name).map((token) => ("value" in token ? token.value : undefined))[0];
+  const stage = valueOf("stage");
+  const forCdk = options.filter((_, index) => !own.has(index));
+  return {
+    drops,
+    profile: valueOf("profile"),
+    cdkOptions: stage === undefined ? forCdk : [...forCdk, "-c", `stage=${stage}`],
+  };
 };
 
 /**
- * Runs `npm run deploy -- <region> [-c stage=…] [--drop <setting> …] [other options of cdk deploy]`. It compares the
+ * Runs `npm run deploy -- <region> [--stage …] [--drop <setting> …] [other options of cdk deploy]`. It compares the
  * stage's settings with what is deployed first.
  * @throws SettingsError
  */
@@ -78,7 +84,7 @@ const deploy = async ([region, ...options]: readonly string[]): Promise<void> =>
     throw new SettingsError(`name the region to deploy: ${commands.join(", or ")}`);
   }
   const { drops, profile, cdkOptions } = readOptions(options);
-  const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(options), region }, stages);
+  const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(cdkOptions), region }, stages);
   for (const [code, settings] of regions) {
     const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
     await checkDeployedStack(address, settings, drops);

@@ -71,6 +71,12 @@ export const checkDeployedStack = async (
         `compare it with stage ${settings.stage} in ${STAGES_FILE} once, then add --drop everything`,
     );
   }
+  if (tags["stage"] !== settings.stage) {
+    throw new SettingsError(
+      `${stackName}: stage ${tags["stage"]} is deployed there, and this deployment would make it ${settings.stage}; ` +
+        `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
+    );
+  }
   const losses = lossesOf(tags, settings).filter(({ setting }) => !drops.includes(setting));
   if (losses.length === 0) return;
   const allow = new Set(losses.map(({ setting }) => `--drop ${setting}`));

@@ -13,15 +13,22 @@ interface Kept {
 }
 
 const whether = (on: boolean): readonly string[] => (on ? [SET] : []);
+const ifGiven = <T extends string | number>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-/** Settings by the name of their tag, which is also how `--drop` names them. */
+/** Settings by the name of their tag, which is also how `--drop` names them. Each setting of a stage is here. */
 const KEPT = {
-  domain: { valuesOf: ({ domain }) => (domain ? [domain.host] : []) },
+  domain: { valuesOf: ({ domain }) => ifGiven(domain?.host) },
+  // Without its zone the domain's alias record goes.
+  zone: { valuesOf: ({ domain }) => ifGiven(domain?.zone) },
   // The address is a person's: tags are no place for it.
   alarmEmail: { valuesOf: ({ alarmEmail }) => whether(alarmEmail !== undefined) },
   allowedOrigins: { valuesOf: ({ allowedOrigins }) => allowedOrigins },
   firewall: { valuesOf: ({ firewall }) => whether(firewall) },
+  rollout: { valuesOf: ({ rollout }) => whether(rollout !== "at once") },
+  smallAccount: { valuesOf: ({ smallAccount }) => whether(smallAccount) },
   terminationProtection: { valuesOf: ({ terminationProtection }) => whether(terminationProtection) },
+  warmReads: { valuesOf: ({ warmThroughput }) => ifGiven(warmThroughput?.reads) },
+  warmWrites: { valuesOf: ({ warmThroughput }) => ifGiven(warmThroughput?.writes) },
   logDays: { valuesOf: ({ logDays }) => [logDays] },
   throttleRate: { valuesOf: ({ throttle }) => [throttle.rate] },
   throttleBurst: { valuesOf: ({ throttle }) => [throttle.burst] },

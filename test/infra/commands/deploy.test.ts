@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import { checkDeployedStack, type Drop } from "../../../infra/commands/deployed-stack.ts";
-import { tagsOf } from "../../../infra/settings/setting-tags.ts";
+import { lossesOf, tagsOf } from "../../../infra/settings/setting-tags.ts";
 import { parseSettings } from "../../../infra/settings/settings.ts";
 import type { StageSettings } from "../../../infra/settings/stage-settings.ts";
 import { regionCodes } from "../../../lib/regions.ts";
@@ -52,6 +52,8 @@ describe("a refusal is one line and exit 1", () => {
       `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`,
     ],
     ["commands/deploy.ts", ["us", "-c", "stage=production"], noStage],
+    ["commands/deploy.ts", ["us", "--stage", "production"], noStage],
+    ["commands/deploy.ts", ["us", "--stage=production"], noStage],
     [
       "commands/deploy.ts",
       ["us", "--drop", "domains"],
@@ -81,15 +83,20 @@ describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
 
 const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
 const stackName = "WorkItems-us-prod";
-const full: StageSettings = {
+/** Every setting, so that a new one cannot be forgotten. */
+const full = {
   alarmEmail: "on-call@example.com",
   allowedOrigins: ["https://a.example.com", "https://b.example.com"],
   firewall: true,
   logDays: 90,
+  rollout: "canary",
+  smallAccount: true,
   terminationProtection: true,
   throttle: { rate: 8000, burst: 4000 },
-  regions: { us: { domain: { host: "us.api.example.com", certificate } } },
-};
+  warmThroughput: { reads: 20_000, writes: 40_000 },
+  regions: { us: { domain: { host: "us.api.example.com", certificate, zone: "Z1" } } },
+} as const satisfies StageSettings & Record<Exclude<keyof StageSettings, "regions">, unknown>;
+const { domain } = full.regions.us;
 const settingsOf = (prod: StageSettings) => {
   const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");
   if (settings === undefined) throw new Error("no region us");
@@ -119,6 +126,11 @@ describe("a deployment", () => {
     expect(await check(stack, full)).toEqual([]);
   });
 
+  test.each(Object.keys(full).filter((name) => name !== "regions"))("that lacks %s loses it", (name) => {
+    const less = Object.fromEntries(Object.entries(full).filter(([each]) => each !== name));
+    expect(lossesOf(tagsOf(settingsOf(full)), settingsOf(less))).not.toEqual([]);
+  });
+
   test.each<[string, Partial<StageSettings>, string]>([
     ["alarmEmail", { alarmEmail: undefined }, "drop alarmEmail"],
     ["allowedOrigins", { allowedOrigins: ["https://b.example.com"] }, "drop allowedOrigins https://a.example.com"],
@@ -126,18 +138,37 @@ describe("a deployment", () => {
     ["terminationProtection", { terminationProtection: false }, "drop terminationProtection"],
     ["logDays", { logDays: 7 }, "lower logDays from 90 to 7"],
     ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
-    ["domain", { regions: { us: {} } }, "drop domain us.api.example.com"],
+    ["throttleBurst", { throttle: { rate: 8000, burst: 1 } }, "lower throttleBurst from 4000 to 1"],
+    ["rollout", { rollout: "at once" }, "drop rollout"],
+    ["smallAccount", { smallAccount: false }, "drop smallAccount"],
+    ["warmReads", { warmThroughput: { reads: 12_000, writes: 40_000 } }, "lower warmReads from 20000 to 12000"],
+    ["warmWrites", { warmThroughput: { reads: 20_000, writes: 4000 } }, "lower warmWrites from 40000 to 4000"],
     [
       "domain",
-      { regions: { us: { domain: { host: "api.example.com", certificate } } } },
+      { regions: { us: { domain: { ...domain, host: "api.example.com" } } } },
       "drop domain us.api.example.com",
     ],
+    ["zone", { regions: { us: { domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
   ])("that would lose %s by %j stops, unless it is told to", async (setting, change, loss) => {
     const next = { ...full, ...change };
     await expect(check(deployedWith(full), next)).rejects.toThrow(
       `${stackName}: this deployment would ${loss}; restore stage prod in infra/stages.ts, or add --drop ${setting}`,
     );
     expect(await check(deployedWith(full), next, [setting as Drop])).toEqual([]);
+  });
+
+  test("that would take the domain away takes its record too", async () => {
+    await expect(check(deployedWith(full), { ...full, regions: { us: {} } })).rejects.toThrow(
+      /would drop domain us.api.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
+    );
+  });
+
+  test("of one stage never becomes an update of another's stack", async () => {
+    const stack = { ...deployedWith(full), tags: { ...tagsOf(settingsOf(full)), stage: "staging" } };
+    await expect(check(stack, full)).rejects.toThrow(
+      `${stackName}: stage staging is deployed there, and this deployment would make it prod; ` +
+        "name that stage (--stage staging), or add --drop everything",
+    );
   });
 
   test("names all that it would lose in one line, and goes on only where all of it is given up", async () => {
