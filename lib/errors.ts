@@ -2,11 +2,8 @@ import { describeProblems, type Problem } from "./problem.ts";
 
 /** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {
-  override readonly name: string = "WorkItemsError";
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
+  /** Each class writes its own: a bundle shortens the names of classes, but not texts. */
+  abstract override readonly name: string;
 }
 
 /** Well-formed input that breaks a rule. */
@@ -60,6 +57,7 @@ export class UnauthenticatedError extends WorkItemsError {
 
 /** The API key is valid, but it may not do this. */
 export class MissingScopeError extends WorkItemsError {
+  override readonly name: string = "MissingScopeError";
   readonly scope: string;
 
   /** @param scope what the key would need */

@@ -1,11 +1,12 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { globSync, readFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
-import { buildFunctions, functionNames } from "../../infra/build.ts";
+import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
 import { createLambdaFunction } from "../../infra/local/lambda-function.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 
@@ -30,6 +31,7 @@ describe("the build", () => {
   });
 
   test.each([
+    ["record-conversation-upload", {}, "InvalidInputError"],
     ["record-qa-score", {}, "InvalidInputError"],
     ["record-qa-score", { organization: "acme", external_id: "unknown", qa_score: 1 }, "NotFoundError"],
     [
@@ -49,6 +51,20 @@ describe("the build", () => {
     );
     onTestFinished(() => target.stop());
     expect(await target.invoke(JSON.stringify(payload))).toMatchObject({ ok: false, error: { errorType } });
+  });
+
+  test("keeps the name of each class of errors that a function can throw", async () => {
+    const bundles = await Promise.all(functionNames.map((name) => readFile(join(outdir, name, "index.js"), "utf8")));
+    const sources = globSync(["lib/**/*.ts", "functions/*.ts"], { cwd: PROJECT_ROOT, exclude: ["lib/client/**"] });
+    const classes = sources.flatMap((file) =>
+      [...readFileSync(join(PROJECT_ROOT, file), "utf8").matchAll(/^(?:export )?class (\w+) extends \w*Error\b/gm)].map(
+        ([, name = ""]) => name,
+      ),
+    );
+    expect(classes).toContain("NotFoundError");
+    // The name of the class itself is shortened: only a text can hold it.
+    const lost = classes.filter((name) => !bundles.some((code) => code.includes(`"${name}"`)));
+    expect(lost).toEqual([]);
   });
 
   test("keeps every function small enough to start fast", async () => {
