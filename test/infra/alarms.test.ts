@@ -55,6 +55,30 @@ describe("dead letters", () => {
   });
 });
 
+describe("an account without free concurrent executions", () => {
+  test("rings DeadLettersStuck, and not DeadLetters", async () => {
+    const service = await createWatchedService();
+    service.throttleLambda(["failDeadUpload"]);
+    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
+    expect(await periodsOf(service, 3, service.deliverDeadLetters)).toEqual([[], [], ["DeadLettersStuck"]]);
+  });
+
+  test("rings SweepStopped", async () => {
+    const service = await createWatchedService();
+    await periodsOf(service, 3, () => service.invoke("sweepUploads", {}));
+    service.throttleLambda(["sweepUploads"]);
+    const rung = await periodsOf(service, 3, () => service.invoke("sweepUploads", {}));
+    expect(rung).toEqual([[], [], ["SweepStopped"]]);
+  });
+
+  test.each(["recordQaScore", "recordConversationUpload"] as const)("rings DirectCallsFailing: %s", async (worker) => {
+    const service = await createWatchedService();
+    service.throttleLambda([worker]);
+    await service.invoke(worker, {});
+    expect(await service.endPeriod()).toEqual(["DirectCallsFailing"]);
+  });
+});
+
 describe("requests", () => {
   test("ring ServerErrors when they fail in two of three periods", async () => {
     const service = await createWatchedService();

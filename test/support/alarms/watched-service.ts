@@ -94,13 +94,19 @@ export const createWatchedService = async () => {
     cloudwatch.record("AWS/SQS", "ApproximateAgeOfOldestMessage", dimensions, age);
   };
 
-  /** Invokes a worker. @returns its result; undefined if it failed */
+  let throttled: readonly (keyof typeof workers)[] = [];
+  /** Invokes a worker. @returns its result; undefined if it failed or was throttled */
   const invoke = async (worker: keyof typeof workers, event: unknown): Promise<unknown> => {
     const { name } = workers[worker];
+    const dimensions = { FunctionName: `${STACK}-${name}` };
+    if (throttled.includes(worker)) {
+      // Lambda counts neither an invocation nor an error then.
+      cloudwatch.record("AWS/Lambda", "Throttles", dimensions, 1);
+      return undefined;
+    }
     const { create } = (await import(`../../../functions/${name}.ts`)) as {
       create: (from: typeof runtime) => (event: unknown, context: Context) => Promise<unknown>;
     };
-    const dimensions = { FunctionName: `${STACK}-${name}` };
     cloudwatch.record("AWS/Lambda", "Invocations", dimensions, 1);
     try {
       const result = await create(runtime)(event, lambdaContext(120_000));
@@ -123,6 +129,10 @@ export const createWatchedService = async () => {
     /** Lets each request to DynamoDB take this many milliseconds. */
     slowDynamoDb: (milliseconds: number) => {
       slowness = milliseconds;
+    },
+    /** Lets Lambda start no instance of these workers, as when all concurrent executions of the account are taken. */
+    throttleLambda: (names: readonly (keyof typeof workers)[]) => {
+      throttled = names;
     },
     invoke,
     request: async (route: RouteName, request: ApiRequest) => {
