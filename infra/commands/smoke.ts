@@ -1,17 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
+import { workItemId } from "../../lib/identity.ts";
 import { regionCodeSchema } from "../../lib/regions.ts";
 import { type Check, Difference, type Run } from "../smoke/check.ts";
-import { createSend, type Json, textOf } from "../smoke/client.ts";
+import { createSend, textOf } from "../smoke/client.ts";
 import { dataChecks } from "../smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "../smoke/edge-checks.ts";
 import { runCommand, UsageError } from "./administration.ts";
 
-const USAGE = `usage: npm run smoke -- --url https://… --key wi_us_… [--json]
-It writes to the key's organization. Make one for it: npm run keys -- create --organization smoke-1 --stage prod --region us`;
+const USAGE = `usage: npm run smoke -- --url https://… --key wi_us_… [--organization smoke-1] [--json]
+It writes to that organization. Make it first: npm run keys -- create --organization smoke-1 --stage prod --region us`;
 
-/** What the external_ids of all runs begin with. */
+/** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";
+const ORGANIZATION_DEFAULT = `${PREFIX}1`;
 
 interface Outcome {
   readonly check: string;
@@ -33,10 +35,11 @@ const perform = async ({ name, run: check }: Check, run: Run): Promise<Outcome> 
   }
 };
 
-/** Checks that the address is that of the key's region, and the organization one for smoke tests. @throws UsageError */
-const assertRightPlace = async ({ url, key, send }: Run): Promise<void> => {
+/** Checks that the address is that of the key's region, and the key that of the organization. @throws UsageError */
+const assertRightPlace = async ({ url, key, send, prefix }: Run, organization: string): Promise<void> => {
   const [, region] = /^wi_([a-z]{2})_\w{38}$/.exec(key) ?? [];
   if (region === undefined || !regionCodeSchema.safeParse(region).success) throw new UsageError("--key: is no API key");
+  if (!organization.startsWith(PREFIX)) throw new UsageError(`--organization: its name must begin with ${PREFIX}`);
   const health = await send("/v1/health", { key: null }).catch((error: unknown) => {
     const { message, cause } = error as Error;
     throw new UsageError(`${url} does not respond: ${cause instanceof Error ? cause.message : message}`);
@@ -46,12 +49,15 @@ const assertRightPlace = async ({ url, key, send }: Run): Promise<void> => {
     throw new UsageError(`${url}/v1/health is ${health.status}: ${health.text.slice(0, 200)}`);
   }
   if (served !== region) throw new UsageError(`${url} serves the region ${served}, and the key is of ${region}`);
-  const list = await send("/v1/work_items?limit=100");
-  if (list.status !== 200) throw new UsageError(`the list of work items is ${list.status}: ${list.text.slice(0, 200)}`);
-  const items = (list.body?.["data"] ?? []) as unknown as readonly Json[];
-  const other = items.find((item) => !textOf(item["external_id"]).startsWith(PREFIX));
-  if (other !== undefined) {
-    throw new UsageError("the key's organization has other work items; nothing was written. Make one for smoke tests");
+  // Ids follow from the organization's name and the external_id, and a dry run tells them.
+  const json = { dry_run: true, work_items: [{ external_id: prefix }] };
+  const preview = await send("/v1/work_items/batch", { method: "POST", json });
+  if (preview.status !== 200) throw new UsageError(`a dry run is ${preview.status}: ${preview.text.slice(0, 200)}`);
+  const id = textOf(preview.body?.["data"]?.["results"]?.[0]?.["data"]?.["id"]);
+  if (id !== workItemId(organization, prefix)) {
+    throw new UsageError(
+      `the key is not one of organization ${organization}; nothing was written. Name its own: --organization ${PREFIX}…`,
+    );
   }
 };
 
@@ -67,14 +73,19 @@ const tableOf = (outcomes: readonly Outcome[]): string => {
 
 await runCommand(async () => {
   const { values } = parseArgs({
-    options: { url: { type: "string" }, key: { type: "string" }, json: { type: "boolean", default: false } },
+    options: {
+      url: { type: "string" },
+      key: { type: "string" },
+      organization: { type: "string", default: ORGANIZATION_DEFAULT },
+      json: { type: "boolean", default: false },
+    },
   });
   if (values.url === undefined || values.key === undefined || !URL.canParse(values.url)) throw new UsageError(USAGE);
   const url = values.url.replace(/\/+$/, "");
-  const { key, json } = values;
+  const { key, json, organization } = values;
   const send = createSend(url, key);
   const run: Run = { url, key, send, prefix: `${PREFIX}${randomBytes(4).toString("hex")}-` };
-  await assertRightPlace(run);
+  await assertRightPlace(run, organization);
   const outcomes: Outcome[] = [];
   for (const check of [...edgeChecks, ...dataChecks, limitCheck]) outcomes.push(await perform(check, run));
   const differing = outcomes.filter(({ ok }) => !ok).length;
@@ -83,6 +94,6 @@ await runCommand(async () => {
   return [
     tableOf(outcomes),
     differing === 0 ? "everything is as documented" : `${differing} of ${outcomes.length} checks differ`,
-    "Its work items are gone with the organization: npm run organizations -- erase smoke-…",
+    `What it wrote is gone with the organization: npm run organizations -- erase ${organization}`,
   ].join("\n");
 });

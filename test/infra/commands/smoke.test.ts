@@ -32,11 +32,15 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const smoke = (url: string, apiKey = key): Promise<{ status: number; out: string; error: string }> =>
+const smoke = (
+  url: string,
+  apiKey = key,
+  options: readonly string[] = [],
+): Promise<{ status: number; out: string; error: string }> =>
   new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      ["infra/commands/smoke.ts", "--url", url, "--key", apiKey],
+      ["infra/commands/smoke.ts", "--url", url, "--key", apiKey, ...options],
       (_error, out, stderr) => resolve({ status: child.exitCode ?? 1, out, error: stderr.trim() }),
     );
   });
@@ -95,14 +99,11 @@ describe("npm run smoke", () => {
   it("writes nothing where it is in the wrong place", async () => {
     const eu = await deploymentThat((_headers, body) => body.replace('"region":"us"', '"region":"eu"'));
     const { key: demo } = await createKey(operator, "demo");
-    await fetch(`${stack.baseUrl}/v1/work_items`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${demo}`, "content-type": "application/json" },
-      body: JSON.stringify({ work_item: { external_id: "a customer's" } }),
-    });
     const refused = await Promise.all([
       smoke(eu),
       smoke(stack.baseUrl, demo),
+      smoke(stack.baseUrl, demo, ["--organization", "demo"]),
+      smoke(stack.baseUrl, `${key.slice(0, -6)}000000`),
       smoke(stack.baseUrl, "wi_us_short"),
       smoke("http://127.0.0.1:9"),
       smoke("nowhere"),
@@ -110,7 +111,9 @@ describe("npm run smoke", () => {
     expect(refused.map(({ status, out }) => [status, out])).toEqual(refused.map(() => [1, ""]));
     expect(refused.map(({ error }) => error)).toEqual([
       `${eu} serves the region eu, and the key is of us`,
-      "the key's organization has other work items; nothing was written. Make one for smoke tests",
+      "the key is not one of organization smoke-1; nothing was written. Name its own: --organization smoke-…",
+      "--organization: its name must begin with smoke-",
+      expect.stringMatching(/^a dry run is 401: /),
       "--key: is no API key",
       expect.stringContaining("http://127.0.0.1:9 does not respond: "),
       expect.stringContaining("usage: npm run smoke"),
