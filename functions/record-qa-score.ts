@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { NotFoundError } from "../lib/errors.ts";
 import { workItemId } from "../lib/identity.ts";
+import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
 import { directCall } from "../lib/runtime/direct-call.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
@@ -21,8 +23,12 @@ export const payloadSchema = z.strictObject({
 /** Sets the evaluation result of the work item that the payload names. */
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const recordQaScore = createRecordQaScore(runtime);
-  /** @throws NotFoundError, StoreBusyError */
+  const access = createAccessStore(runtime);
+  /** @throws NotFoundError, also for an organization that is being erased; StoreBusyError */
   return directCall(payloadSchema, async ({ organization, external_id, qa_score }) => {
+    if ((await access.findOrganization(organization)) === undefined) {
+      throw new NotFoundError(`organization ${organization} not found`);
+    }
     const id = workItemId(organization, external_id);
     await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
     return { id, external_id, qa_score };

@@ -87,7 +87,10 @@ export const workers = {
     name: "record-qa-score",
     summary: "Records the evaluation result of a work item",
     trigger: { kind: "direct" },
-    permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
+    permissions: {
+      access: { actions: ["GetItem"] },
+      workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] },
+    },
   },
   recordConversationUpload: {
     name: "record-conversation-upload",

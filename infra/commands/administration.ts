@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { WorkItemsError } from "../../lib/errors.ts";
-import type { Administration } from "../../lib/organizations/administration.ts";
-import { organizationIdSchema } from "../../lib/organizations/organization.ts";
-import { REGIONS, type RegionCode, regionCodesInWords, regionCodeSchema } from "../../lib/regions.ts";
+import { NotFoundError, WorkItemsError } from "../../lib/errors.ts";
+import { nearestTo } from "../../lib/nearest.ts";
+import { type Administration, getOrganization, listOrganizations } from "../../lib/organizations/administration.ts";
+import { organizationIdSchema, type OrganizationRecord } from "../../lib/organizations/organization.ts";
+import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../lib/regions.ts";
 
 /** The command line is not valid. The message says in one line what to do. */
 export class UsageError extends Error {}
@@ -41,10 +42,12 @@ const localVariables = (variables: Variables): Variables => {
   }
 };
 
-const regionCode = (value: string | undefined): RegionCode => {
+/** Checks the code of a region. @throws UsageError with the nearest one that exists */
+export const regionCode = (value: string | undefined): RegionCode => {
   const parsed = regionCodeSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)`);
+  const guess = value === undefined ? "" : `: there is no ${value}; did you mean ${nearestTo(value, regionCodes)}?`;
+  throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)${guess}`);
 };
 
 /** What a command works on. */
@@ -94,6 +97,18 @@ export const organizationId = (value: string | undefined): string => {
   const parsed = organizationIdSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
+};
+
+/** Reads an organization. @throws UsageError with the nearest one that exists */
+export const existingOrganization = async (administration: Administration, id: string): Promise<OrganizationRecord> => {
+  try {
+    return await getOrganization(administration, id);
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const others = (await listOrganizations(administration)).map(({ organization }) => organization);
+    const nearest = nearestTo(id, others);
+    throw new UsageError(`${error.message}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`);
+  }
 };
 
 const describe = (error: unknown): string => {

@@ -19,6 +19,13 @@ export interface EraseOptions {
 
 /** Point-in-time recovery keeps changes for so long. */
 const BACKUP_DAYS = 35;
+/** Objects in the bucket expire after so long. */
+const FILE_DAYS = 30;
+const DEAD_LETTER_DAYS = 14;
+/** X-Ray keeps traces for so long. */
+const TRACE_DAYS = 30;
+/** They expire after a day; DynamoDB deletes what has expired within a few days. */
+const PLAN_DAYS = 3;
 const DAY_MS = 86_400_000;
 /** Mentions that are printed without `--json`. */
 const MENTIONS_SHOWN = 20;
@@ -39,15 +46,38 @@ const countsInWords = (counts: Readonly<ErasureCounts>): string =>
     .map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`)
     .join(", ");
 
-/** What holds data of an erased organization for some time. */
-const remainsAfter = (finished: string) => [
+interface Remaining {
+  readonly what: string;
+  readonly until: string;
+}
+
+const backups = (finished: number): readonly Remaining[] => [
   {
     what: "continuous backups of the tables (point-in-time recovery)",
-    until: isoTime(Date.parse(finished) + BACKUP_DAYS * DAY_MS),
+    until: isoTime(finished + BACKUP_DAYS * DAY_MS),
   },
-  { what: "upload parts that were never completed in S3", until: isoTime(Date.parse(finished) + DAY_MS) },
-  { what: "logs: the organization's and its keys' ids, routes and sizes, no content", until: "the setting logDays" },
   { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
+];
+/** What holds data of an erased organization for some time. */
+const remainsOfOrganization = (finished: number): readonly Remaining[] => [
+  ...backups(finished),
+  { what: "upload parts that were never completed in S3", until: isoTime(finished + DAY_MS) },
+  {
+    what: "messages in queues and dead letters: ids, no content",
+    until: isoTime(finished + DEAD_LETTER_DAYS * DAY_MS),
+  },
+  { what: "traces: ids, routes and times, no content", until: isoTime(finished + TRACE_DAYS * DAY_MS) },
+  { what: "logs: the organization's and its keys' ids, routes and sizes, no content", until: "the setting logDays" },
+];
+/** What may hold data of an item or a person for some time. */
+const remainsOfContent = (finished: number): readonly Remaining[] => [
+  ...backups(finished),
+  { what: "files, segments and reports of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
+  { what: "plans of dry runs of uploads that held it", until: isoTime(finished + PLAN_DAYS * DAY_MS) },
+];
+const remainsInWords = (remains: readonly Remaining[]): string[] => [
+  "what remains:",
+  ...remains.map(({ what, until }) => `  ${what}: until ${until}`),
 ];
 
 const eraseAll = async (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
@@ -65,13 +95,12 @@ const eraseAll = async (runtime: OperatorRuntime, organization: string, options:
     onWait: (until, reason) => console.error(`waiting until ${isoTime(until)}, when ${reason}`),
     sleep,
   }).finally(erasing.stop);
-  const remains = remainsAfter(receipt.finished_at);
+  const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
   if (options.json) return JSON.stringify({ ...receipt, remains });
   return [
     `${receipt.organization} in ${receipt.region} is erased: ${countsInWords(receipt.erased)}`,
     `began ${receipt.began_at}, finished ${receipt.finished_at}, ${receipt.passes} passes, ${costOf(receipt.read_units)}`,
-    "what remains:",
-    ...remains.map(({ what, until }) => `  ${what}: until ${until}`),
+    ...remainsInWords(remains),
   ].join("\n");
 };
 
@@ -88,8 +117,22 @@ const eraseOne = async (
   }
   if (!dryRun) console.error("calls that know the item end within 30 s; then it is looked at again");
   const erased = dryRun ? first : await eraseItem(runtime, organization, externalId, { sleep });
-  if (options.json) return JSON.stringify({ organization, external_id: externalId, dry_run: dryRun, ...erased });
-  return `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`;
+  const at = runtime.clock();
+  const remains = remainsOfContent(at);
+  if (options.json) {
+    return JSON.stringify({
+      organization,
+      external_id: externalId,
+      dry_run: dryRun,
+      at: isoTime(at),
+      ...erased,
+      remains,
+    });
+  }
+  return [
+    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
+    ...(dryRun ? [] : remainsInWords(remains)),
+  ].join("\n");
 };
 
 const personInWords = (person: ErasedPerson, address: string, dryRun: boolean): string[] => {
@@ -122,9 +165,10 @@ const eraseAddress = async (
   const erased = await erasePerson(runtime, organization, address, { dryRun, onProgress: bar.update }).finally(
     bar.stop,
   );
-  return options.json
-    ? JSON.stringify({ organization, dry_run: dryRun, at: isoTime(runtime.clock()), ...erased })
-    : personInWords(erased, address, dryRun).join("\n");
+  const at = runtime.clock();
+  const remains = remainsOfContent(at);
+  if (options.json) return JSON.stringify({ organization, dry_run: dryRun, at: isoTime(at), ...erased, remains });
+  return [...personInWords(erased, address, dryRun), ...(dryRun ? [] : remainsInWords(remains))].join("\n");
 };
 
 /** `organizations erase`: everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */

@@ -16,6 +16,7 @@ import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../lib/organizatio
 import {
   COMMON_USAGE,
   commonOptions,
+  existingOrganization,
   openAdministration,
   type OpenedAdministration,
   organizationId,
@@ -105,6 +106,8 @@ const run = async (
     validUntil: expiry(values.expires, clock),
     scopes: scopesIn(values.scopes),
   };
+  const existing = async (organization: string | undefined): Promise<string> =>
+    (await existingOrganization(administration, organizationId(organization))).organization;
   const print = (result: unknown, text: string): string => (values.json ? JSON.stringify(result) : text);
   switch (command) {
     case "create": {
@@ -113,14 +116,15 @@ const run = async (
     }
     case "list": {
       const { organization } = values;
-      const keys = await list(administration, organization === undefined ? undefined : organizationId(organization));
+      if (organization !== undefined) await existing(organization);
+      const keys = await list(administration, organization);
       return print(
         keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
         keys.map((key) => describeListed(key, clock())).join("\n") || `${organization ?? "nobody"} has no keys`,
       );
     }
     case "rotate": {
-      const rotated = await rotateKey(administration, organizationId(values.organization), options);
+      const rotated = await rotateKey(administration, await existing(values.organization), options);
       const { previous, revoked } = rotated;
       return print(
         {
@@ -134,7 +138,8 @@ const run = async (
       );
     }
     case "revoke": {
-      const revoked = await revokeKey(administration, organizationId(values.organization), keyId(values.key));
+      const id = keyId(values.key);
+      const revoked = await revokeKey(administration, await existing(values.organization), id);
       return print(withoutHash(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`);
     }
     default:

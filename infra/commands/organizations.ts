@@ -2,8 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { SingleBar } from "cli-progress";
-import { NotFoundError } from "../../lib/errors.ts";
-import { nearestTo } from "../../lib/nearest.ts";
 import {
   type Administration,
   getOrganization,
@@ -22,6 +20,7 @@ import { reindexOrganization } from "../../lib/organizations/reindex.ts";
 import {
   COMMON_USAGE,
   commonOptions,
+  existingOrganization,
   openAdministration,
   type OpenedAdministration,
   organizationId,
@@ -105,41 +104,26 @@ const list = async (opened: OpenedAdministration, { json }: Values): Promise<str
   return records.map(describe).join("\n") || "there are no organizations";
 };
 
-/** Reads an organization. @throws UsageError with the nearest one that exists */
-const existing = async (opened: OpenedAdministration, id: string): Promise<OrganizationRecord> => {
-  try {
-    return await getOrganization(opened, id);
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    const others = await listOrganizations(opened);
-    const nearest = nearestTo(
-      id,
-      others.map(({ organization }) => organization),
-    );
-    throw new UsageError(`${error.message}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`);
-  }
-};
-
 type Command = (opened: OpenedAdministration, organization: string, values: Values) => Promise<string | undefined>;
 
 /** The commands on one organization. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   set: async (opened, organization, values) => show(await set(opened, organization, values), values),
-  show: async (opened, organization, values) => show(await existing(opened, organization), values),
+  show: async (opened, organization, values) => show(await existingOrganization(opened, organization), values),
   reindex: async (opened, organization, values) => {
-    await existing(opened, organization);
+    await existingOrganization(opened, organization);
     return show(await reindex(opened, organization), values);
   },
   export: async (opened, organization, values) => {
-    await existing(opened, organization);
+    await existingOrganization(opened, organization);
     return exportTo(operatorRuntime(opened), organization, values);
   },
   import: async (opened, organization, values) => {
-    await existing(opened, organization);
+    await existingOrganization(opened, organization);
     return importFrom(operatorRuntime(opened), organization, values);
   },
   erase: async (opened, organization, values) => {
-    await existing(opened, organization);
+    await existingOrganization(opened, organization);
     return erase(operatorRuntime(opened), organization, values);
   },
 };

@@ -1,10 +1,10 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { nearestTo } from "../../lib/nearest.ts";
-import { REGIONS, regionCodesInWords, regionCodeSchema } from "../../lib/regions.ts";
+import { REGIONS } from "../../lib/regions.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import { stackNameOf } from "../settings/settings.ts";
 import { stages } from "../stages.ts";
-import { UsageError, type Variables } from "./administration.ts";
+import { regionCode, UsageError, type Variables } from "./administration.ts";
 
 /** The outputs that name a stack's tables and bucket, by the variables of functions. */
 const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
@@ -37,18 +37,13 @@ export const variablesOf = async (
       `--stage ${stage}: there is no such stage; did you mean ${nearestTo(stage, Object.keys(stages))}?`,
     );
   }
-  const region = regionCodeSchema.safeParse(target.region);
-  if (!region.success) {
-    const nearest =
-      target.region === undefined ? "" : `; did you mean ${nearestTo(target.region, Object.keys(REGIONS))}?`;
-    throw new UsageError(`name the region: --region ${regionCodesInWords}${nearest}`);
-  }
-  const client = new CloudFormationClient({ region: REGIONS[region.data].awsRegion, maxAttempts: 3 });
-  const stack = await describe(client, stackNameOf(region.data, stage));
+  const region = regionCode(target.region);
+  const client = new CloudFormationClient({ region: REGIONS[region].awsRegion, maxAttempts: 3 });
+  const stack = await describe(client, stackNameOf(region, stage));
   const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   return {
     ...environment,
-    REGION_CODE: region.data,
+    REGION_CODE: region,
     ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
   };
 };

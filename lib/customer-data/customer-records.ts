@@ -4,6 +4,7 @@ import { chunksOf, mapConcurrently } from "../concurrency.ts";
 import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
 import { StoreBusyError } from "../errors.ts";
 import type { PartitionKind } from "../resources.ts";
+import { isThrottled } from "../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 
 /** What reading and removing an organization's records requires of a runtime. */
@@ -34,45 +35,76 @@ const ownerOf = ({ pk, sk }: RecordKey): string | undefined => {
 /** Kind of a record's partition. */
 export const kindOf = ({ pk }: RecordKey): PartitionKind => pk.slice(0, pk.indexOf("#")) as PartitionKind;
 
+/** Where a segment goes on. */
+export interface ScanPlace {
+  /** The last record that was read. @default the segment begins */
+  readonly after?: RecordKey | undefined;
+  readonly ended: boolean;
+}
+/** One page of a segment: the organization's records in it, if there are any. */
+export interface ScanPage {
+  readonly records: readonly (Attributes & RecordKey)[];
+  readonly segment: number;
+  /** Where the segment goes on after this page. */
+  readonly place: ScanPlace;
+}
+/** The places of a scan that begins. */
+export const scanStart = (): ScanPlace[] => Array.from({ length: SEGMENTS }, () => ({ ended: false }));
+
 /**
  * Reads all records of an organization in the WorkItems table, strongly consistent, by scanning the whole table. The
  * records of a partition come together, in the order of their sort keys.
- * @param handle called with the records of each page that has any; each segment waits for it
+ * @param handle called with each page; its segment waits for it
+ * @param places where an earlier scan has stopped
+ * @throws StoreBusyError if DynamoDB keeps throttling
  */
 export const scanOrganization = async (
   { dynamodb, environment }: RecordsRuntime,
   organization: string,
-  handle: (records: readonly (Attributes & RecordKey)[], segment: number) => Promise<void>,
+  handle: (page: ScanPage) => Promise<void>,
   onProgress: (progress: ScanProgress) => void = () => undefined,
+  places: readonly ScanPlace[] = scanStart(),
 ): Promise<ScanProgress> => {
   let scanned = 0;
   let readUnits = 0;
+  const read = async (segment: number, start: RecordKey | undefined) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await dynamodb.send(
+          new ScanCommand({
+            TableName: environment.WORK_ITEMS_TABLE,
+            Segment: segment,
+            TotalSegments: places.length,
+            // Lets through some records of others, whose keys happen to hold the same text.
+            FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
+            ExpressionAttributeValues: { ":owner": `#${organization}` },
+            ConsistentRead: true,
+            ReturnConsumedCapacity: "TOTAL",
+            ExclusiveStartKey: start && { ...start },
+          }),
+        );
+      } catch (error) {
+        if (!isThrottled(error)) throw error;
+        if (attempt === ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; repeat the command");
+        await backOff(attempt);
+      }
+    }
+  };
   const scanSegment = async (segment: number): Promise<void> => {
-    let start: Record<string, unknown> | undefined;
-    do {
-      const page = await dynamodb.send(
-        new ScanCommand({
-          TableName: environment.WORK_ITEMS_TABLE,
-          Segment: segment,
-          TotalSegments: SEGMENTS,
-          // Lets through some records of others, whose keys happen to hold the same text.
-          FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
-          ExpressionAttributeValues: { ":owner": `#${organization}` },
-          ConsistentRead: true,
-          ReturnConsumedCapacity: "TOTAL",
-          ExclusiveStartKey: start,
-        }),
-      );
+    let { after, ended } = places[segment] ?? { after: undefined, ended: true };
+    while (!ended) {
+      const page = await read(segment, after);
       scanned += page.ScannedCount ?? 0;
       readUnits += page.ConsumedCapacity?.CapacityUnits ?? 0;
       onProgress({ scanned, readUnits });
       const items = (page.Items ?? []) as (Attributes & RecordKey)[];
-      const own = items.filter((item) => ownerOf(item) === organization);
-      if (own.length > 0) await handle(own, segment);
-      start = page.LastEvaluatedKey;
-    } while (start !== undefined);
+      const records = items.filter((item) => ownerOf(item) === organization);
+      after = page.LastEvaluatedKey as RecordKey | undefined;
+      ended = after === undefined;
+      await handle({ records, segment, place: { after, ended } });
+    }
   };
-  await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scanSegment(segment)));
+  await Promise.all(places.map((_, segment) => scanSegment(segment)));
   return { scanned, readUnits };
 };
 

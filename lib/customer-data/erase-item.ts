@@ -75,7 +75,6 @@ export const eraseItem = async (
           ExpressionAttributeValues: { ":version": version },
         }),
       );
-      item = true;
     } catch (error) {
       // Somebody has changed it since: it is read again.
       if (!isConditionFailure(error)) throw error;
@@ -86,7 +85,9 @@ export const eraseItem = async (
     for (let found = first; !isEmpty(found); found = await find(runtime, key)) {
       await deleteRecords(runtime, table, found.events);
       events += found.events.length;
-      if (found.version !== undefined) await removeItem(found.version);
+      if (found.version === undefined) continue;
+      item = true;
+      await removeItem(found.version);
     }
   };
 

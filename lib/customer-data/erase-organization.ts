@@ -15,7 +15,7 @@ import type { RuntimeWith } from "../runtime/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
 import { deleteObjects, objectsOf } from "./customer-objects.ts";
-import { deleteRecords, kindOf, scanOrganization, type ScanProgress } from "./customer-records.ts";
+import { deleteRecords, kindOf, type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
 
 /** What erasing an organization requires of a runtime. */
 export type ErasureRuntime = Administration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
@@ -52,8 +52,9 @@ export interface ErasureOptions {
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A call or worker that knows the organization from its cache has ended after this time: two minutes for a worker. */
+/** The longest that a worker runs. One that has read a record before it was deleted may write until then. */
 const WORKERS_END_WITHIN_MS = 120_000;
+/** After this time no call or worker knows the organization from its cache. */
 const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
 
 const noCounts = (): ErasureCounts => ({
@@ -95,7 +96,7 @@ export const countForErasure = async (
   const scan = await scanOrganization(
     runtime,
     organization,
-    async (records) => {
+    async ({ records }) => {
       for (const record of records) erased[countedAs(record)] += 1;
     },
     (progress) => onProgress?.({ ...progress, erased }),
@@ -116,31 +117,40 @@ export const eraseOrganization = async (
   { onProgress, onWait, sleep }: ErasureOptions,
 ): Promise<ErasureReceipt> => {
   const { clock, environment } = runtime;
-  const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = await getOrganization(
-    runtime,
-    organization,
-  );
+  const before = await getOrganization(runtime, organization);
+  const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = before;
   await changeOrganization(runtime, organization, { erasing_since: since });
   const keys = await listKeys(runtime, organization);
   for (const key of keys) await revokeKey(runtime, organization, key.key_id);
 
-  const erased = { ...noCounts(), keys: keys.length };
+  const erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
   let readUnits = 0;
   let filesUntil = Date.parse(mayCome);
+  let saving = Promise.resolve();
+  /** Keeps what an erasure that is interrupted must know when it is repeated. */
+  const save = (): Promise<void> => {
+    // One after the other, so that nothing older replaces what is newer.
+    saving = saving.then(async () => {
+      await changeOrganization(runtime, organization, { erased: { ...erased }, files_until: isoTime(filesUntil) });
+    });
+    return saving;
+  };
 
-  const erasePage = async (records: readonly (Attributes & RecordKey)[]): Promise<void> => {
+  const erasePage = async ({ records }: ScanPage): Promise<void> => {
+    if (records.length === 0) return;
     const latest = Math.max(...records.map(fileMayComeUntil));
     if (latest > filesUntil) {
       filesUntil = latest;
       // Before the job is deleted: a repeated erasure must still wait for its file.
-      await changeOrganization(runtime, organization, { files_until: isoTime(latest) });
+      await save();
     }
     await deleteRecords(runtime, environment.WORK_ITEMS_TABLE, records);
     for (const record of records) erased[countedAs(record)] += 1;
+    await save();
   };
   /** @returns how many records and objects it found */
   const pass = async (): Promise<number> => {
-    const before = totalOf(erased);
+    const erasedBefore = totalOf(erased);
     const scan = await scanOrganization(runtime, organization, erasePage, (progress) =>
       onProgress?.({ ...progress, erased }),
     );
@@ -148,16 +158,20 @@ export const eraseOrganization = async (
     for await (const found of objectsOf(runtime, organization)) {
       await deleteObjects(runtime, found);
       erased.objects += found.length;
+      await save();
     }
-    return totalOf(erased) - before;
+    return totalOf(erased) - erasedBefore;
   };
 
   let passes = 0;
+  // An interrupted erasure may have deleted something just before this one began.
+  let lastFound = clock();
   for (let isEmpty = false; !isEmpty;) {
     const began = clock();
     const found = await pass();
     passes += 1;
-    const quiet = Date.parse(since) + QUIET_AFTER_MS;
+    if (found > 0) lastFound = clock();
+    const quiet = Math.max(Date.parse(since) + QUIET_AFTER_MS, lastFound + WORKERS_END_WITHIN_MS);
     const until = Math.max(quiet, filesUntil);
     isEmpty = found === 0 && began >= until;
     if (clock() < until) {

@@ -132,12 +132,13 @@ export const erasePerson = async (
     const scan = await scanOrganization(
       runtime,
       organizationId,
-      async (page) => {
+      async ({ records: page }) => {
         mentions.push(...page.flatMap(mentionsIn));
         files.push(...page.flatMap(fileOf));
         const found = page.filter(
           (record) => kindOf(record) === "ITEM" && (is(record["agent_email"]) || is(record["actor_email"])),
         );
+        if (found.length === 0) return;
         const counted = await empty(found);
         items += counted.items;
         events += counted.events;

@@ -1,5 +1,4 @@
 import { isoTime } from "../clock.ts";
-import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
 import { getOrganization } from "../organizations/administration.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
@@ -11,58 +10,98 @@ import {
   firstLine,
   workItemLine,
 } from "./customer-lines.ts";
-import { kindOf, scanOrganization, type ScanProgress } from "./customer-records.ts";
+import {
+  kindOf,
+  scanOrganization,
+  type ScanPage,
+  type ScanPlace,
+  type ScanProgress,
+  scanStart,
+} from "./customer-records.ts";
+
+/** How far an export has come. */
+export interface ExportPlace {
+  /** ISO 8601: when it began. */
+  readonly exported_at: string;
+  readonly counts: CustomerCounts;
+  readonly segments: readonly (ScanPlace & {
+    /** The item whose events come next: a partition may be continued on the next page. */
+    readonly item?: { readonly pk: string; readonly external_id: string } | undefined;
+  })[];
+}
+/** The result of an export. */
+export interface Exported {
+  readonly counts: CustomerCounts;
+  /** Read request units that the scan has consumed. */
+  readonly read_units: number;
+}
+
+/** Options of an export. */
+export interface ExportOptions {
+  readonly onProgress?: (progress: ScanProgress) => void;
+  /** Where an interrupted export goes on. @default it begins */
+  readonly from?: ExportPlace | undefined;
+  /** Called after each chunk with the place after it. The export waits for it. */
+  readonly onWritten?: (place: ExportPlace) => Promise<void>;
+}
 
 /**
  * Exports work items, deleted ones too, their events and the conversation uploads of an organization. Each item comes
  * before its events. A record that is changed meanwhile is exported as it was before or after the change.
  * @param write gets a chunk of lines, each with its line feed; the export waits for it
  * @returns how many there were, as the last line says
- * @throws NotFoundError
+ * @throws NotFoundError, StoreBusyError
  */
 export const exportOrganization = async (
   runtime: RuntimeWith<"workItems" | "access">,
   organization: string,
   write: (lines: string) => Promise<void>,
-  onProgress?: (progress: ScanProgress) => void,
-): Promise<CustomerCounts> => {
+  { onProgress, from, onWritten = async () => undefined }: ExportOptions = {},
+): Promise<Exported> => {
   await getOrganization(runtime, organization);
-  const counts = { work_items: 0, events: 0, conversation_uploads: 0 };
+  const exportedAt = from?.exported_at ?? isoTime(runtime.clock());
+  const counts = { work_items: 0, events: 0, conversation_uploads: 0, ...from?.counts };
+  const segments: ExportPlace["segments"][number][] = [...(from?.segments ?? scanStart())];
   const textOf = (line: CustomerLine): string => `${JSON.stringify(line)}\n`;
-  /** The item whose events come next, by segment: a partition may be continued on the next page. */
-  const items = new Map<number, { readonly pk: string; readonly externalId: string }>();
 
-  const linesOf = (record: Attributes & RecordKey, segment: number): CustomerLine[] => {
-    const kind = kindOf(record);
-    if (kind === "CONVERSATION") {
-      counts.conversation_uploads += 1;
-      return [conversationUploadLine(record)];
-    }
-    if (kind !== "ITEM") return [];
-    if (record.sk === ITEM_SORT_KEY) {
-      items.set(segment, { pk: record.pk, externalId: String(record["external_id"]) });
-      counts.work_items += 1;
-      return [workItemLine(record)];
-    }
-    const item = items.get(segment);
-    // Without its item an event cannot be seen by anybody.
-    if (item?.pk !== record.pk) return [];
-    counts.events += 1;
-    return [eventLine(item.externalId, record)];
+  const linesOf = ({ records, segment, place }: ScanPage): CustomerLine[] => {
+    let { item } = segments[segment] ?? {};
+    const lines = records.flatMap((record): CustomerLine[] => {
+      const kind = kindOf(record);
+      if (kind === "CONVERSATION") {
+        counts.conversation_uploads += 1;
+        return [conversationUploadLine(record)];
+      }
+      if (kind !== "ITEM") return [];
+      if (record.sk === ITEM_SORT_KEY) {
+        item = { pk: record.pk, external_id: String(record["external_id"]) };
+        counts.work_items += 1;
+        return [workItemLine(record)];
+      }
+      // Without its item an event cannot be seen by anybody.
+      if (item?.pk !== record.pk) return [];
+      counts.events += 1;
+      return [eventLine(item.external_id, record)];
+    });
+    segments[segment] = { ...place, item };
+    return lines;
   };
 
-  let writing = write(textOf(firstLine(organization, isoTime(runtime.clock()))));
-  await scanOrganization(
+  let writing = from === undefined ? write(textOf(firstLine(organization, exportedAt))) : Promise.resolve();
+  const { readUnits } = await scanOrganization(
     runtime,
     organization,
-    async (records, segment) => {
-      const lines = records.flatMap((record) => linesOf(record, segment)).map(textOf);
-      // One chunk after the other, so that no two are mixed.
-      writing = writing.then(() => write(lines.join("")));
+    async (page) => {
+      // One page after the other, so that no two are mixed, and the place is that of what is written.
+      writing = writing.then(async () => {
+        await write(linesOf(page).map(textOf).join(""));
+        await onWritten({ exported_at: exportedAt, counts: { ...counts }, segments: [...segments] });
+      });
       await writing;
     },
     onProgress,
+    [...segments],
   );
   await write(textOf({ end: counts }));
-  return counts;
+  return { counts, read_units: readUnits };
 };

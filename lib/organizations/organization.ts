@@ -58,6 +58,8 @@ export const organizationRecordSchema = z.object({
   erasing_since: z.string().optional(),
   /** ISO 8601. While it is erased: until then forms may still bring files. */
   files_until: z.string().optional(),
+  /** How many things of each kind were erased so far, also by an interrupted erasure. */
+  erased: z.record(z.string(), z.int()).optional(),
 });
 /** A decoded record of an organization. */
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;

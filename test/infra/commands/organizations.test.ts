@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -47,22 +47,25 @@ describe("npm run organizations", () => {
 
   it("exports to the standard output what it imports from the standard input", async () => {
     const { out, error } = await run("export acme");
-    expect(error).toBe("");
+    expect(error).toMatch(/^3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000$/);
     expect(out.split("\n")).toHaveLength(8);
     expect((await run("import acme", out)).out).toBe("wrote 0 records; 5 were there and stay as they are\n");
   });
 
   it("exports to a file that only its owner can read, and says where a file is missing", async () => {
     const file = join(directory, "acme.ndjson");
-    expect((await run(`export acme --file ${file}`)).out).toBe(
-      `${file}: 3 work items, 1 events, 1 conversation uploads\n`,
-    );
+    const counted = /3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000\n$/;
+    expect((await run(`export acme --file ${file} --dry-run`)).out).toMatch(counted);
+    await expect(readdir(directory)).resolves.toEqual(["env"]);
+    expect((await run(`export acme --file ${file}`)).out).toMatch(counted);
+    await expect(readdir(directory)).resolves.toEqual(["acme.ndjson", "env"]);
     expect((await readFile(file, "utf8")).split("\n").at(-2)).toContain('{"end"');
     expect(await run(`import acme --dry-run --file ${file}`)).toMatchObject({
       error: "",
       out: "would write 0 records; 5 were there and stay as they are\n",
     });
     expect((await run("import acme --file /nowhere")).error).toContain("--file: ENOENT");
+    expect((await run("export acme --file /nowhere/acme.ndjson")).error).toContain("--file: ENOENT");
   });
 
   it("erases only after the name was typed again", async () => {
@@ -85,6 +88,7 @@ describe("npm run organizations", () => {
     expect(out).toContain("emptied the agent of 2 work items and the actor of 1 events;");
     expect(out).toMatch(/ {2}content \(1\): [-0-9a-f]{36}\n/);
     expect(out).toContain("large.csv");
+    expect(out).toMatch(/what remains:\n {2}continuous backups .*: until 20\S+Z\n/);
     expect((await items()).map(({ agent }) => agent.email)).toEqual(expect.not.arrayContaining(["ann@example.com"]));
   });
 

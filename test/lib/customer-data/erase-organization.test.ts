@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
+import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
 import { countForErasure, eraseOrganization } from "../../../lib/customer-data/erase-organization.ts";
 import { createKey, getOrganization, revokeKey } from "../../../lib/organizations/administration.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
@@ -77,16 +79,32 @@ describe("erasing an organization", () => {
     clock.advance(10 * MINUTE_MS);
 
     const untils: number[] = [];
-    const { began_at: began } = await eraseOrganization(operatorOf(runtime), "acme", {
+    const { began_at: began, erased } = await eraseOrganization(operatorOf(runtime), "acme", {
       onWait: (until) => untils.push(until - started),
       sleep: async (milliseconds) => {
-        await putObject(runtime, "uploads/acme/form/source.csv");
+        if (untils.length === 1) await putObject(runtime, "uploads/acme/form/source.csv");
         await sleep(milliseconds);
       },
     });
-    expect(untils).toEqual([15 * MINUTE_MS + 1024 / 256]);
+    const fileMayCome = 15 * MINUTE_MS + 1024 / 256;
+    expect(untils).toEqual([fileMayCome, fileMayCome + 2 * MINUTE_MS]);
     expect(Date.parse(began)).toBe(started);
+    expect(erased).toMatchObject({ work_items: 3, events: 1, upload_jobs: 1, objects: 1 });
     expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("looks again when workers have ended that had read what it found", async () => {
+    let waits = 0;
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        waits += 1;
+        await sleep(milliseconds - 1);
+        if (waits <= 2) await putObject(runtime, `uploads/acme/late/${waits}.csv`);
+        await sleep(1);
+      },
+    });
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+    expect(waits).toBe(3);
   });
 
   it("can be repeated after DynamoDB has failed at any place", async () => {
@@ -106,15 +124,35 @@ describe("erasing an organization", () => {
     const harness = createUploadHarness(runtime);
     await harness.upload(acme.organization, "external_id\nfrom a file\n");
     let refusal: unknown;
+    let isLate = false;
     await eraseOrganization(operatorOf(runtime), "acme", {
       sleep: async (milliseconds) => {
         refusal ??= await createKey(operatorOf(runtime), "acme").catch((error: Error) => error.message);
-        await harness.upload(acme.organization, "external_id\nfrom a file\n");
+        if (!isLate) await harness.upload(acme.organization, "external_id\nfrom a file\n");
+        isLate = true;
         await harness.drain();
         await sleep(milliseconds);
       },
     });
     expect(refusal).toBe("the data of acme is being erased since 2026-03-01T12:00:00.000Z");
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("lets no other system record anything", async () => {
+    const refusals: unknown[] = [];
+    const record = { organization: "acme", external_id: "kept" };
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        for (const call of [
+          createRecordQaScore(runtime)({ ...record, qa_score: 1 }),
+          createRecordConversation(runtime)({ ...record, source: "phone", status: "pending" }),
+        ]) {
+          refusals.push(await call.catch((error: Error) => error.message));
+        }
+        await sleep(milliseconds);
+      },
+    });
+    expect(refusals).toEqual(["organization acme not found", "organization acme not found"]);
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { exportOrganization } from "../../../lib/customer-data/export-organization.ts";
+import { exportOrganization, type ExportPlace } from "../../../lib/customer-data/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/customer-data/import-organization.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { createCustomer, type Customer, fill } from "../../support/customer-data.ts";
+import { injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 let runtime: TestRuntime;
@@ -49,6 +50,31 @@ describe("an export", () => {
     const names = lines.map((line) => JSON.stringify(line["work_item"] ?? line["event"] ?? {}));
     const item = names.findIndex((text) => text.includes('"external_id":"digits"'));
     expect(names[item + 1]).toContain('"work_item_external_id":"digits"');
+  });
+
+  it("goes on where it was interrupted, with each thing once", async () => {
+    const places: ExportPlace[] = [];
+    const whole: string[] = [];
+    await exportOrganization(runtime, "acme", async (lines) => void whole.push(lines), {
+      onWritten: async (place) => void places.push(JSON.parse(JSON.stringify(place)) as ExportPlace),
+    });
+    for (const [index, from] of places.entries()) {
+      const rest: string[] = [];
+      await exportOrganization(runtime, "acme", async (lines) => void rest.push(lines), { from });
+      // The first chunk is the first line; the others are written before their places are told.
+      const both = [...whole.slice(0, index + 2), ...rest].join("").trimEnd().split("\n");
+      expect(both.toSorted()).toEqual(whole.join("").trimEnd().split("\n").toSorted());
+    }
+    expect(places.length).toBeGreaterThan(3);
+  });
+
+  it("waits and asks again where DynamoDB throttles", async () => {
+    let refused = 0;
+    const remove = injectFaults(runtime.dynamodb, (command) =>
+      command === "ScanCommand" && refused++ % 3 !== 2 ? "throttled" : "none",
+    );
+    expect(await exported(runtime, "acme")).toHaveLength(10);
+    remove();
   });
 
   it("is imported elsewhere under the same id: every response is the same, byte for byte", async () => {
