@@ -13,6 +13,16 @@ const lockSchema = z.object({
   ),
 });
 
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")));
+
+test("every script installs the packages first, so that it works in a fresh clone", () => {
+  const names = Object.keys(scripts).filter((name) => !name.startsWith("pre"));
+  expect(names).toEqual(expect.arrayContaining(["start", "test", "synth", "keys", "demo"]));
+  expect(names.filter((name) => scripts[`pre${name}`] !== "node infra/local/install.mjs")).toEqual([]);
+});
+
 const { packages } = lockSchema.parse(
   JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")),
 );

@@ -99,15 +99,20 @@ export const organizationId = (value: string | undefined): string => {
   throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
 };
 
-/** Reads an organization. @throws UsageError with the nearest one that exists */
-export const existingOrganization = async (administration: Administration, id: string): Promise<OrganizationRecord> => {
+/** Reads an organization. @param advice end of the message @throws UsageError with the nearest one that exists */
+export const existingOrganization = async (
+  administration: Administration,
+  id: string,
+  advice = "",
+): Promise<OrganizationRecord> => {
   try {
     return await getOrganization(administration, id);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const others = (await listOrganizations(administration)).map(({ organization }) => organization);
     const nearest = nearestTo(id, others);
-    throw new UsageError(`${error.message}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`);
+    const hint = nearest === undefined ? ";" : `; did you mean ${nearest}?`;
+    throw new UsageError(`${error.message}${hint} ${advice}`.replace(/;? *$/, ""));
   }
 };
 

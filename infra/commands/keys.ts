@@ -27,7 +27,7 @@ import { variablesOf } from "./stack-variables.ts";
 
 const USAGE = `usage: npm run keys -- create --organization acme [--name ci] [--expires 90d] [--scopes read,write,upload]
        npm run keys -- list   [--organization acme]
-       npm run keys -- rotate --organization acme [--name ci] [--expires 90d] [--scopes read,write,upload]
+       npm run keys -- rotate --organization acme [--name ci | --key <key id>] [--expires 90d] [--scopes read,write,upload]
        npm run keys -- revoke --organization acme --key <key id, or the key itself>
 ${COMMON_USAGE}`;
 
@@ -124,7 +124,10 @@ const run = async (
       );
     }
     case "rotate": {
-      const rotated = await rotateKey(administration, await existing(values.organization), options);
+      const rotated = await rotateKey(administration, await existing(values.organization), {
+        ...options,
+        keyId: values.key === undefined ? undefined : keyId(values.key),
+      });
       const { previous, revoked } = rotated;
       return print(
         {

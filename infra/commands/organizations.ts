@@ -34,7 +34,7 @@ import { exportTo, importFrom } from "./transfer.ts";
 
 const USAGE = `usage: npm run organizations -- list
        npm run organizations -- show acme
-       npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8]
+       npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8] [--create]
        npm run organizations -- reindex acme [--items-table <WorkItems table>]
        npm run organizations -- export acme [--file acme.ndjson] [--items-table <restored table>]
        npm run organizations -- import acme [--file acme.ndjson] [--replace] [--dry-run]
@@ -108,7 +108,10 @@ type Command = (opened: OpenedAdministration, organization: string, values: Valu
 
 /** The commands on one organization. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  set: async (opened, organization, values) => show(await set(opened, organization, values), values),
+  set: async (opened, organization, values) => {
+    if (!values.create) await existingOrganization(opened, organization, "--create makes a new one");
+    return show(await set(opened, organization, values), values);
+  },
   show: async (opened, organization, values) => show(await existingOrganization(opened, organization), values),
   reindex: async (opened, organization, values) => {
     await existingOrganization(opened, organization);
@@ -133,6 +136,7 @@ const options = {
   rate: { type: "string" },
   burst: { type: "string" },
   "listing-shards": { type: "string" },
+  create: { type: "boolean", default: false },
   file: { type: "string" },
   replace: { type: "boolean", default: false },
   item: { type: "string" },

@@ -1,4 +1,5 @@
 import { EXPOSED_HEADERS } from "../../lib/http/cors.ts";
+import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 
 interface GatewayResponse {
@@ -14,6 +15,10 @@ const unauthorized: GatewayResponse = {
   statusCode: "401",
   error: "a valid API key is required: Authorization: Bearer <API_KEY>",
 };
+/** The gateway does not know for which path. */
+const TOO_LARGE =
+  `the request body must be at most ${BODY_MAX_BYTES} bytes; send more items in several batches, and a larger file by ` +
+  'the form that POST /v1/work_items/upload gives for the JSON { "upload": { "filename", "size" } }';
 const forbidden: GatewayResponse = { statusCode: "403", error: "forbidden" };
 const internal: GatewayResponse = { statusCode: "500", error: "internal error" };
 const busy: GatewayResponse = { statusCode: "503", error: "the service is busy; retry later", retryAfter: 1 };
@@ -32,7 +37,7 @@ const GATEWAY_RESPONSES: readonly (readonly [ResponseType, GatewayResponse])[] =
   [ResponseType.WAF_FILTERED, forbidden],
   [ResponseType.BAD_REQUEST_PARAMETERS, { statusCode: "400", error: "malformed request" }],
   [ResponseType.BAD_REQUEST_BODY, { statusCode: "400", error: "malformed request body" }],
-  [ResponseType.REQUEST_TOO_LARGE, { statusCode: "413", error: "the request body is too large" }],
+  [ResponseType.REQUEST_TOO_LARGE, { statusCode: "413", error: TOO_LARGE }],
   [ResponseType.UNSUPPORTED_MEDIA_TYPE, { statusCode: "415", error: "unsupported Content-Type" }],
   [ResponseType.THROTTLED, tooMany],
   [ResponseType.QUOTA_EXCEEDED, tooMany],

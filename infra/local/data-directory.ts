@@ -1,10 +1,22 @@
-import { createWriteStream, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import {
+  chmodSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 
+/** Only this user may read the data: it belongs to customers, and to whoever tries with theirs. */
+const PRIVATE_DIRECTORY = 0o700;
+const PRIVATE_FILE = 0o600;
 /** Above this size the functions' log is emptied at the next start. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
 /** Time for another local stack that is stopping, or an engine whose parent was just killed, to end. */
@@ -63,6 +75,25 @@ const assertFree = async (file: string): Promise<void> => {
   database.close();
 };
 
+/**
+ * Makes a directory and those above it. Node's own way never ends where the file system refuses without a reason, as
+ * /proc does. @throws Error of the file system
+ */
+const makeDirectory = (path: string): void => {
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, PRIVATE_DIRECTORY);
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+};
+
+/** Makes a file that only this user may read, or keeps one and takes it from other users. */
+const makePrivateFile = (file: string): void => {
+  if (existsSync(file)) chmodSync(file, PRIVATE_FILE);
+  else writeFileSync(file, "", { mode: PRIVATE_FILE, flag: "a" });
+};
+
 const openLog = (file: string): Writable => {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(file);
   const log = createWriteStream(file, { flags: "a" });
@@ -81,21 +112,28 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
   const path = resolve(directory);
   const inside = (name: string): string => join(path, name);
   const [queues, objects, dynamodbFile] = [inside("queues"), inside("objects"), inside("dynamodb.sqlite")];
+  const [holderFile, lockFile, logFile] = [inside("holder"), inside("lock"), inside("functions.log")];
+  const queuesFile = join(queues, "fauxqs.db");
   try {
-    for (const each of [path, queues, objects]) mkdirSync(each, { recursive: true });
+    // The directory itself may be one that others use too, if it was there before.
+    makeDirectory(path);
+    for (const each of [queues, objects]) {
+      makeDirectory(each);
+      chmodSync(each, PRIVATE_DIRECTORY);
+    }
+    for (const file of [dynamodbFile, queuesFile, holderFile, lockFile, logFile]) makePrivateFile(file);
   } catch (error) {
     throw new LocalStackError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
   }
-  const holderFile = inside("holder");
-  const locked = await lockWhenFree(inside("lock"));
+  const locked = await lockWhenFree(lockFile);
   if (locked === undefined) {
-    const holder = readFileSync(holderFile, { encoding: "utf8", flag: "a+" }).trim();
+    const holder = readFileSync(holderFile, "utf8").trim();
     throw new LocalStackError(`the data directory ${path} is in use by another local stack (process ${holder})`);
   }
   try {
     writeFileSync(holderFile, `${process.pid}\n`);
-    await Promise.all([assertFree(dynamodbFile), assertFree(join(queues, "fauxqs.db"))]);
-    const log = openLog(inside("functions.log"));
+    await Promise.all([assertFree(dynamodbFile), assertFree(queuesFile)]);
+    const log = openLog(logFile);
     return {
       path,
       dynamodbFile,

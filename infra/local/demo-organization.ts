@@ -5,11 +5,11 @@ import { hashApiKey } from "../../lib/organizations/api-key.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 
 const ORGANIZATION = "demo";
-/** Requests a second and at once: more than one machine can serve, so that the limit is never reached. */
+/** Requests a second and at once: more than one machine can serve. `organizations -- set demo` sets one that can be met. */
 const LIMIT = 10_000;
 
 /**
- * Creates the organization `demo` if it does not exist, and sets its limits.
+ * Creates the organization `demo` with its limits if it does not exist. Limits that were set since are kept.
  * @param previousKey its API key from the last start
  * @returns that key, or a new one if it is no longer live
  */
@@ -25,7 +25,9 @@ export const prepareDemoOrganization = async (
     region,
     clock: Date.now,
   };
-  await putOrganization(administration, ORGANIZATION, { rate: LIMIT, burst: LIMIT });
+  if ((await createAccessStore(administration).findOrganization(ORGANIZATION)) === undefined) {
+    await putOrganization(administration, ORGANIZATION, { rate: LIMIT, burst: LIMIT });
+  }
   if (previousKey !== undefined) {
     const record = await createAccessStore(administration).findKey(hashApiKey(previousKey));
     if (record !== undefined && isLive(record, Date.now())) return previousKey;

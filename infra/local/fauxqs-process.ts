@@ -33,6 +33,8 @@ const report = (message: FauxqsMessage): void => {
   process.send?.(message);
 };
 
+// Only this user may read what it stores.
+process.umask(0o077);
 const [, , queues, objects] = process.argv;
 try {
   if (objects !== undefined) removeIncomplete(objects);

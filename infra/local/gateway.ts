@@ -85,15 +85,31 @@ const compressed = (
   };
 };
 
+/** A response with the body that every error has, to a request that is not passed on. */
+const refusal = (status: number, error: string, requestId: string): HttpResponse => ({
+  status,
+  headers: [
+    ["Content-Type", "application/json"],
+    ["x-request-id", requestId],
+  ],
+  body: Buffer.from(JSON.stringify({ error })),
+});
+
+/** Why Node cannot parse a request, by the codes of its errors. */
+const UNREADABLE: Readonly<Record<string, readonly [status: number, reason: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request header fields too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request timeout"],
+};
+
 /** Responds to a request that Node cannot parse: its headers are too large, or it is not HTTP. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (!socket.writable) return;
-  const [status, reason] =
-    error.code === "HPE_HEADER_OVERFLOW" ? [431, "Request header fields too large"] : [400, "Malformed request"];
-  const body = JSON.stringify({ error: reason });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  const [status, reason] = UNREADABLE[error.code ?? ""] ?? [400, "Malformed request"];
+  const { headers, body } = refusal(status, reason, randomUUID());
+  const lines = [...headers, ["Content-Length", String(body.length)], ["Connection", "close"]].map(
+    ([name, value]) => `${name}: ${value}\r\n`,
   );
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body.toString()}`);
 };
 
 const stageSchema = z.object({ StageName: z.string() });
@@ -116,6 +132,9 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
   const { BinaryMediaTypes: binaryMediaTypes, MinimumCompressionSize: compressedFrom } = restApi ?? NO_REST_API;
 
   const handle = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
+    if (message.httpVersion === "1.1" && message.headers.host === undefined) {
+      return refusal(400, "Malformed request: the header Host is required", requestId);
+    }
     const sent = await readBody(message);
     const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
     if (body === "unsupported") return gatewayResponse("UNSUPPORTED_MEDIA_TYPE", requestId);
@@ -160,10 +179,20 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     }
   };
 
+  // A request without Host is refused above: Node's own refusal has no body.
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS },
+    { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false },
     (message, response) => void serve(message, response),
   );
+  server.on("checkExpectation", (_message: IncomingMessage, response: ServerResponse) => {
+    const requestId = randomUUID();
+    // The client still holds its body back.
+    const headers: Header[] = [
+      ["x-amzn-RequestId", requestId],
+      ["Connection", "close"],
+    ];
+    send(response, refusal(417, "Expect must be 100-continue", requestId), headers);
+  });
   server.on("clientError", refuse);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {

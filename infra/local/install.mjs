@@ -1,5 +1,5 @@
 /**
- * Runs before `npm start` and `npm test`: installs the packages in package-lock.json if they are not installed yet.
+ * Runs before the npm scripts: installs the packages in package-lock.json if they are not installed yet.
  * Plain JavaScript without dependencies: in a fresh clone the host's own Node runs it, in any version.
  */
 import { spawnSync } from "node:child_process";
@@ -27,7 +27,7 @@ const isInstalled = () => {
 };
 
 if (!isInstalled()) {
-  console.log("Installing the packages that package-lock.json names …");
+  console.error("Installing the packages that package-lock.json names …");
   const npm = process.env["npm_execpath"];
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
   const { status } = spawnSync(command[0], [...command.slice(1), "ci", "--loglevel=error"], {

@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -94,6 +95,18 @@ const failureOf = (engines: Readonly<Record<string, Pick<DynamoDbEngine | Fauxqs
       return new LocalStackError(`the ${name} engine has ended by itself`);
     }),
   );
+
+/** A log whose lines are printed too. */
+const printed = (log: Writable): Writable => {
+  const both = new Writable({
+    write: (chunk, encoding, written) => {
+      process.stderr.write(chunk);
+      log.write(chunk, encoding, () => written());
+    },
+  });
+  // Every instance of a function writes to it.
+  return both.setMaxListeners(0);
+};
 
 /** Starts the pollers and schedules that invoke the workers. @returns a function that stops them */
 const startWorkers = (
@@ -194,10 +207,8 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     sqs: sqsEndpoint,
   });
   const definitions = functionsOf(template, directory, platform);
-  if (verbose) data.log.pipe(process.stderr);
-  const functions = new Map(
-    definitions.map((definition) => [definition.name, createLambdaFunction(definition, data.log)]),
-  );
+  const log = verbose ? printed(data.log) : data.log;
+  const functions = new Map(definitions.map((definition) => [definition.name, createLambdaFunction(definition, log)]));
   started.defer(async () => {
     await Promise.all([...functions.values()].map((one) => one.stop()));
   });

@@ -43,6 +43,13 @@ export const TIMEOUT_MARGIN_MILLISECONDS = 500;
 
 const NOTHING = { value: undefined, problems: [] };
 
+/** The problem of a query parameter. A plus sign arrives as a space unless it is percent-encoded. */
+const parameterProblem = (problem: Problem, parameters: Readonly<Record<string, string | undefined>>): Problem => {
+  const holdsSpace = parameters[String(problem.path[0])]?.includes(" ") ?? false;
+  const hint = holdsSpace && problem.code === "invalid_format" ? "; write + as %2B in a query" : "";
+  return { ...problem, message: problem.message + hint, isParameter: true };
+};
+
 /** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
 export const callOf = <R extends Route>(
   route: R,
@@ -62,7 +69,7 @@ export const callOf = <R extends Route>(
     code: "repeated",
     message: "must be given once",
   }));
-  const parameterProblems = [...repetitions, ...query.problems].map((problem) => ({ ...problem, isParameter: true }));
+  const parameterProblems = [...repetitions, ...query.problems].map((problem) => parameterProblem(problem, parameters));
   refuseProblems([...parameterProblems, ...body.problems, ...fields.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {

@@ -14,6 +14,8 @@ export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" 
   readonly source: ListingSource;
   /** Values that projected attributes must have; undefined ones are ignored. */
   readonly filters: Readonly<Record<string, string | undefined>>;
+  /** The same in lower case, for projected attributes of ASCII that are compared without case. @default none */
+  readonly filtersIgnoringCase?: Readonly<Record<string, string | undefined>>;
   /** Lowest and highest place, both inclusive. */
   readonly range: { readonly low: string; readonly high: string };
   /** Only entries below this place are returned; the others were read before. */
@@ -67,6 +69,34 @@ const firstSizeOf = (limit: number, shards: number, isFiltered: boolean): number
   return Math.max(ENTRIES_PER_QUERY_MIN, expected) * (isFiltered ? READ_AHEAD_WHEN_FILTERED : 1);
 };
 
+type Filter = readonly [name: string, value: string];
+const filtersIn = (filters: Readonly<Record<string, string | undefined>> = {}): Filter[] =>
+  Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+
+/**
+ * The parts of a query that filter. DynamoDB cannot compare without case, but it leaves out texts of another length; the
+ * others are compared here.
+ */
+const filterExpression = (exact: readonly Filter[], ignoringCase: readonly Filter[]) => {
+  const names = [...exact, ...ignoringCase].map(([name], index) => [`#filter${index}`, name] as const);
+  const values = [...exact.map(([, value]) => value), ...ignoringCase.map(([, value]) => value.length)];
+  const conditions = values.map((value, index) =>
+    typeof value === "number" ? `size(#filter${index}) = :filter${index}` : `#filter${index} = :filter${index}`,
+  );
+  return {
+    values: Object.fromEntries(values.map((value, index) => [`:filter${index}`, value])),
+    projected: names.slice(exact.length).map(([placeholder]) => placeholder),
+    ...(conditions.length > 0 && {
+      expression: { FilterExpression: conditions.join(" AND "), ExpressionAttributeNames: Object.fromEntries(names) },
+    }),
+  };
+};
+
+const isLike = (item: Readonly<Record<string, unknown>>, [name, value]: Filter): boolean => {
+  const stored = item[name];
+  return typeof stored === "string" && stored.toLowerCase() === value;
+};
+
 const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
 const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
 
@@ -77,8 +107,9 @@ const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
  */
 export const walkListing = async (query: ListingQuery): Promise<ListingPage> => {
   const { dynamodb, environment, source, limit, after } = query;
-  const filters = Object.entries(query.filters).filter(([, value]) => value !== undefined);
-  const firstSize = firstSizeOf(limit, source.partitions.length, filters.length > 0);
+  const ignoringCase = filtersIn(query.filtersIgnoringCase);
+  const filter = filterExpression(filtersIn(query.filters), ignoringCase);
+  const firstSize = firstSizeOf(limit, source.partitions.length, filter.expression !== undefined);
   const top = after !== undefined && after < query.range.high ? after : query.range.high;
   let spent = 0;
 
@@ -93,23 +124,20 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
         IndexName: source.index,
         ScanIndexForward: false,
         KeyConditionExpression: `${source.partitionKey} = :partition AND listing_sk BETWEEN :low AND :high`,
-        ProjectionExpression: "pk, sk, listing_sk",
+        ProjectionExpression: ["pk, sk, listing_sk", ...filter.projected].join(", "),
         ExpressionAttributeValues: {
           ":partition": shard.partition,
           ":low": query.range.low,
           ":high": shard.stoppedAt ?? top,
-          ...Object.fromEntries(filters.map(([, value], index) => [`:filter${index}`, value])),
+          ...filter.values,
         },
-        ...(filters.length > 0 && {
-          FilterExpression: filters.map((_, index) => `#filter${index} = :filter${index}`).join(" AND "),
-          ExpressionAttributeNames: Object.fromEntries(filters.map(([name], index) => [`#filter${index}`, name])),
-        }),
+        ...filter.expression,
         Limit: Math.min(firstSize * 2 ** shard.queries, ENTRIES_PER_QUERY_MAX),
         ReturnConsumedCapacity: "TOTAL",
       }),
     );
     const above = shard.stoppedAt ?? after;
-    const entries = Items.map(entryFrom);
+    const entries = Items.filter((item) => ignoringCase.every((each) => isLike(item, each))).map(entryFrom);
     shard.buffer.push(...entries.filter((entry) => above === undefined || entry.listing_sk < above));
     shard.exhausted = LastEvaluatedKey === undefined;
     shard.stoppedAt = LastEvaluatedKey && entryFrom(LastEvaluatedKey).listing_sk;

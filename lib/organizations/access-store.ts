@@ -18,6 +18,8 @@ export const apiKeyRecordSchema = z.object({
   /** Absent: all. */
   scopes: z.array(keyScopeSchema).optional(),
   revoked_at: z.string().optional(),
+  /** Id of the key that it was made to replace. */
+  replaces: z.string().optional(),
 });
 /** A decoded record of an API key. */
 export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;

@@ -160,6 +160,8 @@ export interface KeyOptions {
   readonly validUntil?: string | undefined;
   /** @default all */
   readonly scopes?: readonly KeyScope[] | undefined;
+  /** Id of the key that the new one is to replace. @default none */
+  readonly replaces?: string | undefined;
 }
 
 /**
@@ -186,6 +188,7 @@ export const createKey = async (
     created_at: isoTime(clock()),
     ...(options.validUntil !== undefined && { valid_until: options.validUntil }),
     ...(options.scopes !== undefined && { scopes: [...options.scopes] }),
+    ...(options.replaces !== undefined && { replaces: options.replaces }),
   };
   const put = (Key: Record<string, string>) => ({
     Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
@@ -257,24 +260,51 @@ export const revokeKey = async (
   return { ...record, revoked_at: revokedAt };
 };
 
+/** Which key is rotated. */
+type RotationOptions = Omit<KeyOptions, "replaces"> & {
+  /** Id of the key. @default the one that has the name and that no live key replaces */
+  readonly keyId?: string | undefined;
+};
+
+/** The key to rotate. @throws NotFoundError, StateConflictError if several have the name */
+const keyToRotate = (
+  live: readonly ApiKeyRecord[],
+  organization: string,
+  { keyId, name = KEY_NAME_DEFAULT }: RotationOptions,
+): ApiKeyRecord => {
+  if (keyId !== undefined) {
+    const named = live.find((key) => key.key_id === keyId);
+    if (named === undefined) throw new NotFoundError(`organization ${organization} has no live key ${keyId}`);
+    return named;
+  }
+  const replaced = new Set(live.map((key) => key.replaces));
+  const [newest, ...others] = live.filter((key) => key.name === name && !replaced.has(key.key_id));
+  if (newest === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
+  if (others.length === 0) return newest;
+  const ids = [newest, ...others].map((key) => key.key_id).join(", ");
+  throw new StateConflictError(`organization ${organization} has several keys named ${name}; say which: ${ids}`);
+};
+
 /**
- * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both are valid, so that clients can change to the new one; all older
- * live keys of that name are revoked.
- * @throws NotFoundError if no key of that name is live
+ * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both are valid, so that
+ * clients can change to the new one. What the rotated key has itself replaced is revoked; keys that only share its name
+ * are left alone.
+ * @throws NotFoundError if there is no such live key; StateConflictError if several have the name
  */
 export const rotateKey = async (
   administration: Administration,
   organization: string,
-  options: KeyOptions = {},
+  { keyId, ...options }: RotationOptions = {},
 ): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> => {
-  const name = options.name ?? KEY_NAME_DEFAULT;
-  const live = (await listKeys(administration, organization)).filter(
-    (key) => key.name === name && isLive(key, administration.clock()),
-  );
-  const [previous, ...older] = live;
-  if (previous === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
-  const revoked: ApiKeyRecord[] = [];
-  for (const key of older) revoked.push(await revokeKey(administration, organization, key.key_id));
-  const scopes = options.scopes ?? previous.scopes;
-  return { ...(await createKey(administration, organization, { ...options, name, scopes })), previous, revoked };
+  const live = (await listKeys(administration, organization)).filter((key) => isLive(key, administration.clock()));
+  const previous = keyToRotate(live, organization, { keyId, name: options.name });
+  const older = live.find((key) => key.key_id === previous.replaces);
+  const revoked = older === undefined ? [] : [await revokeKey(administration, organization, older.key_id)];
+  const created = await createKey(administration, organization, {
+    ...options,
+    name: options.name ?? previous.name,
+    scopes: options.scopes ?? previous.scopes,
+    replaces: previous.key_id,
+  });
+  return { ...created, previous, revoked };
 };

@@ -22,6 +22,8 @@ interface FieldDefinition<
   readonly response: R;
   /** Schema of the list's query parameter with the same name. @default the list has no such filter */
   readonly filter?: Q;
+  /** Whether the filter compares without case. Its schema then makes lower case. @default false */
+  readonly filterIgnoresCase?: boolean;
 }
 /** Merges the sent value into the stored one; not required if it just replaces the stored one. */
 type Merge<I extends z.ZodType, S extends z.ZodType> =
@@ -93,6 +95,10 @@ export const filterShape = <F extends Fields>(fields: F) =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter.optional()]] : [])),
   ) as { readonly [N in Filtered<F>]: z.ZodOptional<NonNullable<F[N]["filter"]>> };
+
+/** Names of the fields whose filters compare without case. */
+export const caselessFilters = (fields: Fields): string[] =>
+  Object.keys(fields).filter((name) => fields[name]?.filterIgnoresCase === true);
 
 /** Fields of a new record for which the caller gives no values. */
 export const initialFields = <F extends Fields>(fields: F) =>

@@ -9,7 +9,7 @@ import { resources } from "../resources.ts";
 import { countFitting } from "../runtime/response-size.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import type { WorkItem, WorkItemResponse } from "./work-item.ts";
-import { equalityFilterNames, type WorkItemFilters } from "./work-item-filters.ts";
+import { equalityFilterNames, ignoresCase, type WorkItemFilters } from "./work-item-filters.ts";
 import { itemIdOf, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
 
@@ -20,10 +20,15 @@ export interface WorkItemPage {
   readonly next: string | undefined;
 }
 
+const fits = (item: WorkItem, filters: WorkItemFilters, name: (typeof equalityFilterNames)[number]): boolean => {
+  const stored = ignoresCase(name) ? item[name]?.toLowerCase() : item[name];
+  return filters[name] === undefined || stored === filters[name];
+};
+
 /** Whether the current item belongs in the list; the index may be out of date. */
 const matches = (item: WorkItem, filters: WorkItemFilters): boolean =>
   item.deleted_at === null &&
-  equalityFilterNames.every((name) => filters[name] === undefined || item[name] === filters[name]) &&
+  equalityFilterNames.every((name) => fits(item, filters, name)) &&
   (filters.completed_from === undefined || (item.completed_at ?? "") >= filters.completed_from) &&
   (filters.completed_to === undefined || (item.completed_at !== null && item.completed_at < filters.completed_to));
 
@@ -34,11 +39,15 @@ const sourceOf = (organization: Organization, { agent_external_id: agent }: Work
     : agentSource(organization, agent);
 
 /** The filters by attributes that an index projects. All others are applied to the items. */
-const projectedFilters = (
-  filters: WorkItemFilters,
-  { index }: ReturnType<typeof sourceOf>,
-): Record<string, string | undefined> =>
-  Object.fromEntries(resources.workItems.indexes[index].projection.map((name) => [name, filters[name]]));
+const projectedFilters = (filters: WorkItemFilters, { index }: ReturnType<typeof sourceOf>) => {
+  const names: readonly (keyof WorkItemFilters)[] = resources.workItems.indexes[index].projection;
+  const valuesOf = (some: typeof names): Record<string, string | undefined> =>
+    Object.fromEntries(some.map((name) => [name, filters[name]]));
+  return {
+    filters: valuesOf(names.filter((name) => !ignoresCase(name))),
+    filtersIgnoringCase: valuesOf(names.filter(ignoresCase)),
+  };
+};
 
 /** Range of places in the index: `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
 const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) => ({
@@ -87,7 +96,7 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
     const { entries, next } = await walkListing({
       ...runtime,
       source,
-      filters: projectedFilters(filters, source),
+      ...projectedFilters(filters, source),
       range,
       after,
       limit: page.limit,

@@ -29,7 +29,9 @@ export const WORK_ITEM_FIELDS = {
     stored: storedText,
     initial: null,
     response: null,
-    filter: email,
+    // Systems write the same address in several ways.
+    filter: email.toLowerCase(),
+    filterIgnoresCase: true,
   }),
   agent_name: field({
     description: "Name of the agent; null clears it.",

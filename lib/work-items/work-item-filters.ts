@@ -1,12 +1,16 @@
 import type * as z from "zod";
 import { externalId, timestamp } from "../scalars.ts";
-import { filterShape } from "./field-definition.ts";
+import { caselessFilters, filterShape } from "./field-definition.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 /** Filters that compare a field with a value. */
 const EQUALITY_FILTERS = filterShape(WORK_ITEM_FIELDS);
 /** Names of these filters. */
 export const equalityFilterNames = Object.keys(EQUALITY_FILTERS) as (keyof typeof EQUALITY_FILTERS)[];
+
+const CASELESS: ReadonlySet<string> = new Set(caselessFilters(WORK_ITEM_FIELDS));
+/** Whether a filter compares without case. Its value is in lower case. */
+export const ignoresCase = (name: string): boolean => CASELESS.has(name);
 
 /** Query parameters that filter the list; items must match all of them. Times are ISO 8601 in UTC with milliseconds. */
 export const workItemFilters = {

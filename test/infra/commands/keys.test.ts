@@ -77,6 +77,19 @@ describe("npm run keys", () => {
     expect(await authenticate(second["key"])).toMatchObject({ id: "rotating" });
   });
 
+  it("rotates one of two keys with the same name by its id only", async () => {
+    const one = await json("keys create --organization twins");
+    const two = await json("keys create --organization twins");
+    const { status, error } = await run("keys rotate --organization twins");
+    expect({ status, error }).toEqual({
+      status: 1,
+      error: expect.stringMatching(/several keys named default; say which: /),
+    });
+    await json(`keys rotate --organization twins --key ${one["key_id"]}`);
+    await json(`keys rotate --organization twins --key ${one["key_id"]}`);
+    expect(await authenticate(two["key"])).toMatchObject({ id: "twins" });
+  });
+
   it("gives a key scopes, which a rotated key keeps", async () => {
     const first = await json("keys create --organization scoped --scopes read,upload");
     expect(await callerOf(first["key"])).toMatchObject({ scopes: ["read", "upload"] });
@@ -120,6 +133,8 @@ describe("npm run keys", () => {
     ["organizations set acme --rate 0", "--rate: must be"],
     ["organizations set acme --burst 1e9", "--burst: must be"],
     ["organizations show nobody", "there is no organization nobody"],
+    ["organizations set acne --rate 5", "there is no organization acne; did you mean acme? --create makes a new one"],
+    ["keys rotate --organization acme --key 000000000000", "has no live key 000000000000"],
   ])("%s: says in short what is wrong and exits with 1", async (command, message) => {
     const { status, out, error } = await run(command);
     expect({ status, out }).toEqual({ status: 1, out: "" });
@@ -156,6 +171,7 @@ describe("npm run organizations", () => {
       "limited: 200 requests a second, 400 at once; its lists have 2 shards and an index of agents",
     );
     expect((await run("organizations set limited --listing-shards 1")).error).toContain("must be from 2");
+    expect(await json("organizations set made --rate 5 --create")).toMatchObject({ organization: "made", rate: 5 });
     expect((await run("organizations set limited --listing-shards 65")).error).toContain("from 1 to 64");
   });
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -27,6 +27,34 @@ test("is made where it is missing", async () => {
   const data = await openDataDirectory(directory);
   expect(data.path).toBe(directory);
   await data.close();
+});
+
+test("and what is in it can only be read by this user, also what was there before", async () => {
+  const directory = join(temporaryDirectory(), "made");
+  await (await openDataDirectory(directory)).close();
+  const modesOf = () =>
+    ["", ...readdirSync(directory, { recursive: true, encoding: "utf8" })].map((name) => {
+      const { mode } = statSync(join(directory, name));
+      return [name, (mode & 0o777).toString(8)];
+    });
+  expect(modesOf()).toEqual(
+    expect.arrayContaining([
+      ["dynamodb.sqlite", "600"],
+      ["objects", "700"],
+      ["", "700"],
+    ]),
+  );
+  expect(modesOf().filter(([, mode]) => !/^[67]00$/.test(mode ?? ""))).toEqual([]);
+  for (const [name = "", mode] of modesOf()) if (name !== "") chmodSync(join(directory, name), `${mode?.[0]}55`);
+  await (await openDataDirectory(directory)).close();
+  expect(modesOf().filter(([, mode]) => !/^[67]00$/.test(mode ?? ""))).toEqual([]);
+});
+
+test("that others use too keeps its mode", async () => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o755);
+  await (await openDataDirectory(directory)).close();
+  expect(statSync(directory).mode & 0o777).toBe(0o755);
 });
 
 test("belongs to one local stack at a time, until that one ends, even by a kill -9", async () => {

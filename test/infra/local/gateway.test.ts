@@ -352,6 +352,25 @@ describe("limits", () => {
     const response = await text(socket);
     expect(response).toMatch(/^HTTP\/1\.1 400 /);
     expect(response).toContain('{"error":"Malformed request"}');
+    expect(response).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+  });
+
+  test.each([
+    ["without Host", "GET /items/1 HTTP/1.1", 400, "the header Host is required"],
+    ["that expects what nobody knows", "POST /items HTTP/1.1\r\nHost: h\r\nExpect: foo", 417, "Expect must be"],
+  ])("responds with JSON and a request id to a request %s", async (_, head, status, error) => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.write(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    const response = await text(socket);
+    expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(response).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+    expect(JSON.parse(response.split("\r\n\r\n")[1] ?? "")).toEqual({ error: expect.stringContaining(error) });
+  });
+
+  test("serves HTTP/1.0, which has no Host", async () => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.write("GET /items/1 HTTP/1.0\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test("responds with 431 in JSON to headers that are too large", async () => {

@@ -1,10 +1,11 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { temporaryDirectory } from "./written-functions.ts";
@@ -127,7 +128,44 @@ test("takes a body full of quotes up to 4 MiB, and refuses a larger one itself",
   expect(large).toMatchObject({ status: 200, body: { data: { summary: { created: 20 } } } });
   const tooLarge = await call("/v1/work_items/batch", json({ work_items: quotes(4) }));
   expect(tooLarge).toMatchObject({ status: 413, body: { error: expect.stringContaining("4194304 bytes") } });
+  // Up to about 4.5 MB by us, up to 10 MiB by Lambda, above by the gateway: each names the other way.
+  for (const mebibytes of [4.1, 5, 7, 11]) {
+    const form = new FormData();
+    form.append("upload[file]", new Blob([Buffer.alloc(mebibytes * 1024 * 1024, "a")]), "items.csv");
+    const refused = await call("/v1/work_items/upload", { method: "POST", body: form });
+    const error = expect.stringMatching(/at most 4194304 bytes.*"upload": { "filename", "size" }/) as string;
+    expect({ mebibytes, ...refused }).toMatchObject({ mebibytes, status: 413, body: { error } });
+  }
   child.kill("SIGKILL");
+}, 120_000);
+
+test("prints what functions log with LOG=1, and writes it too; keeps limits that were set; shows its data to nobody else", async () => {
+  const directory = temporaryDirectory();
+  const { child } = await start(directory, { LOG: "1" });
+  let told = "";
+  child.stderr.on("data", (chunk) => (told += String(chunk)));
+  expect((await caller(directory)("/v1/work_items")).status).toBe(200);
+  await expect.poll(() => told, { timeout: 10_000 }).toContain('"route":"list-work-items"');
+  await expect
+    .poll(() => readFileSync(join(directory, "functions.log"), "utf8"), { timeout: 10_000 })
+    .toContain('"route":"list-work-items"');
+
+  const readable = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+    (name) => (statSync(join(directory, name)).mode & 0o077) !== 0,
+  );
+  expect(readable).toEqual([]);
+
+  const command = ["infra/commands/organizations.ts", "set", "demo", "--rate", "2", "--burst", "2"];
+  await promisify(execFile)(process.execPath, command, {
+    env: { PATH: process.env["PATH"], DATA_DIR: directory },
+  });
+  child.kill("SIGTERM");
+  await once(child, "exit");
+  const again = await start(directory);
+  const { BASE_URL: base = "", API_KEY: key = "" } = readEnvironmentFile(join(directory, "env"));
+  const { headers } = await fetch(`${base}/v1/work_items`, { headers: { authorization: `Bearer ${key}` } });
+  expect(headers.get("ratelimit-policy")).toBe('"organization";q=2;w=1');
+  again.child.kill("SIGKILL");
 }, 120_000);
 
 test("serves on AWS's terms: what is refused succeeds when it is tried again, and jobs complete", async () => {
@@ -184,6 +222,11 @@ test.each([
     "a data directory that is a file",
     { DATA_DIR: script("start.ts") },
     `Cannot start: the data directory ${script("start.ts")} cannot be used: EEXIST`,
+  ],
+  [
+    "a data directory in a file system that takes none",
+    { DATA_DIR: "/proc/work-items/data" },
+    "Cannot start: the data directory /proc/work-items/data cannot be used: ENOENT",
   ],
 ])("ends with one line and status 1 on %s", async (_, variables, expected) => {
   const { status, error } = await printedBy(

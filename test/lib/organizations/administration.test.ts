@@ -110,6 +110,24 @@ describe("a key", () => {
     );
   });
 
+  it("is rotated without ending another key of the same name", async () => {
+    const [one, two] = [await createKey(administration, "twins"), await createKey(administration, "twins")];
+    const ids = [one.record.key_id, two.record.key_id];
+    await expect(rotateKey(administration, "twins")).rejects.toThrow(
+      /^organization twins has several keys named default; say which: \w{12}, \w{12}$/,
+    );
+    clock.advance(1);
+    const next = await rotateKey(administration, "twins", { keyId: one.record.key_id });
+    expect(next).toMatchObject({ previous: one.record, revoked: [], record: { name: "default" } });
+    clock.advance(1);
+    const last = await rotateKey(administration, "twins", { keyId: next.record.key_id });
+    expect(last.revoked.map(({ key_id: id }) => id)).toEqual([one.record.key_id]);
+    const live = (await listKeys(administration, "twins")).filter((key) => isLive(key, clock()));
+    expect(live.map(({ key_id: id }) => id).toSorted()).toEqual(
+      [ids[1]!, next.record.key_id, last.record.key_id].toSorted(),
+    );
+  });
+
   it("cannot be rotated where none of its name lives", async () => {
     const { record } = await createKey(administration, "dead");
     await revokeKey(administration, "dead", record.key_id);

@@ -217,20 +217,66 @@ describe("a filter", () => {
     service.runtime.dynamodb.middlewareStack.add(
       (next, context) => (request) => {
         if (context.commandName !== "QueryCommand") return next(request);
-        const {
-          FilterExpression: _,
-          ExpressionAttributeNames: __,
-          ...input
-        } = request.input as Record<string, unknown>;
+        const { FilterExpression: _, ...input } = request.input as Record<string, unknown>;
         const placeholders = Object.entries(input["ExpressionAttributeValues"] as object).filter(
           ([key]) => !key.startsWith(":filter"),
         );
-        return next({ ...request, input: { ...input, ExpressionAttributeValues: Object.fromEntries(placeholders) } });
+        const names = Object.entries(input["ExpressionAttributeNames"] ?? {}).filter(([key]) =>
+          String(input["ProjectionExpression"]).includes(key),
+        );
+        return next({
+          ...request,
+          input: {
+            ...input,
+            ExpressionAttributeValues: Object.fromEntries(placeholders),
+            ExpressionAttributeNames: names.length > 0 ? Object.fromEntries(names) : undefined,
+          },
+        });
       },
       { step: "initialize", name: "withoutFilter" },
     );
     const unprojected = await service.call("listWorkItems", { query });
     expect(unprojected.body["data"]).toMatchObject([{ external_id: "one" }]);
     expect(unprojected.text).toBe(projected.text);
+  });
+
+  it("by an e-mail address compares without case, and the address stays as it was given", async () => {
+    const service = await createTestService();
+    const work_items = [
+      "Ann@Example.com",
+      "ann@example.com",
+      "ANN@EXAMPLE.COM",
+      "bob@example.com",
+      "ann@example.org",
+    ].map((agent_email) => ({ external_id: agent_email, agent_email }));
+    await service.call("applyWorkItemBatch", { body: { work_items } });
+    const expected = work_items.slice(0, 3).map(({ external_id: id }) => id);
+    const addressesOf = (items: readonly Item[]) =>
+      items.map((item) => (item as unknown as { agent: { email: string } }).agent.email).toSorted();
+    for (const agent_email of ["ann@example.com", "aNN@eXAMPLE.COM"]) {
+      const listed = await walk(service, "listWorkItems", { agent_email, limit: 2 });
+      expect(addressesOf(listed)).toEqual(expected.toSorted());
+    }
+    // A cursor goes on with another spelling too.
+    const { body } = await service.call("listWorkItems", { query: { agent_email: "ann@example.com", limit: 1 } });
+    const { next: cursor } = body["meta"]!["page"] as unknown as { next: string };
+    const rest = await service.call("listWorkItems", { query: { agent_email: "Ann@example.com", cursor } });
+    expect(rest.body["data"]).toHaveLength(2);
+  });
+
+  it("in which a plus sign came as a space says how to write it", async () => {
+    const service = await createTestService();
+    for (const [name, value] of [
+      ["completed_from", "2026-03-01T09:00:00 01:00"],
+      ["agent_email", "ann sales@example.com"],
+    ] as const) {
+      const { status, body } = await service.call("listWorkItems", { query: { [name]: value } });
+      expect({ status, error: body["error"] }).toEqual({
+        status: 422,
+        error: expect.stringMatching(new RegExp(`^${name}: must be .*; write \\+ as %2B in a query$`)),
+      });
+    }
+    const { body } = await service.call("listWorkItems", { query: { completed_from: "soon" } });
+    expect(body["error"]).not.toContain("%2B");
   });
 });

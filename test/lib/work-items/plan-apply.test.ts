@@ -63,6 +63,24 @@ describe("planApply", () => {
       { completed_at: DONE, status: "cancelled" },
       "cancelled",
     ],
+    [
+      "keeps pending beside completed_at, as a new item names it",
+      null,
+      { completed_at: DONE, status: "pending" },
+      "pending",
+    ],
+    [
+      "keeps pending beside completed_at, as an item is told",
+      stored({ status: "completed", completed_at: DONE }),
+      { status: "pending" },
+      "pending",
+    ],
+    [
+      "leaves such an item pending when another time is set",
+      stored({ status: "pending", completed_at: EARLIER }),
+      { completed_at: DONE },
+      "pending",
+    ],
     ["completes a pending item when completed_at is set", stored(), { completed_at: DONE }, "completed"],
     [
       "completes an item in progress when completed_at is set",
