@@ -1,29 +1,29 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { parseJson } from "../../lib/json.ts";
-import { applyBatch, type BatchItem, batchesOf } from "./batches.ts";
+import type { WorkItemInput } from "../../lib/client/client.ts";
+import { isJsonObject, parseJson } from "../../lib/json.ts";
 import { type Command, EXIT, note, onlyArgument, print } from "./command.ts";
 import { startProgress } from "./progress.ts";
 import { CommandError } from "./service-client.ts";
 
-interface Line {
-  readonly number: number;
-  readonly item: BatchItem;
-}
-
-const parseLine = (text: string): BatchItem | undefined => {
+/** An object as it stands in the file: the service says what is wrong with it. Numbers keep their digits. */
+const parseLine = (text: string): WorkItemInput | undefined => {
   try {
     const item = parseJson(text);
-    return typeof item === "object" && item !== null && !Array.isArray(item)
-      ? (item as unknown as BatchItem)
-      : undefined;
+    return isJsonObject(item) ? ({ ...item } as Record<string, unknown> & WorkItemInput) : undefined;
   } catch {
     return undefined;
   }
 };
 
-/** The work items of a file, one a line. @param onError called for each line that is none */
-async function* itemsIn(path: string, onError: (number: number, error: string) => void): AsyncGenerator<Line> {
+/** Told of each line. */
+interface LineListener {
+  readonly onItem: (number: number) => void;
+  readonly onError: (number: number, error: string) => void;
+}
+
+/** The work items of a file, one a line. */
+async function* itemsIn(path: string, { onItem, onError }: LineListener): AsyncGenerator<WorkItemInput> {
   let number = 0;
   try {
     for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
@@ -31,7 +31,10 @@ async function* itemsIn(path: string, onError: (number: number, error: string) =
       if (text.trim() === "") continue;
       const item = parseLine(number === 1 ? text.replace(/^\uFEFF/, "") : text);
       if (item === undefined) onError(number, "is no JSON object");
-      else yield { number, item };
+      else {
+        onItem(number);
+        yield item;
+      }
     }
   } catch (error) {
     throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
@@ -56,17 +59,17 @@ export const batchCommand: Command = {
       else if (error !== null) note(`line ${number}: ${error}`);
     };
     const progress = startProgress("batch", "items");
+    // Lines of items whose results are awaited, which come in the same order.
+    const lines: number[] = [];
+    const items = itemsIn(path, {
+      onItem: (number) => lines.push(number),
+      onError: (number, error) => count(number, "error", error),
+    });
     let done = 0;
     try {
-      const lines = itemsIn(path, (number, error) => count(number, "error", error));
-      for await (const batch of batchesOf(lines, ({ item }) => item)) {
-        const items = batch.map(({ item }) => item);
-        const results = await applyBatch(client(), items, isDry);
-        for (const [index, { status, error, external_id: id }] of results.entries()) {
-          count(batch[index]!.number, status, error, id);
-        }
-        done += batch.length;
-        progress.update(done, done);
+      for await (const result of client().workItems.apply(items, { dryRun: isDry, onInvalid: "skip" })) {
+        count(lines.shift() ?? 0, result.status, result.error, result.external_id);
+        progress.update(++done, done);
       }
     } finally {
       progress.stop();

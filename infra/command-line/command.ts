@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { CommandError, type ServiceClient } from "./service-client.ts";
+import type { Client } from "../../lib/client/client.ts";
+import { CommandError } from "./service-client.ts";
 
 /** What the command's process ends with. */
 export const EXIT = { done: 0, failed: 1, usage: 2, someFailed: 3 } as const;
@@ -16,7 +17,7 @@ export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /** What a command gets. */
 export interface CommandCall {
-  readonly client: () => ServiceClient;
+  readonly client: () => Client;
   readonly options: Options;
   readonly positionals: readonly string[];
 }

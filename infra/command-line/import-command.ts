@@ -3,6 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Client, Mapping, WorkItemUpload } from "../../lib/client/client.ts";
+import { hasEnded } from "../../lib/client/uploads.ts";
 import { DELIMITERS, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
 import { proposeMapping } from "../../lib/uploads/mapping/propose-mapping.ts";
 import {
@@ -18,8 +20,8 @@ import {
 } from "./command.ts";
 import { openCsv, readSample } from "./open-csv.ts";
 import { startProgress } from "./progress.ts";
-import { CommandError, type Json, type ServiceClient } from "./service-client.ts";
-import { isOpen, type Job, readList, uploadFile, waitForJob } from "./upload-file.ts";
+import { readList, type RowList } from "./row-list.ts";
+import { CommandError } from "./service-client.ts";
 
 /** Rows that a proposal is made of. */
 const SAMPLE_ROWS = 500;
@@ -32,75 +34,73 @@ const delimiterOf = (options: Options): Delimiter | undefined => {
   throw new UsageError('--delimiter is one of "," ";" "|" and tab');
 };
 
-const proposed = async (blob: Blob, delimiter: Delimiter | undefined): Promise<Json> => {
+const proposed = async (blob: Blob, delimiter: Delimiter | undefined): Promise<Mapping> => {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return { ...proposeMapping({ ...(await readSample(blob, delimiter, SAMPLE_ROWS)), timeZone }) };
+  return proposeMapping({ ...(await readSample(blob, delimiter, SAMPLE_ROWS)), timeZone }) as Mapping;
 };
 
 /** The mapping to send: that of the file in `--mapping`, with the delimiter that is given. */
-const mappingOf = async (options: Options, blob: Blob): Promise<Json | undefined> => {
+const mappingOf = async (options: Options, blob: Blob): Promise<Mapping | undefined> => {
   const file = textOption(options, "mapping");
   const delimiter = delimiterOf(options);
   if (file === undefined) return delimiter === undefined || delimiter === "," ? undefined : proposed(blob, delimiter);
-  let mapping: Json;
+  let mapping: Mapping;
   try {
-    mapping = JSON.parse(await readFile(file, "utf8")) as Json;
+    mapping = JSON.parse(await readFile(file, "utf8")) as Mapping;
   } catch (error) {
     throw new CommandError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   return { ...mapping, ...(delimiter !== undefined && { delimiter }) };
 };
 
-const saveList = async (
-  client: ServiceClient,
-  job: Job,
-  list: "failed_rows" | "results",
-  file: string | undefined,
-): Promise<void> => {
+const saveList = async (client: Client, id: string, list: RowList, file: string | undefined): Promise<void> => {
   if (file === undefined) return;
-  const content = await readList(client, job, list);
+  const content = await readList(client, id, list);
   if (content === undefined) return;
   await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
   note(`${list} are in ${file}`);
 };
 
 /** What a job did, in one line. */
-export const describeJob = (job: Job): string => {
-  const counts = ["created", "updated", "unchanged", "restored", "failed"].map(
-    (outcome) => `${String(job[`${outcome}_rows`])} ${outcome}`,
+export const describeJob = (job: WorkItemUpload): string => {
+  const counts = (["created", "updated", "unchanged", "restored", "failed"] as const).map(
+    (outcome) => `${job[`${outcome}_rows`]} ${outcome}`,
   );
-  const kind = job["dry_run"] === true ? " (dry run)" : "";
+  const kind = job.dry_run ? " (dry run)" : "";
   const error = job.error === undefined ? "" : `; ${job.error}`;
   return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
 };
 
-const exitCodeOf = (job: Job): ExitCode => {
+const exitCodeOf = (job: WorkItemUpload): ExitCode => {
   if (job.status === "failed" || job.status === "cancelled") return EXIT.failed;
   return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
 };
 
-const runImport = async (client: ServiceClient, options: Options, path: string, blob: Blob): Promise<ExitCode> => {
+const runImport = async (client: Client, options: Options, path: string, blob: Blob): Promise<ExitCode> => {
   const mapping = await mappingOf(options, blob);
-  const name = basename(path);
-  const created = await uploadFile(client, { file: blob, name, mapping, dryRun: options["dry-run"] === true });
+  const upload = await client.uploads.upload(blob, {
+    filename: basename(path),
+    dryRun: options["dry-run"] === true,
+    ...(mapping !== undefined && { mapping }),
+  });
   const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
   const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
-  let job = created;
+  let { job } = upload;
   if (waits) {
-    note(`the upload is ${created.id}; it goes on if this command is stopped`);
+    note(`the upload is ${upload.id}; it goes on if this command is stopped`);
     const progress = startProgress("import", "rows");
     try {
-      job = await waitForJob(client, created, (now) =>
-        progress.update(now.succeeded_rows + now.failed_rows, now.total_rows),
-      );
+      job = await upload.wait({
+        onProgress: (now) => progress.update(now.succeeded_rows + now.failed_rows, now.total_rows),
+      });
     } finally {
       progress.stop();
     }
-    await saveList(client, job, "failed_rows", lists.failed_rows);
-    await saveList(client, job, "results", lists.results);
+    await saveList(client, upload.id, "failed_rows", lists.failed_rows);
+    await saveList(client, upload.id, "results", lists.results);
   }
   print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
-  return isOpen(job) ? EXIT.done : exitCodeOf(job);
+  return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
 };
 
 /** Uploads a CSV file of any system. */

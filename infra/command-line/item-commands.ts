@@ -1,3 +1,5 @@
+import type { Client } from "../../lib/client/client.ts";
+import { entriesOf, type Page } from "../../lib/client/pages.ts";
 import { toCell } from "../../lib/uploads/csv/csv-row.ts";
 import {
   type Command,
@@ -9,43 +11,35 @@ import {
   textOption,
   UsageError,
 } from "./command.ts";
-import { type Json, RefusedError, type ServiceClient } from "./service-client.ts";
+import { CommandError, type Json, keepingDigits } from "./service-client.ts";
 
-const ITEMS = "/v1/work_items";
 const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The id of an item by its id or external_id. */
-const idOf = async (client: ServiceClient, name: string): Promise<string> => {
+const idOf = async ({ workItems }: Client, name: string): Promise<string> => {
   if (UUID.test(name)) return name;
-  const { data } = await client.request("GET", `${ITEMS}?${new URLSearchParams({ external_id: name }).toString()}`);
-  const [found] = data as unknown as readonly { readonly id: string }[];
-  if (found === undefined) throw new RefusedError(404, `there is no work item ${name}`);
-  return found.id;
+  for await (const { id } of workItems.list({ external_id: name })) return id;
+  throw new CommandError(`there is no work item ${name}`);
 };
 
 const FILTERS = ["external-id", "agent-external-id", "agent-email", "type", "status", "completed-from", "completed-to"];
 
 /** The items that fit the filters, in the order of the list. */
-async function* itemsOf(client: ServiceClient, options: Options, most: number): AsyncGenerator<Json> {
+async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<Json> {
   const filters = FILTERS.flatMap((name) => {
     const value = textOption(options, name);
     return value === undefined ? [] : [[name.replaceAll("-", "_"), value] as const];
   });
   let left = most;
-  let cursor: string | undefined;
-  do {
-    const query = new URLSearchParams({
-      ...Object.fromEntries(filters),
-      limit: String(Math.min(PAGE, left)),
-      ...(cursor !== undefined && { cursor }),
-    });
-    const { data, meta } = await client.request("GET", `${ITEMS}?${query.toString()}`);
-    const items = data as unknown as readonly Json[];
-    for (const item of items.slice(0, left)) yield item;
-    left -= items.length;
-    cursor = (meta["page"] as { readonly next?: string }).next;
-  } while (cursor !== undefined && left > 0);
+  const readPage = (cursor: { readonly cursor?: string }): Promise<Page<Json>> => {
+    const query = { ...Object.fromEntries(filters), ...cursor, limit: Math.min(PAGE, left) };
+    return keepingDigits(http.GET("/v1/work_items", { params: { query }, parseAs: "text" }));
+  };
+  for await (const item of entriesOf(readPage)) {
+    yield item;
+    if (--left === 0) return;
+  }
 }
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -110,7 +104,9 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     run: async ({ client, positionals }) => {
       const name = onlyArgument(positionals, "id or external_id");
       const service = client();
-      const { data } = await service.request("GET", `${ITEMS}/${await idOf(service, name)}`);
+      const path = { id: await idOf(service, name) };
+      const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
+      const { data } = await keepingDigits<{ readonly data: Json }>(call);
       print(JSON.stringify(data, null, 2));
       return EXIT.done;
     },
@@ -155,7 +151,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       if (positionals.length === 0) throw new UsageError("at least one id or external_id is required");
       const service = client();
       for (const name of positionals) {
-        await service.request("DELETE", `${ITEMS}/${await idOf(service, name)}`);
+        await service.workItems.delete(await idOf(service, name));
         print(`${name} deleted`);
       }
       return EXIT.done;

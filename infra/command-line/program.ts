@@ -1,10 +1,9 @@
 import { nearestTo } from "../../lib/nearest.ts";
-import { InvalidFileError } from "../../lib/uploads/csv/invalid-file-error.ts";
 import { batchCommand } from "./batch-command.ts";
 import { type Command, EXIT, type ExitCode, note, parseCommand, print, UsageError } from "./command.ts";
 import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";
-import { CommandError, createServiceClient, findService } from "./service-client.ts";
+import { explain, openService } from "./service-client.ts";
 import { uploadsCommand } from "./uploads-command.ts";
 
 /** All commands by name. */
@@ -59,7 +58,7 @@ const runCommand = async ([name, ...args]: readonly string[]): Promise<ExitCode>
     return EXIT.done;
   }
   const call = parseCommand(command, args);
-  return command.run({ ...call, client: () => createServiceClient(findService()) });
+  return command.run({ ...call, client: openService });
 };
 
 /** Runs the program. Errors are told in one line. @returns the exit code */
@@ -67,8 +66,9 @@ export const runProgram = async (args: readonly string[]): Promise<ExitCode> => 
   try {
     return await runCommand(args);
   } catch (error) {
-    if (!(error instanceof CommandError || error instanceof InvalidFileError)) throw error;
-    note(`${PROGRAM}: ${error.message}`);
+    const told = explain(error);
+    if (told === undefined) throw error;
+    note(`${PROGRAM}: ${told}`);
     if (!(error instanceof UsageError)) return EXIT.failed;
     note(`${PROGRAM} ${args[0] ?? ""} --help tells more`);
     return EXIT.usage;

@@ -1,22 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseEnv } from "node:util";
+import { accepted, ApiError } from "../../lib/client/api-error.ts";
+import { type Client, createClient } from "../../lib/client/client.ts";
 import { parseJson } from "../../lib/json.ts";
+import { InvalidFileError } from "../../lib/uploads/csv/invalid-file-error.ts";
 
 /** A command cannot do what it was asked to. The message is for the person who called it. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
-}
-
-/** The service refused a request. */
-export class RefusedError extends CommandError {
-  override readonly name: string = "RefusedError";
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
 }
 
 /** Where the service is, and the key to call it with. */
@@ -30,7 +22,7 @@ export interface ServiceAddress {
  * Finds the service: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service wrote into its data directory.
  * @throws CommandError
  */
-export const findService = (variables: NodeJS.Dict<string> = process.env): ServiceAddress => {
+const findService = (variables: NodeJS.Dict<string> = process.env): ServiceAddress => {
   const file = join(variables["DATA_DIR"] ?? ".local", "env");
   let local: NodeJS.Dict<string> = {};
   try {
@@ -48,92 +40,34 @@ export const findService = (variables: NodeJS.Dict<string> = process.env): Servi
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
 };
 
-/** A JSON value that a command sends or shows. */
+/** A JSON object that a command sends or shows. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A successful response. */
-export interface ServiceResponse {
-  readonly data: Json;
-  readonly meta: Json;
-}
+/** Attempts after the first. A service that was not started is told of within seconds. */
+const RETRIES = 5;
 
-/** What a request has beside method and path. */
-export interface RequestOptions {
-  /** Sent as JSON, or a form as it is. */
-  readonly body?: Json | FormData;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+/** The client of the service that is found. @throws CommandError */
+export const openService = (): Client => createClient({ ...findService(), retries: RETRIES });
 
-/** Attempts of a request that may be repeated, while the network or the service fails. */
-const ATTEMPTS_MAX = 5;
-const PAUSE_MS = 500;
-const REPEATABLE = new Set(["GET", "DELETE"]);
-/** Where batches are sent. The same batch again changes nothing. */
-export const BATCH_PATH = "/v1/work_items/batch";
+/** What the client makes of a response whose body it leaves as text. */
+type TextOutcome = Parameters<typeof accepted<string>>[0];
 
-const waitSecondsOf = (response: Response): number | undefined => {
-  const seconds = response.headers.get("retry-after");
-  return seconds !== null && (response.status === 429 || response.status === 503) ? Number(seconds) : undefined;
-};
-
-const errorOf = async (response: Response): Promise<string> => {
-  const text = await response.text();
-  try {
-    return String((JSON.parse(text) as Json)["error"]);
-  } catch {
-    return text.slice(0, 200);
-  }
-};
+/** The body of a response, in which numbers keep their digits. @throws ApiError */
+export const keepingDigits = async <T>(outcome: TextOutcome): Promise<T> =>
+  parseJson((await accepted(outcome)).body) as T;
 
 const ADVICE: Readonly<Record<number, string>> = {
   401: "; is WORK_ITEMS_KEY the key of this service, and not revoked?",
 };
 
-/**
- * Calls the service over HTTP. Waits as long as `Retry-After` says after 429 and 503. When the network fails, it repeats
- * requests that may be repeated. Numbers in responses keep their digits.
- */
-export const createServiceClient = ({ baseUrl, apiKey }: ServiceAddress) => {
-  const send = async (method: string, path: string, { body, headers }: RequestOptions): Promise<Response> =>
-    fetch(`${baseUrl}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
-    });
-
-  /** Sends a request. @throws RefusedError, CommandError if nothing responds */
-  const request = async (method: string, path: string, options: RequestOptions = {}): Promise<ServiceResponse> => {
-    const isRepeatable =
-      REPEATABLE.has(method) || path === BATCH_PATH || options.headers?.["idempotency-key"] !== undefined;
-    for (let attempt = 1; ; attempt++) {
-      let response: Response;
-      try {
-        response = await send(method, path, options);
-      } catch (error) {
-        if (isRepeatable && attempt < ATTEMPTS_MAX) {
-          await sleep(PAUSE_MS * 2 ** attempt);
-          continue;
-        }
-        const { cause } = error as { cause?: unknown };
-        const reason = cause instanceof Error ? cause.message : String(error);
-        throw new CommandError(`no service responds at ${baseUrl}: ${reason}`, { cause: error });
-      }
-      const waitSeconds = waitSecondsOf(response);
-      if (waitSeconds !== undefined) {
-        await response.body?.cancel();
-        await sleep(waitSeconds * 1000);
-        continue;
-      }
-      if (response.ok) return parseJson(await response.text()) as unknown as ServiceResponse;
-      throw new RefusedError(response.status, `${await errorOf(response)}${ADVICE[response.status] ?? ""}`);
-    }
-  };
-  return { request };
+/** Says in one line why a command failed. @returns undefined for an error of this program */
+export const explain = (error: unknown): string | undefined => {
+  if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
+  if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
+  // fetch throws a TypeError where no response came.
+  if (error instanceof TypeError && error.message === "fetch failed") {
+    const { cause } = error;
+    return `no service responds at ${findService().baseUrl}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+  return undefined;
 };
-
-/** Calls the service. */
-export type ServiceClient = ReturnType<typeof createServiceClient>;

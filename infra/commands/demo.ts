@@ -1,28 +1,38 @@
 import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
+import type { Client, Mapping, WorkItemInput } from "../../lib/client/client.ts";
 import { mappingSchema } from "../../lib/uploads/mapping/mapping.ts";
-import { applyBatch, batchesOf, type BatchItem } from "../command-line/batches.ts";
 import { startProgress } from "../command-line/progress.ts";
 import { readItems } from "../command-line/read-items.ts";
-import { CommandError, createServiceClient, findService, type ServiceClient } from "../command-line/service-client.ts";
-import { uploadFile, waitForJob } from "../command-line/upload-file.ts";
+import { CommandError, explain, openService } from "../command-line/service-client.ts";
 import logMapping from "./incident-log.mapping.json" with { type: "json" };
 
-/** What the batches did, by outcome, and how long it took. */
-const sendBatches = async (client: ServiceClient, items: readonly BatchItem[], dryRun: boolean) => {
-  const summary: Record<string, number> = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
-  const progress = startProgress(dryRun ? "compare" : "batches", "items");
+/** Shows the progress of work, also if it fails. @returns what the work returns, and its seconds */
+const timed = async <T>(
+  label: string,
+  unit: string,
+  work: (update: (done: number, total: number) => void) => Promise<T>,
+): Promise<{ readonly result: T; readonly seconds: number }> => {
+  const progress = startProgress(label, unit);
   const started = performance.now();
-  let sent = 0;
-  for await (const batch of batchesOf(items, (item) => item)) {
-    const results = await applyBatch(client, batch, dryRun);
-    for (const { status } of results) summary[status] = (summary[status] ?? 0) + 1;
-    sent += batch.length;
-    progress.update(sent, items.length);
+  try {
+    return { result: await work(progress.update), seconds: (performance.now() - started) / 1000 };
+  } finally {
+    progress.stop();
   }
-  progress.stop();
-  return { summary, seconds: (performance.now() - started) / 1000 };
 };
+
+/** What the batches did, by outcome, and how long it took. */
+const sendBatches = ({ workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) =>
+  timed(dryRun ? "compare" : "batches", "items", async (update) => {
+    const summary = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
+    let sent = 0;
+    for await (const { status } of workItems.apply(items, { dryRun, onInvalid: "skip" })) {
+      summary[status] += 1;
+      update(++sent, items.length);
+    }
+    return summary;
+  });
 
 const perSecond = (count: number, seconds: number): string => `${Math.round(count / seconds)} a second`;
 
@@ -32,39 +42,35 @@ const main = async (path: string | undefined): Promise<void> => {
   const file = await openAsBlob(path).catch((error: unknown) => {
     throw new CommandError(`cannot read ${path}: ${String(error)}`);
   });
-  const client = createServiceClient(findService());
+  const client = openService();
   const items = await readItems(createReadStream(path), mapping);
   const events = items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0);
   console.log(`${items.length} incidents with ${events} events`);
 
   const batches = await sendBatches(client, items, false);
-  const counts = Object.entries(batches.summary).map(([outcome, count]) => `${count} ${outcome}`);
+  const counts = Object.entries(batches.result).map(([outcome, count]) => `${count} ${outcome}`);
   console.log(`batches  ${counts.join(", ")}; ${perSecond(items.length, batches.seconds)}`);
 
-  const started = performance.now();
-  const progress = startProgress("upload ", "rows");
-  const name = basename(path);
-  const job = await waitForJob(client, await uploadFile(client, { file, name, mapping, dryRun: false }), (now) =>
-    progress.update(now.succeeded_rows + now.failed_rows, now.total_rows),
-  );
-  progress.stop();
-  const rate = perSecond(job.total_rows, (performance.now() - started) / 1000);
-  console.log(
-    `upload   ${job.status}: ${job.succeeded_rows} succeeded, ${job.failed_rows} failed of ${job.total_rows} rows; ${rate}${job.error === undefined ? "" : `; ${job.error}`}`,
-  );
+  const { result: job, seconds } = await timed("upload ", "rows", async (update) => {
+    const upload = await client.uploads.upload(file, { filename: basename(path), mapping: logMapping as Mapping });
+    return upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) });
+  });
+  const counted = `${job.succeeded_rows} succeeded, ${job.failed_rows} failed of ${job.total_rows} rows`;
+  const why = job.error === undefined ? "" : `; ${job.error}`;
+  console.log(`upload   ${job.status}: ${counted}; ${perSecond(job.total_rows, seconds)}${why}`);
 
   // The upload has applied each row to what the batches had made of all: only the same values leave the same items.
-  const compared = await sendBatches(client, items, true);
-  const equal = compared.summary["unchanged"] ?? 0;
-  console.log(`compare  ${equal} of ${items.length} incidents are equal, whichever way they came`);
-  const failed = (batches.summary["error"] ?? 0) + job.failed_rows;
-  if (failed > 0 || job.status !== "completed" || equal < items.length) process.exitCode = 1;
+  const { result: compared } = await sendBatches(client, items, true);
+  console.log(`compare  ${compared.unchanged} of ${items.length} incidents are equal, whichever way they came`);
+  const failed = batches.result.error + job.failed_rows;
+  if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) process.exitCode = 1;
 };
 
 try {
   await main(process.argv[2]);
 } catch (error) {
-  if (!(error instanceof CommandError)) throw error;
-  console.error(error.message);
+  const told = explain(error);
+  if (told === undefined) throw error;
+  console.error(told);
   process.exitCode = 1;
 }

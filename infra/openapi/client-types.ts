@@ -1,6 +1,8 @@
 import type { OpenApiDocument } from "./document.ts";
 import { isObject, type Json } from "./schema-form.ts";
 
+/** A property's type. One that may be left out may be undefined too: JSON has neither. */
+const valueOf = (type: string, isRequired: boolean): string => (isRequired ? `: ${type};` : `?: ${type} | undefined;`);
 const nameOf = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key));
 const commentOf = ({ description }: Json): string =>
   typeof description === "string" ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */ ` : "";
@@ -26,7 +28,7 @@ const objectType = (schema: Json): string => {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const properties = isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
   const fields = Object.entries(properties).map(
-    ([key, value]) => `${commentOf(value)}${nameOf(key)}${required.has(key) ? "" : "?"}: ${typeOf(value)};`,
+    ([key, value]) => `${commentOf(value)}${nameOf(key)}${valueOf(typeOf(value), required.has(key))}`,
   );
   const others = schema["additionalProperties"];
   const index = others === true ? "unknown" : isObject(others) ? typeOf(others) : undefined;
@@ -76,7 +78,7 @@ const parametersType = (parameters: readonly Json[]): string => {
     const inPlace = parameters.filter((parameter) => parameter["in"] === place);
     const fields = inPlace.map(
       (each) =>
-        `${commentOf(each)}${nameOf(textAt(each, "name"))}${each["required"] === true ? "" : "?"}: ${typeOf(each["schema"])};`,
+        `${commentOf(each)}${nameOf(textAt(each, "name"))}${valueOf(typeOf(each["schema"]), each["required"] === true)}`,
     );
     if (fields.length === 0) return `${place}?: never;`;
     const isRequired = inPlace.some((each) => each["required"] === true);

@@ -1,7 +1,7 @@
 /** A page of a list. */
-interface Page<T> {
+export interface Page<T> {
   readonly data: readonly T[];
-  readonly meta: { readonly page: { readonly next?: string } };
+  readonly meta: { readonly page: { readonly next?: string | undefined } };
 }
 
 /** All entries of a list, page after page. A page is read when its first entry is asked for. */

@@ -47,7 +47,8 @@ export const fetchWithRetries =
         const response = await fetch(isLast ? request : request.clone());
         if (isLast || !RETRIED.has(response.status)) return response;
         await response.body?.cancel();
-        await wait(retryAfterMs(response.headers) ?? jittered(attempt), request.signal);
+        // Calls that were refused together do not come back together.
+        await wait((retryAfterMs(response.headers) ?? 0) + jittered(attempt), request.signal);
       } catch (error) {
         // fetch throws a TypeError where no response came.
         if (isLast || request.signal.aborted || !(error instanceof TypeError)) throw error;

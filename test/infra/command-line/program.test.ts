@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands, runProgram } from "../../../infra/command-line/program.ts";
-import type { Job } from "../../../infra/command-line/upload-file.ts";
+import type { UploadJob } from "../../../lib/client/client.ts";
 
 const start = fileURLToPath(new URL("../../../infra/local/start.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
@@ -66,7 +66,7 @@ describe("work-items", { timeout: 60_000 }, () => {
     const args = ["--mapping", "mapping.json", "--errors", "failed.csv", "--results", "results.csv", "--json"];
     const done = await run("import", "tickets.csv", ...args);
     expect(done.exit).toBe(3);
-    const job = JSON.parse(done.out) as Job;
+    const job = JSON.parse(done.out) as UploadJob;
     expect(job).toMatchObject({ status: "completed", created_rows: 2, failed_rows: 1, file_name: "tickets.csv" });
     const failed = readFileSync("failed.csv", "utf8");
     expect(failed).toContain('T-1003;nobody;Closed;31.02.2023;;5;"completed_at: ""31.02.2023"" does not fit');
