@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Client, Mapping, WorkItemUpload } from "../../lib/client/client.ts";
 import { hasEnded } from "../../lib/client/uploads.ts";
-import { DELIMITERS, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
+import { COMMA, DELIMITERS, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
 import { proposeMapping } from "../../lib/uploads/mapping/propose-mapping.ts";
 import {
   type Command,
@@ -18,7 +18,7 @@ import {
   textOption,
   UsageError,
 } from "./command.ts";
-import { openCsv, readSample } from "./open-csv.ts";
+import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
 import { startProgress } from "./progress.ts";
 import { readList, type RowList } from "./row-list.ts";
 import { CommandError } from "./service-client.ts";
@@ -34,23 +34,23 @@ const delimiterOf = (options: Options): Delimiter | undefined => {
   throw new UsageError('--delimiter is one of "," ";" "|" and tab');
 };
 
-const proposed = async (blob: Blob, delimiter: Delimiter | undefined): Promise<Mapping> => {
+const proposed = async (file: CsvFile): Promise<Mapping> => {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return proposeMapping({ ...(await readSample(blob, delimiter, SAMPLE_ROWS)), timeZone }) as Mapping;
+  return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone }) as Mapping;
 };
 
-/** The mapping to send: that of the file in `--mapping`, with the delimiter that is given. */
-const mappingOf = async (options: Options, blob: Blob): Promise<Mapping | undefined> => {
-  const file = textOption(options, "mapping");
-  const delimiter = delimiterOf(options);
-  if (file === undefined) return delimiter === undefined || delimiter === "," ? undefined : proposed(blob, delimiter);
+/** The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. */
+const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | undefined> => {
+  const path = textOption(options, "mapping");
+  const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
+  if (path === undefined) return delimiter === undefined || delimiter === COMMA ? undefined : proposed(file);
   let mapping: Mapping;
   try {
-    mapping = JSON.parse(await readFile(file, "utf8")) as Mapping;
+    mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  return { ...mapping, ...(delimiter !== undefined && { delimiter }) };
+  return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
 };
 
 const saveList = async (client: Client, id: string, list: RowList, file: string | undefined): Promise<void> => {
@@ -76,9 +76,9 @@ const exitCodeOf = (job: WorkItemUpload): ExitCode => {
   return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
 };
 
-const runImport = async (client: Client, options: Options, path: string, blob: Blob): Promise<ExitCode> => {
-  const mapping = await mappingOf(options, blob);
-  const upload = await client.uploads.upload(blob, {
+const runImport = async (client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> => {
+  const mapping = await mappingOf(options, file);
+  const upload = await client.uploads.upload(file.blob, {
     filename: basename(path),
     dryRun: options["dry-run"] === true,
     ...(mapping !== undefined && { mapping }),
@@ -103,10 +103,10 @@ const runImport = async (client: Client, options: Options, path: string, blob: B
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
 };
 
-/** Uploads a CSV file of any system. */
+/** Uploads a table of any system. */
 export const importCommand: Command = {
-  usage: "import <file.csv>",
-  summary: "upload a CSV file of any system",
+  usage: "import <file>",
+  summary: "upload a CSV file or a workbook of any system",
   options: {
     mapping: { type: "string" },
     propose: { type: "string" },
@@ -116,6 +116,7 @@ export const importCommand: Command = {
     results: { type: "string" },
     delimiter: { type: "string" },
     encoding: { type: "string" },
+    sheet: { type: "string" },
     json: { type: "boolean" },
   },
   help: {
@@ -127,21 +128,27 @@ export const importCommand: Command = {
     results: "wait, and write what became of each row to this file",
     delimiter: '"," ";" "|" or tab; without a mapping, one is guessed',
     encoding: "such as windows-1252; found out if it is not given",
+    sheet: "of a workbook (.xlsx); the first with rows if it is not given",
     json: "print the job as JSON",
   },
   examples: [
     "import tickets.csv --propose mapping.json",
     "import tickets.csv --mapping mapping.json --dry-run --wait",
     "import tickets.csv --mapping mapping.json --errors failed.csv",
+    "import tickets.xlsx --sheet June --mapping mapping.json --wait",
   ],
   run: async ({ client, options, positionals }) => {
     const path = onlyArgument(positionals, "file");
-    const file = await openCsv(path, textOption(options, "encoding"));
+    const file = await openCsv(path, {
+      encoding: textOption(options, "encoding"),
+      delimiter: delimiterOf(options),
+      sheet: textOption(options, "sheet"),
+    });
     try {
-      if (file.encoding !== "utf-8") note(`${path} is read as ${file.encoding}`);
+      if (file.readAs !== undefined) note(`${path} is read as ${file.readAs}`);
       const propose = textOption(options, "propose");
-      if (propose === undefined) return await runImport(client(), options, path, file.blob);
-      await writeFile(propose, `${JSON.stringify(await proposed(file.blob, delimiterOf(options)), null, 2)}\n`);
+      if (propose === undefined) return await runImport(client(), options, path, file);
+      await writeFile(propose, `${JSON.stringify(await proposed(file), null, 2)}\n`);
       note(`a proposal is in ${propose}; look at it, then: import ${path} --mapping ${propose} --dry-run --wait`);
       return EXIT.done;
     } finally {

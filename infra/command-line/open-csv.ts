@@ -1,116 +1,110 @@
-import { createReadStream, createWriteStream, openAsBlob } from "node:fs";
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { createWriteStream, openAsBlob } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Transform } from "node:stream";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { nearestTo } from "../../lib/nearest.ts";
 import { readCsv } from "../../lib/uploads/csv/csv-reader.ts";
-import type { Delimiter } from "../../lib/uploads/csv/delimiter.ts";
-import { assertCsv } from "../../lib/uploads/csv/file-kind.ts";
-import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
+import { COMMA, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
+import { HEAD_BYTES, isWorkbook, problemOfBinary } from "../../lib/uploads/csv/file-kind.ts";
+import { findTextFormat, toUtf8, UTF_8 } from "../import-files/text-file.ts";
+import { readSheets, type Sheet, WorkbookError } from "../import-files/workbook.ts";
+import { UsageError } from "./command.ts";
 import { CommandError } from "./service-client.ts";
 
-const HEAD_BYTES = 64 * 1024;
-const UTF_8 = "utf-8";
-/** Encodings by the marks with which files begin. */
-const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
-  [[0xff, 0xfe], "utf-16le"],
-  [[0xfe, 0xff], "utf-16be"],
-];
-
-/** A CSV file as UTF-8. */
+/** A table as CSV in UTF-8. */
 export interface CsvFile {
   readonly blob: Blob;
-  /** Of the file itself. */
-  readonly encoding: string;
+  /** The delimiter that was given or found. */
+  readonly delimiter: Delimiter;
+  readonly isWorkbook: boolean;
+  /** How the file was read, if it is no CSV in UTF-8 itself. */
+  readonly readAs: string | undefined;
   /** Deletes what was written for it. */
   readonly close: () => Promise<void>;
 }
 
-const headOf = async (path: string): Promise<Buffer> => {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+/** What is known of a file. */
+export interface OpenOptions {
+  /** A label of the Encoding Standard; found out if it is not given. */
+  readonly encoding: string | undefined;
+  readonly delimiter: Delimiter | undefined;
+  /** Name of a workbook's sheet; the first that has rows if it is not given. */
+  readonly sheet: string | undefined;
+}
+
+const sheetOf = (sheets: readonly [Sheet, ...Sheet[]], name: string | undefined): Sheet => {
+  if (name === undefined) return sheets[0];
+  const found = sheets.find((sheet) => sheet.name.trim().toLowerCase() === name.trim().toLowerCase());
+  if (found) return found;
+  const names = sheets.map((sheet) => sheet.name);
+  throw new CommandError(
+    `there is no sheet "${name}" with rows; the nearest is "${nearestTo(name, names)}" of: ${names.join(", ")}`,
+  );
 };
 
-const isUtf8 = async (path: string): Promise<boolean> => {
-  const decoder = new TextDecoder(UTF_8, { fatal: true });
-  try {
-    for await (const chunk of createReadStream(path)) decoder.decode(chunk as Buffer, { stream: true });
-    decoder.decode();
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** The encoding of a file: by its mark, by the zeros of UTF-16, else UTF-8 if it is, else Windows-1252. */
-const encodingOf = async (path: string, head: Buffer): Promise<string> => {
-  const marked = MARKS.find(([mark]) => mark.every((byte, at) => head[at] === byte));
-  if (marked) return marked[1];
-  const start = head.subarray(0, 200);
-  if (start.length > 1 && start.includes(0)) {
-    const zeroAt = start.findIndex((byte) => byte === 0);
-    return zeroAt % 2 === 1 ? "utf-16le" : "utf-16be";
-  }
-  return (await isUtf8(path)) ? UTF_8 : "windows-1252";
-};
-
-/** Writes a file as UTF-8 with LF into a temporary folder. */
-const convert = async (path: string, encoding: string, hasLineFeeds: boolean): Promise<CsvFile> => {
-  let decoder: InstanceType<typeof TextDecoder>;
-  try {
-    decoder = new TextDecoder(encoding);
-  } catch {
-    throw new CommandError(`${encoding} is no encoding that is known; try utf-8, utf-16le or windows-1252`);
-  }
-  const folder = await mkdtemp(join(tmpdir(), "work-items-"));
-  const converted = join(folder, "file.csv");
-  const textOf = (bytes?: Buffer): string => {
-    const text = decoder.decode(bytes, { stream: bytes !== undefined });
-    return hasLineFeeds ? text : text.replaceAll("\r", "\n");
-  };
-  const toUtf8 = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => done(null, textOf(chunk)),
-    flush: (done) => done(null, textOf()),
+const openWorkbook = async (file: Blob, name: string | undefined): Promise<CsvFile> => {
+  const sheets = await readSheets(file).catch((error: unknown) => {
+    throw error instanceof WorkbookError ? new CommandError(error.message, { cause: error }) : error;
   });
-  await pipeline(createReadStream(path), toUtf8, createWriteStream(converted));
+  const sheet = sheetOf(sheets, name);
+  const others = sheets.filter((each) => each !== sheet).map((each) => each.name);
   return {
-    blob: await openAsBlob(converted),
-    encoding,
-    close: () => rm(folder, { recursive: true }),
+    blob: new Blob([sheet.csv]),
+    delimiter: COMMA,
+    isWorkbook: true,
+    readAs: `the sheet ${sheet.name}${others.length > 0 ? `; others are ${others.join(", ")}` : ""}`,
+    close: async () => undefined,
+  };
+};
+
+/** Writes what was converted into a temporary folder: it may be larger than the memory. */
+const keep = async (converted: ReadableStream<Uint8Array>): Promise<Pick<CsvFile, "blob" | "close">> => {
+  const folder = await mkdtemp(join(tmpdir(), "work-items-"));
+  const path = join(folder, "file.csv");
+  await pipeline(Readable.fromWeb(converted as never), createWriteStream(path));
+  return { blob: await openAsBlob(path), close: () => rm(folder, { recursive: true }) };
+};
+
+const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> => {
+  const format = await findTextFormat(file, { encoding: encoding?.toLowerCase(), delimiter }).catch(
+    (error: unknown) => {
+      if (!(error instanceof RangeError)) throw error;
+      throw new UsageError(`${encoding} is no encoding that is known; try utf-8, utf-16le or windows-1252`);
+    },
+  );
+  const converted = toUtf8(file, format);
+  return {
+    ...(converted ? await keep(converted) : { blob: file, close: async () => undefined }),
+    delimiter: format.delimiter,
+    isWorkbook: false,
+    readAs: format.encoding === UTF_8 ? undefined : format.encoding,
   };
 };
 
 /**
- * Opens a CSV file in any usual encoding.
- * @param encoding a label of the Encoding Standard; found out if it is not given
- * @throws CommandError, InvalidFileError if it is no CSV file
+ * Opens a table: CSV in any usual encoding, or a sheet of a workbook.
+ * @throws CommandError if it is neither
  */
-export const openCsv = async (path: string, encoding?: string): Promise<CsvFile> => {
+export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFile> => {
+  let file: Blob;
   let head: Buffer;
   try {
-    head = await headOf(path);
+    file = await openAsBlob(path);
+    head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer());
   } catch (error) {
     throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const found = encoding?.toLowerCase() ?? (await encodingOf(path, head));
-  if (!found.startsWith("utf-16")) assertCsv(head);
-  const hasLineFeeds = head.includes("\n") || !head.includes("\r");
-  if ((found === UTF_8 || found === "utf8") && hasLineFeeds) {
-    return { blob: await openAsBlob(path), encoding: UTF_8, close: async () => undefined };
-  }
-  return convert(path, found, hasLineFeeds);
+  if (isWorkbook(head)) return openWorkbook(file, options.sheet);
+  if (options.sheet !== undefined) throw new UsageError(`--sheet is for workbooks; ${path} is none`);
+  const problem = problemOfBinary(head);
+  if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
+  return openText(file, options);
 };
 
 /** The header of a file and its first rows. @throws InvalidFileError */
-export const readSample = async (blob: Blob, given: Delimiter | undefined, rowsMax: number) => {
-  const head = await blob.slice(0, HEAD_BYTES).text();
-  const delimiter = given ?? delimiterIn(head.split("\n", 1)[0] ?? "");
+export const readSample = async ({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) => {
   const rows: (readonly string[])[] = [];
   for await (const { records } of readCsv(Readable.fromWeb(blob.stream() as never), { delimiter })) {
     for (const record of records) rows.push(record.cells());

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/pages/page-files.ts";
 import { readGuides, renderGuide, renderGuideLinks } from "./guides.ts";
 
@@ -34,6 +34,15 @@ interface BuiltAssets {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
+/** Gives the reader of workbooks the page's own way to unpack them. */
+const unzipHere: Plugin = {
+  name: "unzip-here",
+  setup: (building) => {
+    const path = join(SOURCES, "browser/unzip.ts");
+    building.onResolve({ filter: /^fflate$/ }, ({ importer }) => (importer === path ? undefined : { path }));
+  },
+};
+
 const buildAssets = async (): Promise<BuiltAssets> => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: SOURCES,
@@ -52,6 +61,7 @@ const buildAssets = async (): Promise<BuiltAssets> => {
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
     legalComments: "none",
+    plugins: [unzipHere],
     logLevel: "silent",
     metafile: true,
     write: false,

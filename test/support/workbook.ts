@@ -1,17 +1,19 @@
-import { crc32 } from "node:zlib";
+import { crc32, deflateRawSync } from "node:zlib";
 
-/** A ZIP archive of files that are not compressed. */
+/** A ZIP archive. */
 const zip = (files: Readonly<Record<string, string>>): Buffer => {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
-    const [path, content] = [Buffer.from(name), Buffer.from(text)];
+    const [path, original] = [Buffer.from(name), Buffer.from(text)];
+    const content = deflateRawSync(original);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
-    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt16LE(8, 4);
+    common.writeUInt32LE(crc32(original), 10);
     common.writeUInt32LE(content.length, 14);
-    common.writeUInt32LE(content.length, 18);
+    common.writeUInt32LE(original.length, 18);
     common.writeUInt16LE(path.length, 22);
     const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, path, content]);
     const end = Buffer.alloc(14);
@@ -37,19 +39,46 @@ const PACKAGE = "http://schemas.openxmlformats.org/package/2006";
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-const sheetOf = (rows: readonly (readonly string[])[]): string => {
+/** A cell of a workbook: a Date is shown as date and time, one before 1900 as a time of day; a formula has its result. */
+export type Cell =
+  | string
+  | number
+  | boolean
+  | Date
+  | null
+  | { readonly formula: string; readonly result: string; readonly kind: "str" | "n" | "e" };
+
+const DAY_MS = 86_400_000;
+/** Day 0 of workbooks. */
+const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
+/** The style of date-times in `STYLES`. */
+const DATE_STYLE = 1;
+const STYLES = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>`;
+
+const cellOf = (place: string, cell: Cell): string => {
+  if (cell === null) return "";
+  if (typeof cell === "string") {
+    return `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escaped(cell)}</t></is></c>`;
+  }
+  if (typeof cell === "boolean") return `<c r="${place}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+  if (typeof cell === "number") return `<c r="${place}"><v>${cell}</v></c>`;
+  if (cell instanceof Date) {
+    return `<c r="${place}" s="${DATE_STYLE}"><v>${(cell.getTime() - DAY_ZERO_MS) / DAY_MS}</v></c>`;
+  }
+  const { formula, result, kind } = cell;
+  return `<c r="${place}" t="${kind}"><f>${escaped(formula)}</f><v>${escaped(result)}</v></c>`;
+};
+
+const sheetOf = (rows: readonly (readonly Cell[])[]): string => {
   const cells = rows.map((row, at) => {
-    const inner = row.map((cell, column) => {
-      const place = `${String.fromCodePoint(65 + column)}${at + 1}`;
-      return `<c r="${place}" t="inlineStr"><is><t>${escaped(cell)}</t></is></c>`;
-    });
+    const inner = row.map((cell, column) => cellOf(`${String.fromCodePoint(65 + column)}${at + 1}`, cell));
     return `<row r="${at + 1}">${inner.join("")}</row>`;
   });
   return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData></worksheet>`;
 };
 
-/** A workbook (.xlsx) with cells of text. @param sheets rows by the names of the sheets */
-export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly string[])[]>>): Buffer => {
+/** A workbook (.xlsx). @param sheets rows of at most 26 cells by the names of the sheets */
+export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>): Buffer => {
   const names = Object.keys(sheets);
   const each = (make: (number: number, name: string) => string): string =>
     names.map((name, index) => make(index + 1, name)).join("");
@@ -57,6 +86,7 @@ export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly 
     "[Content_Types].xml":
       `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
       `<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
+      `<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>` +
       each(
         (number) =>
           `<Override PartName="/xl/worksheets/sheet${number}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>`,
@@ -64,7 +94,8 @@ export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly 
       "</Types>",
     "_rels/.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
     "xl/workbook.xml": `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${each((number, name) => `<sheet name="${escaped(name)}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets></workbook>`,
-    "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships">${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
+    "xl/styles.xml": XML + STYLES,
+    "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="styles" Type="${RELATIONS}/styles" Target="styles.xml"/>${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
     ...Object.fromEntries(names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!)])),
   });
 };

@@ -5,10 +5,10 @@ import { problemsOfMapping } from "../mapping/check-mapping.ts";
 import { assertColumns, mappedReader } from "../mapping/mapped-columns.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
 import { columnReader } from "./csv-columns.ts";
-import { CARRIAGE_RETURNS, type CsvRecord, readCsv } from "./csv-reader.ts";
+import { type CsvRecord, readCsv } from "./csv-reader.ts";
 import { cellValue, rawCells } from "./csv-row.ts";
 import { COMMA, type Delimiter } from "./delimiter.ts";
-import { refuseHeader } from "./header-names.ts";
+import { assertHeader, refuseHeader } from "./header-names.ts";
 import { InvalidFileError } from "./invalid-file-error.ts";
 import type { RowReader } from "./row-reader.ts";
 
@@ -25,14 +25,6 @@ export interface CsvFormat {
 
 /** The delimiter of files with a mapping, or without one. */
 export const delimiterOf = (mapping: Mapping | undefined): Delimiter => mapping?.delimiter ?? COMMA;
-
-const assertHeader = (names: readonly string[]): void => {
-  if (names.every((name) => name.trim() === "")) refuseHeader("must be the header");
-  if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS);
-  if (/^sep=.?$/i.test(names[0]?.trim() ?? "")) {
-    refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1");
-  }
-};
 
 const readerOf = (names: readonly string[], mapping: Mapping | undefined): RowReader => {
   assertHeader(names);

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { CsvError, parse } from "csv-parse";
-import { rawCells, ROW_MAX_CHARACTERS } from "./csv-row.ts";
+import { QUOTE_PROBLEMS, rawCells, ROW_MAX_CHARACTERS } from "./csv-row.ts";
 import { COMMA, type Delimiter } from "./delimiter.ts";
 import { assertCsv, HEAD_BYTES, problemOfText } from "./file-kind.ts";
+import { CARRIAGE_RETURNS } from "./header-names.ts";
 import { InvalidFileError } from "./invalid-file-error.ts";
 
 /** One row of the file. Valid until the next batch is read: `raw` is a view of a buffer that is reused. */
@@ -36,14 +37,11 @@ const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 
 const PROBLEMS: Partial<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: "a quote is opened and never closed",
-  CSV_INVALID_CLOSING_QUOTE: "after a closing quote there must be the delimiter or the end of the row",
-  INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
+  CSV_QUOTE_NOT_CLOSED: QUOTE_PROBLEMS.isOpen,
+  CSV_INVALID_CLOSING_QUOTE: QUOTE_PROBLEMS.isFollowed,
+  INVALID_OPENING_QUOTE: QUOTE_PROBLEMS.isInside,
   CSV_MAX_RECORD_SIZE: `the row is longer than ${ROW_MAX_CHARACTERS} characters; perhaps a quote is not closed`,
 };
-
-/** What is wrong with a file whose rows end as on an old Macintosh. */
-export const CARRIAGE_RETURNS = "rows must end with LF or CRLF, not CR";
 
 const problemIn = (row: number, error: unknown): Error => {
   const problem = error instanceof CsvError ? PROBLEMS[error.code] : undefined;

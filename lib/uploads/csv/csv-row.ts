@@ -3,6 +3,13 @@ import type { Delimiter } from "./delimiter.ts";
 /** Limit of a row. The largest custom attributes of an item fit, even if all their characters are doubled quotes. */
 export const ROW_MAX_CHARACTERS = 1024 * 1024;
 
+/** What can be wrong with the quotes of a row. */
+export const QUOTE_PROBLEMS = {
+  isOpen: "a quote is opened and never closed",
+  isFollowed: "after a closing quote there must be the delimiter or the end of the row",
+  isInside: "a quote stands inside a cell that does not begin with one",
+} as const;
+
 /**
  * The cells of a row that `readCsv` accepted, including their quotes.
  * @param row with or without its line end

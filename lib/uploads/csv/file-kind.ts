@@ -5,7 +5,10 @@ export const HEAD_BYTES = 1024;
 
 /** What the file is that begins so, and what to do with it. */
 const KINDS: readonly (readonly [start: readonly number[], problem: string])[] = [
-  [[0xd0, 0xcf, 0x11, 0xe0], "this is an Excel workbook; save it as CSV or use the upload page"],
+  [
+    [0xd0, 0xcf, 0x11, 0xe0],
+    "this is an Excel workbook of the old kind (.xls), or one with a password; save it as CSV or .xlsx",
+  ],
   [[0x1f, 0x8b], "this is a compressed file; upload the CSV file in it"],
   [[0x25, 0x50, 0x44, 0x46], "this is a PDF file; upload a CSV file"],
 ];
@@ -18,28 +21,41 @@ const beginsWith = (head: Uint8Array, start: readonly number[]): boolean =>
 
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 
-/** Whether every other byte of a text is 0, as in UTF-16 of Latin letters. */
-const isUtf16 = (head: Uint8Array): boolean => {
-  if (beginsWith(head, [0xff, 0xfe]) || beginsWith(head, [0xfe, 0xff])) return true;
-  const zeros = [0, 0];
-  for (const [index, byte] of head.entries()) if (byte === 0) zeros[index % 2]! += 1;
-  return Math.max(...zeros) > head.length / 4 && Math.min(...zeros) === 0;
+/**
+ * The kind of UTF-16 that a file is by its first bytes: by its mark, or since every other byte of Latin letters is 0.
+ * Undefined if it is none.
+ */
+export const utf16Of = (head: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
+  if (beginsWith(head, [0xff, 0xfe])) return "utf-16le";
+  if (beginsWith(head, [0xfe, 0xff])) return "utf-16be";
+  let even = 0;
+  let odd = 0;
+  for (const [index, byte] of head.subarray(0, HEAD_BYTES).entries()) {
+    if (byte === 0 && index % 2 === 0) even++;
+    else if (byte === 0) odd++;
+  }
+  const most = Math.max(even, odd);
+  if (most <= Math.min(head.length, HEAD_BYTES) / 4 || Math.min(even, odd) > 0) return undefined;
+  return odd > even ? "utf-16le" : "utf-16be";
 };
 
-const problemOfHead = (head: Buffer): string | undefined => {
+/** Whether a file is a workbook (.xlsx), by its first bytes. */
+export const isWorkbook = (head: Uint8Array): boolean =>
+  beginsWith(head, ZIP) && WORKBOOK_NAMES.test(new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES)));
+
+/** What is wrong with a file that is no text, by its first bytes; undefined if it can be text. */
+export const problemOfBinary = (head: Uint8Array): string | undefined => {
   const known = KINDS.find(([start]) => beginsWith(head, start));
   if (known) return known[1];
-  if (beginsWith(head, ZIP)) {
-    return WORKBOOK_NAMES.test(head.toString("latin1"))
-      ? "this is an Excel workbook; save it as CSV or use the upload page"
-      : "this is a ZIP file; upload the CSV file in it";
-  }
-  return isUtf16(head) ? UTF_16 : undefined;
+  if (!beginsWith(head, ZIP)) return undefined;
+  return isWorkbook(head)
+    ? "this is an Excel workbook; save it as CSV or use the upload page"
+    : "this is a ZIP file; upload the CSV file in it";
 };
 
 /** Refuses a file that is something else than text in one byte a Latin letter. @throws InvalidFileError that names it */
-export const assertCsv = (bytes: Buffer): void => {
-  const problem = problemOfHead(bytes.subarray(0, HEAD_BYTES));
+export const assertCsv = (head: Uint8Array): void => {
+  const problem = problemOfBinary(head) ?? (utf16Of(head) === undefined ? undefined : UTF_16);
   if (problem !== undefined) throw new InvalidFileError(problem);
 };
 

@@ -18,3 +18,15 @@ export const shownHeader = (name: string): string =>
 export const refuseHeader = (problem: string): never => {
   throw new InvalidFileError(`row 1: ${problem}`);
 };
+
+/** What is wrong with a file whose rows end as on an old Macintosh. */
+export const CARRIAGE_RETURNS = "rows must end with LF or CRLF, not CR";
+
+/** Checks that the cells of row 1 can be a header. @throws InvalidFileError */
+export const assertHeader = (names: readonly string[]): void => {
+  if (names.every((name) => name.trim() === "")) refuseHeader("must be the header");
+  if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS);
+  if (/^sep=.?$/i.test(names[0]?.trim() ?? "")) {
+    refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1");
+  }
+};

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands, runProgram } from "../../../infra/command-line/program.ts";
 import type { UploadJob } from "../../../lib/client/client.ts";
+import { makeWorkbook } from "../../support/workbook.ts";
 
 const start = fileURLToPath(new URL("../../../infra/local/start.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
@@ -15,6 +16,18 @@ let service: ChildProcess;
 const TICKETS =
   'Ticket ID;Agent Email;Status;Closed;Subject\r\nT-1001;ada@example.com;Open;;"Printer;\r\nfloor 2"\r\n' +
   "T-1002;;Closed;01.06.2023;Café\r\n\r\nT-1003;nobody;Closed;31.02.2023;\r\n";
+
+/** The same tickets in a workbook, after another sheet. */
+const WORKBOOK = makeWorkbook({
+  Notes: [["only text"]],
+  June: [
+    ["Ticket ID", "Agent Email", "Status", "Closed", "Subject"],
+    ["W-1001", "ada@example.com", "Open", null, "Printer;\nfloor 2"],
+    ["W-1002", null, "Closed", new Date("2023-06-01T12:15:36Z"), "Café"],
+    [],
+    ["W-1003", "nobody", "Closed", "31.02.2023", null],
+  ],
+});
 
 beforeAll(async () => {
   process.chdir(folder);
@@ -26,6 +39,7 @@ beforeAll(async () => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   writeFileSync("tickets.csv", TICKETS);
+  writeFileSync("tickets.xlsx", WORKBOOK);
   const items = [{ external_id: "J-1", custom_attributes: { n: 1 } }, { external_id: "J-2" }];
   writeFileSync("items.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
   for await (const chunk of service.stdout!) if (/^ready$/m.test(String(chunk))) break;
@@ -99,6 +113,30 @@ describe("work-items", { timeout: 60_000 }, () => {
     expect(JSON.parse(item)).toMatchObject({ short_description: "Café" });
   });
 
+  it("imports a sheet of a workbook, with its dates", async () => {
+    const proposed = await run("import", "tickets.xlsx", "--sheet", "june", "--propose", "sheet.json");
+    expect(proposed).toMatchObject({ exit: 0, told: expect.stringContaining("the sheet June; others are Notes") });
+    const mapping = JSON.parse(readFileSync("sheet.json", "utf8")) as { fields: Record<string, object> };
+    expect(mapping.fields["completed_at"]).toMatchObject({ column: "Closed", time_zone: expect.any(String) });
+    mapping.fields["completed_at"] = { column: "Closed", time_zone: "Europe/Berlin" };
+    // A mapping that was made for a file with semicolons is good for the workbook too.
+    writeFileSync("sheet.json", JSON.stringify({ ...mapping, delimiter: ";" }));
+    const args = ["--sheet", "June", "--mapping", "sheet.json", "--errors", "failed-sheet.csv"];
+    const done = await run("import", "tickets.xlsx", ...args);
+    expect(done).toMatchObject({ exit: 3, out: expect.stringContaining("3 rows, 2 created") });
+    expect(readFileSync("failed-sheet.csv", "utf8")).toContain("W-1003,nobody,Closed,31.02.2023,,5,");
+    const { out } = await run("get", "W-1002");
+    expect(JSON.parse(out)).toMatchObject({ completed_at: "2023-06-01T10:15:36.000Z", short_description: "Café" });
+    expect(await run("import", "tickets.xlsx", "--sheet", "Jun")).toMatchObject({
+      exit: 1,
+      told: 'work-items: there is no sheet "Jun" with rows; the nearest is "June" of: Notes, June\n',
+    });
+    expect(await run("import", "tickets.csv", "--sheet", "June")).toMatchObject({
+      exit: 2,
+      told: expect.stringContaining("--sheet is for workbooks; tickets.csv is none"),
+    });
+  });
+
   it("applies a file of items, and tells the line of each that fails", async () => {
     writeFileSync(
       "mixed.jsonl",
@@ -161,7 +199,11 @@ describe("work-items", { timeout: 60_000 }, () => {
     expect(await told("import", "missing.csv")).toEqual([1, expect.stringContaining("cannot read missing.csv")]);
     expect(await told("import", "book.xlsx")).toEqual([
       1,
-      "work-items: this is an Excel workbook; save it as CSV or use the upload page",
+      "work-items: This workbook cannot be read. Save it as .xlsx or CSV.",
+    ]);
+    expect(await told("import", "tickets.csv", "--encoding", "latin-99")).toEqual([
+      2,
+      "work-items: latin-99 is no encoding that is known; try utf-8, utf-16le or windows-1252",
     ]);
     expect(await told("import", "tickets.csv")).toEqual([
       1,

@@ -1,3 +1,4 @@
+import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
 /** An upload job, as far as the page shows it. */
@@ -87,10 +88,17 @@ export interface Api {
   readonly getJob: (id: string) => Promise<{ readonly job: Job; readonly retryAfterSeconds: number }>;
   readonly cancel: (id: string) => Promise<void>;
   /** @param onProgress called with the part of a large file that was sent, 0 to 1 */
-  readonly upload: (
-    file: { readonly name: string; readonly content: Blob; readonly mapping: Mapping; readonly dryRun: boolean },
-    onProgress: (sent: number) => void,
-  ) => Promise<Job>;
+  readonly upload: (file: UploadedTable, onProgress: (sent: number) => void) => Promise<Job>;
+}
+
+/** A file that is uploaded. */
+interface UploadedTable {
+  readonly name: string;
+  readonly content: Blob;
+  readonly mapping: Mapping;
+  readonly dryRun: boolean;
+  /** The same key again gives the same job. */
+  readonly idempotencyKey: string;
 }
 
 interface PostForm {
@@ -118,8 +126,13 @@ const post = ({ url, fields }: PostForm, content: Blob, onProgress: (sent: numbe
 
 /** Makes the caller of the service. @param root address of the service, with a slash at its end */
 export const createApi = (root: URL, key: string): Api => {
-  const request = async (method: string, path: string, body?: BodyInit): Promise<Response> => {
-    const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+  const request = async (
+    method: string,
+    path: string,
+    body?: BodyInit,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Response> => {
+    const headers: Record<string, string> = { authorization: `Bearer ${key}`, ...more };
     if (typeof body === "string") headers["content-type"] = "application/json";
     const response = await fetch(new URL(path, root), { method, headers, ...(body !== undefined && { body }) }).catch(
       () => {
@@ -134,7 +147,9 @@ export const createApi = (root: URL, key: string): Api => {
   return {
     get: async <T>(path: string, query: Readonly<Record<string, string>> = {}) => {
       const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""));
-      return (await (await request("GET", `${path}?${parameters.toString()}`)).json()) as T;
+      const text = await (await request("GET", `${path}?${parameters.toString()}`)).text();
+      // Browsers that cannot keep the digits of long numbers round them.
+      return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
     },
     getJob: async (id) => {
       const response = await request("GET", `${uploads}/${encodeURIComponent(id)}`);
@@ -142,21 +157,22 @@ export const createApi = (root: URL, key: string): Api => {
       return { job: data, retryAfterSeconds: Number(response.headers.get("retry-after") ?? 1) };
     },
     cancel: async (id) => void (await request("DELETE", `${uploads}/${encodeURIComponent(id)}`)),
-    upload: async ({ name, content, mapping, dryRun }, onProgress) => {
+    upload: async ({ name, content, mapping, dryRun, idempotencyKey }, onProgress) => {
+      const once = { "idempotency-key": idempotencyKey };
       if (content.size <= REQUEST_MAX_BYTES) {
         const form = new FormData();
         form.append("upload[mapping]", JSON.stringify(mapping));
         form.append("upload[dry_run]", String(dryRun));
         form.append("upload[file]", new Blob([content], { type: "text/csv" }), name);
-        return ((await (await request("POST", uploads, form)).json()) as { readonly data: Job }).data;
+        return ((await (await request("POST", uploads, form, once)).json()) as { readonly data: Job }).data;
       }
       const asked = { upload: { filename: name, size: content.size, mapping, dry_run: dryRun } };
-      const response = await request("POST", uploads, JSON.stringify(asked));
+      const response = await request("POST", uploads, JSON.stringify(asked), once);
       const { data, meta } = (await response.json()) as {
         readonly data: Job;
-        readonly meta: { readonly upload: PostForm };
+        readonly meta?: { readonly upload: PostForm };
       };
-      await post(meta.upload, content, onProgress);
+      if (meta && data.status === "pending") await post(meta.upload, content, onProgress);
       return data;
     },
   };

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Api, createApi } from "./api.ts";
-import { ImportView, type Sent } from "./import-view.tsx";
+import { ImportView } from "./import-view.tsx";
 import { ItemView } from "./item-view.tsx";
 import { ItemsView } from "./items-view.tsx";
 import { JobView } from "./job-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
+import type { EarlierMapping, Sent } from "./send.ts";
 
 /** What is shown: the name and the id after `#` in the address, which a reload and the browser's history keep. */
 interface Place {
@@ -35,7 +36,17 @@ const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items
 export const App = ({ root }: { readonly root: URL }) => {
   const [api, setApi] = useState<Api>();
   const [sent, setSent] = useState<Sent>();
+  const [earlier, setEarlier] = useState<EarlierMapping>();
   const { name, id } = usePlace();
+  const useAgain = (mapping: EarlierMapping): void => {
+    setEarlier(mapping);
+    location.hash = "#import";
+  };
+  const forgetKey = (): void => {
+    setApi(undefined);
+    setSent(undefined);
+    setEarlier(undefined);
+  };
   if (api === undefined) return <KeyForm onKey={(key) => setApi(createApi(root, key))} root={root} />;
   const current = SECTION_OF[name] ?? name;
   return (
@@ -47,18 +58,25 @@ export const App = ({ root }: { readonly root: URL }) => {
             {title}
           </a>
         ))}
-        <button type="button" class="plain" onClick={() => setApi(undefined)}>
+        <button type="button" class="plain" onClick={forgetKey}>
           Forget the key
         </button>
       </nav>
       {name === "jobs" && <JobsView api={api} />}
       {name === "job" && (
-        <JobView key={id} api={api} id={id} sent={sent?.jobId === id ? sent : undefined} onSent={setSent} />
+        <JobView
+          key={id}
+          api={api}
+          id={id}
+          sent={sent?.jobId === id ? sent : undefined}
+          onSent={setSent}
+          onUseAgain={useAgain}
+        />
       )}
       {name === "items" && <ItemsView api={api} />}
       {name === "item" && <ItemView key={id} api={api} id={id} />}
       <div hidden={current !== "import"}>
-        <ImportView api={api} onSent={setSent} />
+        <ImportView api={api} earlier={earlier} onForget={() => setEarlier(undefined)} onSent={setSent} />
       </div>
     </div>
   );

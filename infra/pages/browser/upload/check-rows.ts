@@ -1,9 +1,10 @@
 import { describeProblems } from "../../../../lib/problem.ts";
+import { assertHeader } from "../../../../lib/uploads/csv/header-names.ts";
 import type { RowError } from "../../../../lib/uploads/csv/row-reader.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { isBlank } from "./read-text.ts";
+import { asSentence, isBlank } from "./read-text.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** What an import would say of the mapping and of the first rows. */
@@ -19,13 +20,15 @@ export interface CheckedRows {
 const problemWith = (problem: string): CheckedRows => ({ problem, rows: 0, failed: [] });
 
 /** Checks a mapping and the first rows of a file by the service's own code. */
-export const checkRows = ({ names, rows }: TableFile, mapping: Mapping): CheckedRows => {
+export const checkRows = ({ names, rows, problem }: TableFile, mapping: Mapping): CheckedRows => {
+  if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
     return problemWith("Choose the column that identifies an item: nothing can be imported without it.");
   }
   const problems = problemsOfMapping(mapping);
   if (problems.length > 0) return problemWith(describeProblems(problems, "mapping"));
   try {
+    assertHeader(names);
     const reader = mappedReader(mapping, names);
     const read = rows
       .map((cells, index) => ({ row: index + 2, cells }))

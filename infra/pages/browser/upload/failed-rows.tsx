@@ -2,10 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import { REPORT_COLUMNS } from "../../../../lib/uploads/csv/header-names.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Api, Job } from "./api.ts";
-import { Alert, sentenceOf, shownNumber, Table } from "./parts.tsx";
-import { decode, firstRows, HEAD_BYTES, isBlank } from "./read-text.ts";
+import { Alert, Table } from "./parts.tsx";
+import { firstRows, isBlank } from "./read-text.ts";
+import { sentenceOf, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 100;
+/** So much of a report is loaded to show its first rows. */
+const LOADED_BYTES = 512 * 1024;
 
 interface Report {
   readonly url: string;
@@ -20,15 +23,15 @@ const readReport = async (url: string, job: Job): Promise<readonly (readonly str
   const chunks: Uint8Array[] = [];
   let size = 0;
   let isWhole = false;
-  while (size < HEAD_BYTES && !isWhole) {
+  while (size < LOADED_BYTES && !isWhole) {
     const { done, value } = await reader.read();
     isWhole = done;
     if (value) chunks.push(value);
     size += value?.length ?? 0;
   }
   await reader.cancel();
-  const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
-  return firstRows(decode(bytes, "utf-8"), job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + 1, isWhole);
+  const text = await new Blob(chunks as BlobPart[]).text();
+  return firstRows(text, job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + 1, isWhole).rows;
 };
 
 /** The rows of a job that failed, with the reasons, and the whole list as a file. */

@@ -1,33 +1,15 @@
-import { useMemo, useState } from "preact/hooks";
-import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { COMMA, type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 import type { Api } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { MappingForm } from "./mapping-form.tsx";
-import { Alert, Choice, saveFile, sentenceOf, shownNumber, Table } from "./parts.tsx";
-import { type Encoding, ENCODINGS, isBlank } from "./read-text.ts";
-import { chooseSheet, contentOf, readFile, readTextFile, type TableFile } from "./table-file.ts";
-
-/** A file that was sent, so that it can be imported after it was tried. */
-export interface Sent {
-  readonly jobId: string;
-  readonly table: TableFile;
-  readonly mapping: Mapping;
-}
-
-/** Sends a file and shows its job. */
-export const send = async (
-  api: Api,
-  { table, mapping, dryRun }: { readonly table: TableFile; readonly mapping: Mapping; readonly dryRun: boolean },
-  onSent: (sent: Sent) => void,
-  onProgress: (sent: number) => void,
-): Promise<void> => {
-  const name = table.workbook ? table.name.replace(/\.xlsx$/i, ".csv") : table.name;
-  const { id } = await api.upload({ name, content: await contentOf(table), mapping, dryRun }, onProgress);
-  onSent({ jobId: id, table, mapping });
-  location.hash = `#job=${id}`;
-};
+import { Alert, Choice, saveFile, Table } from "./parts.tsx";
+import { ENCODINGS, isBlank } from "./read-text.ts";
+import { type EarlierMapping, send, type Sent } from "./send.ts";
+import { chooseSheet, readFile, readTextFile, type TableFile } from "./table-file.ts";
+import { sentenceOf, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 5;
 const SHOWN_ERRORS = 10;
@@ -42,8 +24,8 @@ const DELIMITER_OPTIONS = Object.entries(DELIMITERS).map(
 /** How the file is read: what was found, to be changed where it is wrong. */
 const Reading = ({ table, onRead }: { readonly table: TableFile; readonly onRead: (table: TableFile) => void }) => {
   const { text, workbook, delimiter } = table;
-  const again = (choice: { readonly encoding?: Encoding; readonly delimiter?: Delimiter }): void => {
-    if (text) void readTextFile(text.file, { encoding: text.encoding, delimiter, ...choice }).then(onRead);
+  const again = (choice: { readonly encoding?: string; readonly delimiter?: Delimiter }): void => {
+    if (text) void readTextFile(text.file, { encoding: text.format.encoding, delimiter, ...choice }).then(onRead);
   };
   return (
     <div class="fields">
@@ -51,9 +33,9 @@ const Reading = ({ table, onRead }: { readonly table: TableFile; readonly onRead
         <>
           <Choice
             label="Encoding"
-            value={text.encoding}
+            value={text.format.encoding}
             options={Object.entries(ENCODINGS)}
-            onChange={(encoding) => again({ encoding: encoding as Encoding })}
+            onChange={(encoding) => again({ encoding })}
           />
           <Choice
             label="Columns are separated by"
@@ -106,9 +88,27 @@ const FileField = ({ onFile }: { readonly onFile: (file: File) => void }) => {
   );
 };
 
-/** From a file to its import. */
-export const ImportView = ({ api, onSent }: { readonly api: Api; readonly onSent: (sent: Sent) => void }) => {
+/** An earlier mapping for a file, which may have another delimiter. */
+const fitted = ({ mapping }: EarlierMapping, { delimiter }: TableFile): Mapping => {
+  const { delimiter: earlier = COMMA, ...others } = mapping;
+  if (earlier === delimiter) return mapping;
+  return delimiter === COMMA ? others : { ...others, delimiter };
+};
+
+/** From a file to its import. @param earlier the mapping to begin with, in place of a proposal */
+export const ImportView = ({
+  api,
+  earlier,
+  onForget,
+  onSent,
+}: {
+  readonly api: Api;
+  readonly earlier: EarlierMapping | undefined;
+  readonly onForget: () => void;
+  readonly onSent: (sent: Sent) => void;
+}) => {
   const [table, setTable] = useState<TableFile>();
+  const [isReading, setReading] = useState(false);
   const [mapping, setMapping] = useState<Mapping>({});
   const [error, setError] = useState<string>();
   const [sending, setSending] = useState<number>();
@@ -116,21 +116,27 @@ export const ImportView = ({ api, onSent }: { readonly api: Api; readonly onSent
 
   const read = (next: TableFile): void => {
     setTable(next);
-    setMapping(propose(next));
+    setMapping(earlier ? fitted(earlier, next) : propose(next));
   };
+  useEffect(() => {
+    if (table) read(table);
+  }, [earlier]);
   const take = (file: File): void => {
     setError(undefined);
-    readFile(file).then(read, (caught: unknown) => {
-      setTable(undefined);
-      setError(sentenceOf(caught));
-    });
+    setReading(true);
+    readFile(file)
+      .then(read, (caught: unknown) => {
+        setTable(undefined);
+        setError(sentenceOf(caught));
+      })
+      .finally(() => setReading(false));
   };
   const start = async (dryRun: boolean): Promise<void> => {
     if (!table) return;
     setError(undefined);
     setSending(0);
     try {
-      await send(api, { table, mapping, dryRun }, onSent, setSending);
+      await send(api, { table, mapping, dryRun }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
@@ -141,7 +147,16 @@ export const ImportView = ({ api, onSent }: { readonly api: Api; readonly onSent
     <>
       <section aria-labelledby="file">
         <h2 id="file">1. The file</h2>
+        {earlier && (
+          <p role="status">
+            The mapping of {earlier.fileName} is used again.{" "}
+            <button type="button" class="plain" onClick={onForget}>
+              Propose one instead
+            </button>
+          </p>
+        )}
         <FileField onFile={take} />
+        {isReading && <p role="status">Reading the file…</p>}
         {!table && <Alert text={error} />}
         {table && (
           <>

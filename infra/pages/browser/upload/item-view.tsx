@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api, Item, ItemEvent } from "./api.ts";
-import { Alert, Heading, sentenceOf, shownTime } from "./parts.tsx";
+import { Alert, Heading } from "./parts.tsx";
 import { useList } from "./use-list.ts";
+import { sentenceOf, shownTime } from "./shown.ts";
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 

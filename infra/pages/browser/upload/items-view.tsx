@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Api, Item } from "./api.ts";
 import { exportItems } from "./export-items.ts";
-import { Alert, Choice, Heading, saveFile, sentenceOf, shownNumber, shownTime, Table, TextField } from "./parts.tsx";
+import { Alert, Choice, Heading, saveFile, Table, TextField } from "./parts.tsx";
 import { useList } from "./use-list.ts";
+import { sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
 type Filters = Readonly<Record<string, string>>;
 

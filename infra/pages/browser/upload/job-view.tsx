@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Api, CallError, type Job } from "./api.ts";
 import { FailedRows } from "./failed-rows.tsx";
-import { type Sent, send } from "./import-view.tsx";
-import { Alert, Heading, sentenceOf, shownNumber, shownTime } from "./parts.tsx";
+import { Alert, Heading } from "./parts.tsx";
+import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
+import { type EarlierMapping, send, type Sent } from "./send.ts";
+import { sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
 const isEnded = ({ status }: Job): boolean => status !== "pending" && status !== "processing";
 
@@ -14,17 +16,6 @@ const STATUS = {
   cancelled: "was cancelled",
 } as const;
 
-/** A duration as people say it. */
-const shownDuration = (seconds: number): string => {
-  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
-  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
-};
-
-interface Moment {
-  readonly at: number;
-  readonly rows: number;
-}
 const doneIn = ({ succeeded_rows: succeeded, failed_rows: failed }: Job): number => succeeded + failed;
 
 /** Asks for a job until it has ended. A failed request is repeated: the job goes on meanwhile. */
@@ -32,7 +23,7 @@ const useJob = (api: Api, id: string) => {
   const [job, setJob] = useState<Job>();
   const [error, setError] = useState<string>();
   const [rate, setRate] = useState(0);
-  const moments = useRef<Moment[]>([]);
+  const moments = useRef<readonly Moment[]>([]);
   useEffect(() => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,10 +34,8 @@ const useJob = (api: Api, id: string) => {
         if (isOver) return;
         setJob(answer.job);
         setError(undefined);
-        const now = { at: Date.now(), rows: doneIn(answer.job) };
-        moments.current = [...moments.current.filter(({ at }) => now.at - at < 30_000), now];
-        const [first] = moments.current;
-        if (first && now.at > first.at) setRate(((now.rows - first.rows) / (now.at - first.at)) * 1000);
+        moments.current = withMoment(moments.current, { at: Date.now(), rows: doneIn(answer.job) });
+        setRate(rateOf(moments.current));
         if (isEnded(answer.job)) return;
         seconds = answer.retryAfterSeconds;
       } catch (caught) {
@@ -86,17 +75,58 @@ const Counts = ({ job }: { readonly job: Job }) => {
   );
 };
 
+/** What can be done with a job that has ended: the list of what became of each row, and its mapping for another file. */
+const AfterEnd = ({
+  api,
+  job,
+  onUseAgain,
+  onError,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly onUseAgain: (mapping: EarlierMapping) => void;
+  readonly onError: (sentence: string) => void;
+}) => {
+  const { id, mapping, file_name: fileName = "an earlier file" } = job;
+  const download = async (): Promise<void> => {
+    try {
+      const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(
+        `v1/work_items/upload/${encodeURIComponent(id)}/results`,
+      );
+      if (data.url !== null) location.assign(data.url);
+    } catch (caught) {
+      onError(sentenceOf(caught));
+    }
+  };
+  return (
+    <p class="buttons">
+      {doneIn(job) > 0 && (
+        <button type="button" onClick={() => void download()}>
+          Download what became of each row
+        </button>
+      )}
+      {mapping && (
+        <button type="button" onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>
+          Use this mapping for another file
+        </button>
+      )}
+    </p>
+  );
+};
+
 /** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
 export const JobView = ({
   api,
   id,
   sent,
   onSent,
+  onUseAgain,
 }: {
   readonly api: Api;
   readonly id: string;
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
+  readonly onUseAgain: (mapping: EarlierMapping) => void;
 }) => {
   const { job, setJob, error, setError, rate } = useJob(api, id);
   const [sending, setSending] = useState<number>();
@@ -145,11 +175,7 @@ export const JobView = ({
             {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
             aria-label="Rows that are done"
           />
-          <p>
-            {shownNumber(done)} of {job.total_rows > 0 ? shownNumber(job.total_rows) : "?"} rows
-            {rate > 0 && `, ${shownNumber(Math.round(rate))} a second`}
-            {rate > 0 && job.total_rows > 0 && `, ${shownDuration((job.total_rows - done) / rate)} left`}
-          </p>
+          <p>{shownProgress(done, job.total_rows, rate)}</p>
           <p class="note">You may close this page: the job goes on. Its address brings you back here.</p>
           <button type="button" onClick={() => void cancel()}>
             Cancel
@@ -165,6 +191,7 @@ export const JobView = ({
           <a href="#import">Change the mapping</a>
         </p>
       )}
+      {isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />}
       {isEnded(job) && job.failed_rows > 0 && <FailedRows api={api} job={job} />}
       <p class="note">
         Begun {shownTime(job.created_at)}, {isEnded(job) ? "ended" : "last changed"} {shownTime(job.updated_at)}. Job{" "}

@@ -1,6 +1,7 @@
 import type { Api, Job } from "./api.ts";
-import { Alert, Heading, shownNumber, shownTime, Table } from "./parts.tsx";
+import { Alert, Heading, Table } from "./parts.tsx";
 import { useList } from "./use-list.ts";
+import { shownNumber, shownTime } from "./shown.ts";
 
 /** The organization's imports, newest first. */
 export const JobsView = ({ api }: { readonly api: Api }) => {

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { createApi } from "./api.ts";
-import { Alert, sentenceOf } from "./parts.tsx";
+import { Alert } from "./parts.tsx";
+import { sentenceOf } from "./shown.ts";
 
 /** Asks for a key and checks it. It is kept in this page's memory only. */
 export const KeyForm = ({ root, onKey }: { readonly root: URL; readonly onKey: (key: string) => void }) => {

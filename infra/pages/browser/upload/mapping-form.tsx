@@ -1,10 +1,12 @@
 import { useMemo } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { TIME_FORMATS } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { AttributesForm } from "./attributes-form.tsx";
 import { Choice, TextField } from "./parts.tsx";
-import { ENCODINGS } from "./read-text.ts";
+import { ENCODINGS, isOffered } from "./read-text.ts";
 import { formatsOf, statusSource, timeSource, valuesIn } from "./sources.ts";
 import type { TableFile } from "./table-file.ts";
+import { UTF_8 } from "../../../import-files/text-file.ts";
 
 const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
@@ -204,58 +206,62 @@ const emptyOf = (text: string): readonly string[] =>
     .filter(Boolean);
 
 /** What each field is made of, to be changed where the proposal is wrong. */
-export const MappingForm = ({ table, mapping, onChange }: FormProps) => (
-  <>
-    <datalist id="time-zones">
-      {["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => (
-        <option key={zone} value={zone} />
-      ))}
-    </datalist>
-    <div class="sources">
-      {ITEM_ROWS.map((row) => (
-        <SourceRow key={row.target} table={table} mapping={mapping} onChange={onChange} group="fields" row={row} />
-      ))}
-    </div>
-    <div class="fields">
-      <Choice
-        label="All other columns"
-        value={mapping.others ?? "refuse"}
-        options={[
-          ["custom_attributes", "are kept as custom attributes"],
-          ["ignore", "are left out"],
-        ]}
-        onChange={(others) => onChange({ ...mapping, others: others as "custom_attributes" | "ignore" })}
-      />
-      <TextField
-        label="Cells that mean “nothing”, with spaces between"
-        value={(mapping.empty ?? []).join(" ")}
-        onChange={(text) => {
-          const { empty: _, ...others } = mapping;
-          const empty = emptyOf(text);
-          onChange(empty.length === 0 ? others : { ...others, empty: [...empty] });
-        }}
-      />
-    </div>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={mapping.event !== undefined}
-        onChange={({ currentTarget }) => {
-          const { event: _, ...others } = mapping;
-          onChange(currentTarget.checked ? { ...others, event: {} } : others);
-        }}
-      />
-      Each row is also an event of its item, as in a log of changes
-    </label>
-    {mapping.event !== undefined && (
+export const MappingForm = ({ table, mapping, onChange }: FormProps) => {
+  const encoding = table.text?.format.encoding;
+  return (
+    <>
+      <datalist id="time-zones">
+        {["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
       <div class="sources">
-        {EVENT_ROWS.map((row) => (
-          <SourceRow key={row.target} table={table} mapping={mapping} onChange={onChange} group="event" row={row} />
+        {ITEM_ROWS.map((row) => (
+          <SourceRow key={row.target} table={table} mapping={mapping} onChange={onChange} group="fields" row={row} />
         ))}
       </div>
-    )}
-    {table.text && table.text.encoding !== "utf-8" && (
-      <p class="note">The file is sent as UTF-8 in place of {ENCODINGS[table.text.encoding]}.</p>
-    )}
-  </>
-);
+      <div class="fields">
+        <Choice
+          label="All other columns"
+          value={mapping.others ?? "refuse"}
+          options={[
+            ["custom_attributes", "are kept as custom attributes"],
+            ["ignore", "are left out"],
+          ]}
+          onChange={(others) => onChange({ ...mapping, others: others as "custom_attributes" | "ignore" })}
+        />
+        <TextField
+          label="Cells that mean “nothing”, with spaces between"
+          value={(mapping.empty ?? []).join(" ")}
+          onChange={(text) => {
+            const { empty: _, ...others } = mapping;
+            const empty = emptyOf(text);
+            onChange(empty.length === 0 ? others : { ...others, empty: [...empty] });
+          }}
+        />
+      </div>
+      <AttributesForm table={table} mapping={mapping} onChange={onChange} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={mapping.event !== undefined}
+          onChange={({ currentTarget }) => {
+            const { event: _, ...others } = mapping;
+            onChange(currentTarget.checked ? { ...others, event: {} } : others);
+          }}
+        />
+        Each row is also an event of its item, as in a log of changes
+      </label>
+      {mapping.event !== undefined && (
+        <div class="sources">
+          {EVENT_ROWS.map((row) => (
+            <SourceRow key={row.target} table={table} mapping={mapping} onChange={onChange} group="event" row={row} />
+          ))}
+        </div>
+      )}
+      {encoding !== undefined && encoding !== UTF_8 && isOffered(encoding) && (
+        <p class="note">The file is sent as UTF-8 in place of {ENCODINGS[encoding]}.</p>
+      )}
+    </>
+  );
+};

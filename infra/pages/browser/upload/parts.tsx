@@ -1,10 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
-/** The sentence of an error, for people. */
-export const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : "That did not work. Try again.";
-
 /** A sentence about what went wrong, which screen readers say at once; nothing if there is none. */
 export const Alert = ({ text }: { readonly text: string | undefined }) => (
   <div role="alert">{text !== undefined && <p class="alert">{text}</p>}</div>
@@ -115,13 +111,6 @@ export const Table = ({
     </table>
   </div>
 );
-
-/** A moment as the browser's language writes it; empty for none. */
-export const shownTime = (time: string | null): string =>
-  time === null ? "" : new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-
-/** A number as the browser's language writes it. */
-export const shownNumber = (value: number): string => value.toLocaleString();
 
 /** Gives the browser a file to keep. */
 export const saveFile = (name: string, content: Blob): void => {

@@ -1,4 +1,4 @@
-import { cellValue, rawCells } from "../../../../lib/uploads/csv/csv-row.ts";
+import { QUOTE_PROBLEMS } from "../../../../lib/uploads/csv/csv-row.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 
 /** Encodings of text files, by the names that browsers have for them, and how people call them. */
@@ -8,64 +8,54 @@ export const ENCODINGS = {
   "utf-16be": "UTF-16 (big-endian)",
   "windows-1252": "Windows-1252 (Western European)",
 } as const;
-/** An encoding of a text file. */
-export type Encoding = keyof typeof ENCODINGS;
+/** Whether an encoding can be chosen. */
+export const isOffered = (encoding: string): encoding is keyof typeof ENCODINGS => encoding in ENCODINGS;
 
-/** So much of a file is read before anything is sent. */
-export const HEAD_BYTES = 512 * 1024;
-
-const isUtf8 = (head: Uint8Array): boolean => {
-  try {
-    // The last character may be cut.
-    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** The encoding of a text file by its first bytes. */
-export const encodingOf = (head: Uint8Array): Encoding => {
-  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
-  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
-  const zeros = [0, 0];
-  for (const [index, byte] of head.subarray(0, 1024).entries()) if (byte === 0) zeros[index % 2]! += 1;
-  if (zeros[1]! > 32 && zeros[0] === 0) return "utf-16le";
-  if (zeros[0]! > 32 && zeros[1] === 0) return "utf-16be";
-  return isUtf8(head) ? "utf-8" : "windows-1252";
-};
-
-/** Text without byte order mark. */
-export const decode = (bytes: Uint8Array, encoding: Encoding): string => new TextDecoder(encoding).decode(bytes);
+/** What the service says of a file, as a sentence. */
+export const asSentence = (problem: string): string => `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
 
 /** Whether a row is a blank line. The service counts it and leaves it out. */
 export const isBlank = (cells: readonly string[]): boolean => cells.length === 1 && cells[0] === "";
 
+/** The first rows of a CSV file as cells, and what is wrong with the row after them, as the service says it. */
+export interface FirstRows {
+  readonly rows: readonly (readonly string[])[];
+  readonly problem: string | undefined;
+}
+
+/** A cell in quotes, or one without any. */
+const cellPattern = (delimiter: Delimiter): RegExp =>
+  new RegExp(String.raw`"([^"]*(?:""[^"]*)*)"|([^"\n${delimiter}]*)`, "y");
+
 /**
- * The first complete rows of a CSV file as cells.
+ * Reads the first complete rows of a CSV file.
  * @param isWhole whether the text is the whole file, whose last row needs no line end
  */
-export const firstRows = (text: string, delimiter: Delimiter, max: number, isWhole: boolean): string[][] => {
+export const firstRows = (text: string, delimiter: Delimiter, max: number, isWhole: boolean): FirstRows => {
   const rows: string[][] = [];
-  let start = 0;
-  let isQuoted = false;
-  const take = (end: number): void => {
-    const row = text.slice(start, end);
-    start = end;
-    rows.push(rawCells(row, delimiter).map(cellValue));
-  };
-  for (let at = 0; at < text.length && rows.length < max; at++) {
-    const character = text[at];
-    if (character === '"') isQuoted = !isQuoted;
-    else if (character === "\n" && !isQuoted) take(at + 1);
+  const pattern = cellPattern(delimiter);
+  let row: string[] = [];
+  const stop = (problem?: string): FirstRows => ({
+    rows,
+    problem: problem === undefined ? undefined : `row ${rows.length + 1}: ${problem}`,
+  });
+  while (rows.length < max && pattern.lastIndex < text.length) {
+    const [cell = "", quoted, plain = ""] = pattern.exec(text) ?? [];
+    const end = pattern.lastIndex;
+    const isEnd = end === text.length;
+    const isLastCell = text[end] === delimiter && end + 1 === text.length;
+    const next = text[end] === "\r" && text[end + 1] === "\n" ? "\n" : text[end];
+    const isInQuotes = cell === "" || quoted !== undefined;
+    if (next === '"' && isInQuotes) return stop(isWhole ? QUOTE_PROBLEMS.isOpen : undefined);
+    if (next === '"') return stop(QUOTE_PROBLEMS.isInside);
+    if (!isEnd && next !== "\n" && next !== delimiter) return stop(QUOTE_PROBLEMS.isFollowed);
+    if ((isEnd || isLastCell) && !isWhole) return stop();
+    row.push(quoted?.replaceAll('""', '"') ?? (next === "\n" ? plain.replace(/\r$/, "") : plain));
+    pattern.lastIndex = end + (text[end] === "\r" ? 2 : 1);
+    if (next === delimiter && !isLastCell) continue;
+    if (isLastCell) row.push("");
+    rows.push(row);
+    row = [];
   }
-  if (isWhole && start < text.length && rows.length < max) take(text.length);
-  return rows;
-};
-
-/** The whole file as UTF-8; the file itself if it is so already. */
-export const asUtf8 = async (file: Blob, encoding: Encoding): Promise<Blob> => {
-  if (encoding === "utf-8") return file;
-  const decoded = file.stream().pipeThrough(new TextDecoderStream(encoding)).pipeThrough(new TextEncoderStream());
-  return new Response(decoded).blob();
+  return stop();
 };

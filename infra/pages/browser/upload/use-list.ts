@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api, ListPage } from "./api.ts";
-import { sentenceOf } from "./parts.tsx";
+import { sentenceOf } from "./shown.ts";
 
 /** Pages of a list that were loaded so far. */
 export interface LoadedList<T> {

@@ -143,7 +143,10 @@ describe("readCsv", () => {
       "this is an Excel workbook; save it as CSV",
     ],
     [Buffer.from("PK\x03\x04\x14\0\x06\0...items.csv", "latin1"), "this is a ZIP file; upload the CSV file in it"],
-    [Buffer.from("d0cf11e0a1b11ae1", "hex"), "this is an Excel workbook; save it as CSV"],
+    [
+      Buffer.from("d0cf11e0a1b11ae1", "hex"),
+      "this is an Excel workbook of the old kind (.xls), or one with a password; save",
+    ],
     [Buffer.from("1f8b0800", "hex"), "this is a compressed file"],
     [`a\n${"b".repeat(ROW_MAX_CHARACTERS + 2)}\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],
     [`a\n"${"b".repeat(ROW_MAX_CHARACTERS + 2)}"\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],

@@ -1,0 +1,93 @@
+import { type Delimiter, DELIMITERS } from "../../lib/uploads/csv/delimiter.ts";
+import { utf16Of } from "../../lib/uploads/csv/file-kind.ts";
+import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
+
+/** What is sent. */
+export const UTF_8 = "utf-8";
+/** What a file is that is neither UTF-8 nor UTF-16: nearly always, and every text is one. */
+const OTHERWISE = "windows-1252";
+
+/** So much of a file is looked at to know how it is written. */
+export const HEAD_BYTES = 512 * 1024;
+
+/** How a text file with a table is written. */
+export interface TextFormat {
+  /** A label of the Encoding Standard. */
+  readonly encoding: string;
+  readonly delimiter: Delimiter;
+  /** Whether rows end with CR alone, as on an old Macintosh. */
+  readonly hasOnlyReturns: boolean;
+  /** Number of characters of a first line such as `sep=;`, which tells Excel the delimiter and which Excel hides. */
+  readonly hiddenCharacters: number;
+}
+
+const isUtf8 = async (file: Blob): Promise<boolean> => {
+  const decoder = new TextDecoder(UTF_8, { fatal: true });
+  const reader = file.stream().getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      decoder.decode(read.value, { stream: true });
+    }
+    decoder.decode();
+    return true;
+  } catch {
+    await reader.cancel();
+    return false;
+  }
+};
+
+const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
+/** The first row, whose cells in quotes may have line ends. */
+const FIRST_ROW = /^[^"\r\n]*(?:"[^"]*"[^"\r\n]*)*/;
+/** A longer header is refused anyway. */
+const HEADER_MAX_CHARACTERS = 64 * 1024;
+
+/** The text at the beginning of a file. @throws RangeError if the encoding is not known */
+const headOf = (bytes: Uint8Array, encoding: string): string =>
+  new TextDecoder(encoding).decode(bytes, { stream: true });
+
+/**
+ * Finds out how a file is written. It is read to its end only where that tells UTF-8 from other encodings.
+ * @param known what is not to be found out
+ * @throws RangeError if the known encoding is none
+ */
+export const findTextFormat = async (
+  file: Blob,
+  known: { readonly encoding?: string | undefined; readonly delimiter?: Delimiter | undefined } = {},
+): Promise<TextFormat> => {
+  const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  const encoding = known.encoding ?? utf16Of(bytes) ?? ((await isUtf8(file)) ? UTF_8 : OTHERWISE);
+  const text = headOf(bytes, encoding);
+  const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
+  const hasOnlyReturns = text.includes("\r") && !text.includes("\n");
+  const [header = ""] = FIRST_ROW.exec(text.slice(hidden.length, HEADER_MAX_CHARACTERS)) ?? [];
+  return {
+    encoding,
+    delimiter: known.delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(header)),
+    hasOnlyReturns,
+    hiddenCharacters: hidden.length,
+  };
+};
+
+/** Leaves out a hidden first line, and ends rows with LF. */
+const createRepair = ({ hasOnlyReturns, hiddenCharacters }: TextFormat): TransformStream<string, string> => {
+  let hidden = hiddenCharacters;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      const text = chunk.slice(hidden);
+      hidden -= chunk.length - text.length;
+      controller.enqueue(hasOnlyReturns ? text.replaceAll("\r", "\n") : text);
+    },
+  });
+};
+
+/** The file as UTF-8 whose rows end with LF or CRLF and whose row 1 is the header; undefined if it is so already. */
+export const toUtf8 = (file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined => {
+  const { encoding, hasOnlyReturns, hiddenCharacters } = format;
+  if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0) return undefined;
+  return file
+    .stream()
+    .pipeThrough(new TextDecoderStream(encoding))
+    .pipeThrough(createRepair(format))
+    .pipeThrough(new TextEncoderStream());
+};

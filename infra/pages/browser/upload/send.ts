@@ -1,0 +1,62 @@
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { Api } from "./api.ts";
+import { contentOf, type TableFile } from "./table-file.ts";
+
+/** A file that was sent, so that it can be imported after it was tried. */
+export interface Sent {
+  readonly jobId: string;
+  readonly table: TableFile;
+  readonly mapping: Mapping;
+}
+
+/** The mapping of an earlier import, to be used again. */
+export interface EarlierMapping {
+  readonly jobId: string;
+  readonly fileName: string;
+  readonly mapping: Mapping;
+}
+
+/** What is sent. */
+interface Sending {
+  readonly table: TableFile;
+  readonly mapping: Mapping;
+  readonly dryRun: boolean;
+}
+
+/** Keys of what was sent and not answered, by what it was. */
+const unanswered = new WeakMap<TableFile, Map<string, string>>();
+
+/** The key of an upload until it is answered: a repeated click, or a lost response, must not make a second job. */
+const keyOf = ({ table, mapping, dryRun }: Sending) => {
+  const keys = unanswered.get(table) ?? new Map<string, string>();
+  unanswered.set(table, keys);
+  const what = JSON.stringify([mapping, dryRun]);
+  const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
+  keys.set(what, key);
+  return { key, forget: () => void keys.delete(what) };
+};
+
+/** Sends a file and shows its job. @param earlier where the mapping may come from */
+export const send = async (
+  api: Api,
+  { table, mapping, dryRun }: Sending,
+  onSent: (sent: Sent) => void,
+  onProgress: (sent: number) => void,
+  earlier?: EarlierMapping,
+): Promise<void> => {
+  const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
+  const { key, forget } = keyOf({ table, mapping, dryRun });
+  const { id } = await api.upload(
+    {
+      name: table.workbook ? table.name.replace(/\.xlsx$/i, ".csv") : table.name,
+      content: await contentOf(table),
+      mapping: isEarlier ? { from: earlier.jobId } : mapping,
+      dryRun,
+      idempotencyKey: key,
+    },
+    onProgress,
+  );
+  forget();
+  onSent({ jobId: id, table, mapping });
+  location.hash = `#job=${id}`;
+};
