@@ -38,7 +38,10 @@ const GATEWAY_RESPONSES: readonly (readonly [ResponseType, GatewayResponse])[] =
   [ResponseType.BAD_REQUEST_PARAMETERS, { statusCode: "400", error: "malformed request" }],
   [ResponseType.BAD_REQUEST_BODY, { statusCode: "400", error: "malformed request body" }],
   [ResponseType.REQUEST_TOO_LARGE, { statusCode: "413", error: TOO_LARGE }],
-  [ResponseType.UNSUPPORTED_MEDIA_TYPE, { statusCode: "415", error: "unsupported Content-Type" }],
+  [
+    ResponseType.UNSUPPORTED_MEDIA_TYPE,
+    { statusCode: "415", error: "unsupported Content-Type, or a body that is not in its Content-Encoding" },
+  ],
   [ResponseType.THROTTLED, tooMany],
   [ResponseType.QUOTA_EXCEEDED, tooMany],
   [ResponseType.INTEGRATION_FAILURE, busy],

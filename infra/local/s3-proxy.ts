@@ -53,7 +53,8 @@ const isForm = ({ method, headers }: IncomingMessage): boolean =>
 
 /**
  * Starts a proxy in front of the embedded S3, which does not check the policies of forms, holds whole bodies in memory
- * and sends no events. The proxy checks and streams forms, refuses expired presigned URLs, applies the bucket's CORS
+ * and sends no events. The proxy checks and streams forms, refuses presigned URLs that have expired or come with a
+ * key, applies the bucket's CORS
  * rules and sends events. It forwards all other requests unchanged.
  */
 export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> => {
@@ -78,6 +79,9 @@ export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> =>
 
   const forward = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
     const expiry = expiryOf(target);
+    if (expiry !== undefined && message.headers.authorization !== undefined) {
+      throw new S3Refusal(400, "InvalidArgument", "Only one auth mechanism allowed");
+    }
     if (expiry !== undefined && expiry <= clock()) throw new S3Refusal(403, "AccessDenied", "Request has expired");
     const engineResponse = await sendToEngine(message);
     const creation = creationBy(message, target);

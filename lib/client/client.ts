@@ -121,7 +121,8 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
       }),
     );
     const form = body.meta?.upload;
-    if (form !== undefined) {
+    // A repeated key may name a job whose file is there already.
+    if (form !== undefined && body.data.status === "pending") {
       const response = await sendFile(form.url, {
         method: "POST",
         body: presignedFormOf(file, form.fields),

@@ -270,11 +270,13 @@ describe("everything else", () => {
     });
   });
 
-  test("lets a presigned URL in until it ends", async () => {
+  test("lets a presigned URL in until it ends, unless it comes with a key too", async () => {
     const Key = "plain/report.csv";
     await s3.send(new PutObjectCommand({ Bucket, Key, Body: "report" }));
     const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket, Key }), { expiresIn: 60 });
     expect(await (await fetch(url)).text()).toBe("report");
+    const twice = await fetch(url, { headers: { authorization: "Bearer wi_us_key" } });
+    expect(await refusalOf(twice)).toEqual([400, "InvalidArgument"]);
     now = Date.now() + 61_000;
     try {
       expect(await refusalOf(await fetch(url))).toEqual([403, "AccessDenied"]);

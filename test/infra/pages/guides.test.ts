@@ -32,7 +32,7 @@ const runs = guides.flatMap((guide) =>
 const EXPECTED: Readonly<Record<string, RegExp>> = {
   "first-call": /made [0-9a-f-]{36}[^]*completed/,
   "nightly-sync": /created\W+\d+/,
-  files: /completed[^]*Ticket ID,Status,Resolved,Team,_row,_error[^]*someday/,
+  files: /completed[^]*Ticket ID,Status,Resolved,Team,_row,_error[^]*someday[^]*posted as job [0-9a-f-]{36}/,
   "errors-and-retries": /201[^]*201[^]*\/work_items\/1\/agent_email\W+(code\W+)?invalid_format/,
   keys: /with the key: 200[^]*with another: 401/,
 };
