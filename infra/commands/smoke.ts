@@ -42,7 +42,8 @@ const assertRightPlace = async ({ url, key, send, prefix }: Run, organization: s
   if (!organization.startsWith(PREFIX)) throw new UsageError(`--organization: its name must begin with ${PREFIX}`);
   const health = await send("/v1/health", { key: null }).catch((error: unknown) => {
     const { message, cause } = error as Error;
-    throw new UsageError(`${url} does not respond: ${cause instanceof Error ? cause.message : message}`);
+    const reason = cause instanceof Error ? cause.message : message;
+    throw new UsageError(`${url} does not respond: ${reason}`.replaceAll(/\s+/g, " ").trim());
   });
   const served = health.body?.["region"] as unknown;
   if (health.status !== 200 || typeof served !== "string") {

@@ -163,17 +163,20 @@ export const eraseOrganization = async (
     return totalOf(erased) - erasedBefore;
   };
 
+  const quiet = Date.parse(since) + QUIET_AFTER_MS;
   let passes = 0;
   // An interrupted erasure may have deleted something just before this one began.
   let lastFound = clock();
-  for (let isEmpty = false; !isEmpty;) {
+  for (let isErased = false; !isErased;) {
     const began = clock();
     const found = await pass();
     passes += 1;
     if (found > 0) lastFound = clock();
-    const quiet = Math.max(Date.parse(since) + QUIET_AFTER_MS, lastFound + WORKERS_END_WITHIN_MS);
-    const until = Math.max(quiet, filesUntil);
-    isEmpty = found === 0 && began >= until;
+    const forgotten = Math.max(quiet, filesUntil);
+    const settled = Math.max(forgotten, lastFound + WORKERS_END_WITHIN_MS);
+    isErased = found === 0 && began >= settled;
+    // What is still found when nobody knows the organization any more is followed up at once.
+    const until = found === 0 ? settled : forgotten;
     if (clock() < until) {
       onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers know it");
       await sleep(until - clock());
