@@ -1,43 +1,44 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildFunctions, functionNames } from "../../infra/build.ts";
-import type { InstanceData, InstanceResponse } from "../../infra/local/lambda-instance.ts";
-import { resolveTemplate } from "../../infra/local/template.ts";
+import { describe, expect, test } from "vitest";
+import { functionNames } from "../../infra/build.ts";
+import { synthesize } from "../../infra/local/synthesis.ts";
+import { resolveTemplate, type Template } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/template-functions.ts";
-import { createServiceApp } from "../../infra/service-app.ts";
-import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
+import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
+import { makeApp } from "./synthesized.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "work-items-regions-"));
-const bundles = join(directory, "bundles");
-beforeAll(() => buildFunctions(bundles));
-afterAll(() => rmSync(directory, { recursive: true }));
+const require = createRequire(import.meta.url);
+const assembly = makeApp().synth();
 
-/** Loads a function as Lambda does, with the variables of its template and no others. */
-const start = async (file: string, variables: Readonly<Record<string, string>>): Promise<InstanceResponse> => {
-  const context = {
-    functionName: "test",
-    functionVersion: "$LATEST",
-    invokedFunctionArn: "",
-    memoryLimitInMB: "512",
-    logGroupName: "",
-    logStreamName: "",
-  };
-  const workerData: InstanceData = { file, handlerName: "handler", context };
-  const { NODE_OPTIONS: _, ...env } = variables;
-  const worker = new Worker(new URL("../../infra/local/lambda-instance.ts", import.meta.url), {
-    workerData,
-    env: { ...env, AWS_LAMBDA_FUNCTION_NAME: "test" },
-    execArgv: [],
-    argv: [],
-    stdout: true,
-    stderr: true,
-  });
-  const started = await new Promise<InstanceResponse>((resolve) => worker.once("message", resolve));
-  await worker.terminate();
-  return started;
+/** The functions of a template, by their names in `functions/`. */
+const functionsIn = (template: Template, region: RegionCode, directory: string) => {
+  const stackName = stackIdOf(region);
+  const { awsRegion } = REGIONS[region];
+  const resolved = resolveTemplate({ template, stackName, region: awsRegion, sqsEndpoint: "http://localhost" });
+  return new Map(
+    functionsOf(resolved, directory, { AWS_REGION: awsRegion }).map((definition) => [
+      definition.name.slice(stackName.length + 1),
+      definition,
+    ]),
+  );
+};
+/** The functions with their bundles, which are the same in every region. */
+const { template, regionCode, directory } = await synthesize();
+const built = functionsIn(template, regionCode, directory);
+
+/** Loads a function as Lambda does when it starts, with these variables and no others. @returns the type of its handler */
+const start = (name: string, variables: Readonly<Record<string, string>>): string => {
+  const file = join(built.get(name)?.directory ?? "", "index.js");
+  const { env } = process;
+  process.env = { ...variables, AWS_LAMBDA_FUNCTION_NAME: "test" };
+  try {
+    // Loaded anew, so that it reads these variables.
+    delete require.cache[file];
+    return typeof (require(file) as { readonly handler?: unknown }).handler;
+  } finally {
+    process.env = env;
+  }
 };
 
 describe.each(regionCodes)("region %s", (region) => {
@@ -46,24 +47,11 @@ describe.each(regionCodes)("region %s", (region) => {
     expect(REGIONS[region].awsRegion).toMatch(/^[a-z]{2}(-[a-z]+)+-\d$/);
   });
 
-  test("starts every function with the variables of its template", { timeout: 60_000 }, async () => {
-    const outdir = mkdtempSync(join(directory, "app-"));
-    const assembly = createServiceApp({ context: { region }, outdir, bundles }).synth();
-    const stackName = stackIdOf(region);
-    const { awsRegion } = REGIONS[region];
-    const template = resolveTemplate({
-      template: assembly.getStackByName(stackName).template,
-      stackName,
-      region: awsRegion,
-      sqsEndpoint: "http://localhost",
-    });
-    const functions = functionsOf(template, outdir, { AWS_REGION: awsRegion });
-    expect(functions.map(({ name }) => name).toSorted()).toEqual(
-      functionNames.map((name) => `${stackName}-${name}`).toSorted(),
-    );
-    for (const { name, environment } of functions) {
-      const bundle = join(bundles, name.slice(stackName.length + 1), "index.js");
-      expect([name, await start(bundle, environment)]).toEqual([name, { kind: "ready" }]);
+  test("starts every function with the variables of its template", () => {
+    const functions = functionsIn(assembly.getStackByName(stackIdOf(region)).template, region, assembly.directory);
+    expect([...functions.keys()].toSorted()).toEqual(functionNames.toSorted());
+    for (const [name, { environment }] of functions) {
+      expect([name, start(name, environment)]).toEqual([name, "function"]);
     }
   });
 });

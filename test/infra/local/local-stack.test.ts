@@ -1,25 +1,30 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { temporaryDirectory } from "./written-functions.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
+const children: Child[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
 
 const run = (name: string, args: string[], variables: Record<string, string>): Child => {
   const child = spawn(process.execPath, [script(name), ...args], {
     env: { PATH: process.env["PATH"], ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  children.push(child);
   return child;
 };
 
@@ -61,112 +66,126 @@ const json = (body: unknown) => ({
   body: JSON.stringify(body),
 });
 
-test("serves the contract from the synthesized template and keeps work items and jobs through a kill -9", async () => {
-  const directory = temporaryDirectory();
-  const first = await start(directory);
-  const call = caller(directory);
-
-  const applied = await call("/v1/work_items/batch", json({ work_items: [{ external_id: "a/1", agent_name: "Ann" }] }));
-  expect(applied).toMatchObject({ status: 200, body: { data: { summary: { total: 1, created: 1 } } } });
-  const form = new FormData();
-  form.append(
-    "upload[file]",
-    new Blob(["external_id,status\nb,completed\nc,nonsense\n"], { type: "text/csv" }),
-    "items.csv",
-  );
-  const uploaded = await call("/v1/work_items/upload", { method: "POST", body: form });
-  expect(uploaded.status).toBe(202);
-  const job = `/v1/work_items/upload/${String(uploaded.body.data["id"])}`;
-  await expect
-    .poll(async () => (await call(job)).body.data, { timeout: 10_000 })
-    .toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
-  const listed = await call("/v1/work_items");
-  const { data: items } = listed.body as unknown as { data: { external_id: string }[] };
-  expect(items.map((item) => item.external_id)).toEqual(["b", "a/1"]);
-
-  const { API_KEY: key } = readEnvironmentFile(join(directory, "env"));
-  expect(first.printed).toContain(`Bearer ${key}`);
-  expect(statSync(join(directory, "env")).mode & 0o777).toBe(0o600);
-
-  const second = await printedBy(run("start.ts", [], { DATA_DIR: directory, PORT: "0" }));
-  expect(second).toMatchObject({ status: 1, out: "" });
-  expect(second.error).toMatch(
-    /^Cannot start: the data directory \S+ is in use by another local stack \(process \d+\)\n$/,
-  );
-
-  first.child.kill("SIGKILL");
-  await once(first.child, "exit");
-  const again = await start(directory);
-  expect(readEnvironmentFile(join(directory, "env"))["API_KEY"]).toBe(key);
-  const callAgain = caller(directory);
-  expect((await callAgain("/v1/work_items")).body).toEqual(listed.body);
-  expect((await callAgain(job)).body.data).toMatchObject({ status: "completed", total_rows: 2 });
-
-  const event = join(directory, "event.json");
-  writeFileSync(
-    event,
-    JSON.stringify({ httpMethod: "GET", path: "/v2", resource: "/{proxy+}", headers: {}, requestContext: {} }),
-  );
-  const invoked = await printedBy(run("invoke.ts", ["reject-unknown-route", event], { DATA_DIR: directory }));
-  expect(JSON.parse(invoked.out)).toMatchObject({ statusCode: 404 });
-
-  again.child.kill("SIGTERM");
-  expect(await once(again.child, "exit")).toEqual([0, null]);
-}, 60_000);
-
-test("takes a body full of quotes up to 4 MiB, and refuses a larger one itself", async () => {
-  const directory = temporaryDirectory();
-  const { child } = await start(directory);
-  const call = caller(directory);
-  // As Lambda counts it, each quote in a body would take two bytes more if the body came as text.
-  const quotes = (mebibytes: number) =>
-    Array.from({ length: 20 }, (_, index) => ({
-      external_id: `quotes ${index}`,
-      custom_attributes: { text: '"'.repeat((mebibytes * 1024 * 1024) / 40) },
-    }));
-  const large = await call("/v1/work_items/batch", json({ work_items: quotes(3.99) }));
-  expect(large).toMatchObject({ status: 200, body: { data: { summary: { created: 20 } } } });
-  const tooLarge = await call("/v1/work_items/batch", json({ work_items: quotes(4) }));
-  expect(tooLarge).toMatchObject({ status: 413, body: { error: expect.stringContaining("4194304 bytes") } });
-  // Up to about 4.5 MB by us, up to 10 MiB by Lambda, above by the gateway: each names the other way.
-  for (const mebibytes of [4.1, 5, 7, 11]) {
-    const form = new FormData();
-    form.append("upload[file]", new Blob([Buffer.alloc(mebibytes * 1024 * 1024, "a")]), "items.csv");
-    const refused = await call("/v1/work_items/upload", { method: "POST", body: form });
-    const error = expect.stringMatching(/at most 4194304 bytes.*"upload": { "filename", "size" }/) as string;
-    expect({ mebibytes, ...refused }).toMatchObject({ mebibytes, status: 413, body: { error } });
-  }
-  child.kill("SIGKILL");
-}, 120_000);
-
-test("prints what functions log with LOG=1, and writes it too; keeps limits that were set; shows its data to nobody else", async () => {
-  const directory = temporaryDirectory();
-  const { child } = await start(directory, { LOG: "1" });
+/** One data directory through three starts: each takes seconds, so that these tests share them. */
+describe("what npm start serves", { timeout: 60_000 }, () => {
+  const directory = mkdtempSync(join(tmpdir(), "local-stack-"));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, "env");
+  let running: Child;
   let told = "";
-  child.stderr.on("data", (chunk) => (told += String(chunk)));
-  expect((await caller(directory)("/v1/work_items")).status).toBe(200);
-  await expect.poll(() => told, { timeout: 10_000 }).toContain('"route":"list-work-items"');
-  await expect
-    .poll(() => readFileSync(join(directory, "functions.log"), "utf8"), { timeout: 10_000 })
-    .toContain('"route":"list-work-items"');
+  let jobPath = "";
+  let listed: unknown;
 
-  const readable = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
-    (name) => (statSync(join(directory, name)).mode & 0o077) !== 0,
-  );
-  expect(readable).toEqual([]);
+  test("is the contract, from the synthesized template", async () => {
+    const { child, printed } = await start(directory);
+    running = child;
+    const call = caller(directory);
+    const applied = await call(
+      "/v1/work_items/batch",
+      json({ work_items: [{ external_id: "a/1", agent_name: "Ann" }] }),
+    );
+    expect(applied).toMatchObject({ status: 200, body: { data: { summary: { total: 1, created: 1 } } } });
+    const form = new FormData();
+    form.append(
+      "upload[file]",
+      new Blob(["external_id,status\nb,completed\nc,nonsense\n"], { type: "text/csv" }),
+      "items.csv",
+    );
+    const uploaded = await call("/v1/work_items/upload", { method: "POST", body: form });
+    expect(uploaded.status).toBe(202);
+    jobPath = `/v1/work_items/upload/${String(uploaded.body.data["id"])}`;
+    await expect
+      .poll(async () => (await call(jobPath)).body.data, { timeout: 10_000 })
+      .toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
+    const { body } = await call("/v1/work_items");
+    listed = body;
+    const { data: items } = body as unknown as { data: { external_id: string }[] };
+    expect(items.map((item) => item.external_id)).toEqual(["b", "a/1"]);
 
-  const command = ["infra/commands/organizations.ts", "set", "demo", "--rate", "2", "--burst", "2"];
-  await promisify(execFile)(process.execPath, command, {
-    env: { PATH: process.env["PATH"], DATA_DIR: directory },
+    expect(printed).toContain(`Bearer ${readEnvironmentFile(file)["API_KEY"]}`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
-  child.kill("SIGTERM");
-  await once(child, "exit");
-  const again = await start(directory);
-  const { BASE_URL: base = "", API_KEY: key = "" } = readEnvironmentFile(join(directory, "env"));
-  const { headers } = await fetch(`${base}/v1/work_items`, { headers: { authorization: `Bearer ${key}` } });
-  expect(headers.get("ratelimit-policy")).toBe('"organization";q=2;w=1');
-  again.child.kill("SIGKILL");
-}, 120_000);
+
+  test("is served once in a data directory", async () => {
+    const second = await printedBy(run("start.ts", [], { DATA_DIR: directory, PORT: "0" }));
+    expect(second).toMatchObject({ status: 1, out: "" });
+    expect(second.error).toMatch(
+      /^Cannot start: the data directory \S+ is in use by another local stack \(process \d+\)\n$/,
+    );
+  });
+
+  test("is kept through a kill -9: work items, jobs and the key", async () => {
+    const { API_KEY: key } = readEnvironmentFile(file);
+    running.kill("SIGKILL");
+    await once(running, "exit");
+    ({ child: running } = await start(directory, { LOG: "1" }));
+    running.stderr.on("data", (chunk) => (told += String(chunk)));
+    expect(readEnvironmentFile(file)["API_KEY"]).toBe(key);
+    const call = caller(directory);
+    expect((await call("/v1/work_items")).body).toEqual(listed);
+    expect((await call(jobPath)).body.data).toMatchObject({ status: "completed", total_rows: 2 });
+  });
+
+  test("is logged: printed with LOG=1, and written too", async () => {
+    const line = '"route":"list-work-items"';
+    await expect.poll(() => told, { timeout: 10_000 }).toContain(line);
+    const written = () => readFileSync(join(directory, "functions.log"), "utf8");
+    await expect.poll(written, { timeout: 10_000 }).toContain(line);
+  });
+
+  test("is shown to nobody else on this machine", () => {
+    const readable = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+      (name) => (statSync(join(directory, name)).mode & 0o077) !== 0,
+    );
+    expect(readable).toEqual([]);
+  });
+
+  test("can be invoked one function at a time", async () => {
+    const event = join(temporaryDirectory(), "event.json");
+    writeFileSync(
+      event,
+      JSON.stringify({ httpMethod: "GET", path: "/v2", resource: "/{proxy+}", headers: {}, requestContext: {} }),
+    );
+    const invoked = await printedBy(run("invoke.ts", ["reject-unknown-route", event], { DATA_DIR: directory }));
+    expect(JSON.parse(invoked.out)).toMatchObject({ statusCode: 404 });
+  });
+
+  test("takes a body full of quotes up to 4 MiB, and refuses a larger one itself", async () => {
+    const call = caller(directory);
+    // As Lambda counts it, each quote in a body would take two bytes more if the body came as text.
+    const quotes = (mebibytes: number) =>
+      Array.from({ length: 20 }, (_, index) => ({
+        external_id: `quotes ${index}`,
+        custom_attributes: { text: '"'.repeat((mebibytes * 1024 * 1024) / 40) },
+      }));
+    const large = await call("/v1/work_items/batch", json({ work_items: quotes(3.99) }));
+    expect(large).toMatchObject({ status: 200, body: { data: { summary: { created: 20 } } } });
+    const tooLarge = await call("/v1/work_items/batch", json({ work_items: quotes(4) }));
+    expect(tooLarge).toMatchObject({ status: 413, body: { error: expect.stringContaining("4194304 bytes") } });
+    // Up to about 4.5 MB by us, up to 10 MiB by Lambda, above by the gateway: each names the other way.
+    for (const mebibytes of [4.1, 5, 7, 11]) {
+      const form = new FormData();
+      form.append("upload[file]", new Blob([Buffer.alloc(mebibytes * 1024 * 1024, "a")]), "items.csv");
+      const refused = await call("/v1/work_items/upload", { method: "POST", body: form });
+      const error = expect.stringMatching(/at most 4194304 bytes.*"upload": { "filename", "size" }/) as string;
+      expect({ mebibytes, ...refused }).toMatchObject({ mebibytes, status: 413, body: { error } });
+    }
+  });
+
+  test("keeps limits that were set, through an orderly stop", async () => {
+    const command = ["infra/commands/organizations.ts", "set", "demo", "--rate", "2", "--burst", "2"];
+    await promisify(execFile)(process.execPath, command, {
+      env: { PATH: process.env["PATH"], DATA_DIR: directory },
+    });
+    running.kill("SIGTERM");
+    expect(await once(running, "exit")).toEqual([0, null]);
+    ({ child: running } = await start(directory));
+    const { BASE_URL: base = "", API_KEY: key = "" } = readEnvironmentFile(file);
+    const { headers } = await fetch(`${base}/v1/work_items`, { headers: { authorization: `Bearer ${key}` } });
+    expect(headers.get("ratelimit-policy")).toBe('"organization";q=2;w=1');
+    running.kill("SIGKILL");
+  });
+});
 
 test("serves on AWS's terms: what is refused succeeds when it is tried again, and jobs complete", async () => {
   const directory = temporaryDirectory();
