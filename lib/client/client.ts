@@ -103,6 +103,11 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     yield* failedRowsIn(await report.text());
   };
 
+  const postForm = async (url: string, body: FormData, options: CallOptions): Promise<void> => {
+    const response = await sendFile(url, { method: "POST", body, ...signalOf(options) });
+    if (!response.ok) throw new ApiError(response.status, { error: await response.text() }, null);
+  };
+
   const upload = async (given: UploadFile, options: UploadOptions = {}): Promise<Upload> => {
     const file = await toBlob(given);
     const { mapping, dryRun, idempotencyKey = crypto.randomUUID() } = options;
@@ -123,12 +128,8 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     const form = body.meta?.upload;
     // A repeated key may name a job whose file is there already.
     if (form !== undefined && body.data.status === "pending") {
-      const response = await sendFile(form.url, {
-        method: "POST",
-        body: presignedFormOf(file, form.fields),
-        ...signalOf(options),
-      });
-      if (!response.ok) throw new ApiError(response.status, { error: await response.text() }, null);
+      const filled = presignedFormOf(file, form.fields);
+      await (options.postForm?.(form.url, filled) ?? postForm(form.url, filled, options));
     }
     const { id } = body.data;
     return {

@@ -14,6 +14,8 @@ export interface UploadOptions {
   readonly dryRun?: boolean;
   /** @default a random key: a repeated request then starts no second job */
   readonly idempotencyKey?: string;
+  /** Posts the form of a large file. @default fetch; in a page, XMLHttpRequest can tell how much was sent */
+  readonly postForm?: (url: string, form: FormData) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -36,8 +38,8 @@ export interface Upload {
   cancel: (signal?: AbortSignal) => Promise<UploadJob>;
 }
 
-/** Files up to this size are sent in one request. The form around them must stay below 4 MiB too. */
-const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 64 * 1024;
+/** Files up to this size are sent in one request. With a mapping of 64 KiB and the form it must stay below 4 MiB. */
+const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 128 * 1024;
 
 /** Whether a file is sent to the service itself and not to the store by a presigned form. */
 export const isSmall = (file: Blob): boolean => file.size <= MULTIPART_MAX_BYTES;

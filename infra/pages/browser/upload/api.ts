@@ -1,54 +1,14 @@
+import { accepted, ApiError } from "../../../../lib/client/api-error.ts";
+import { createClient, type Mapping as SentMapping, type UploadJob } from "../../../../lib/client/client.ts";
+import { fetchWithRetries, retryAfterMs } from "../../../../lib/client/retries.ts";
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
-/** An upload job, as far as the page shows it. */
-export interface Job {
-  readonly id: string;
-  readonly status: "pending" | "processing" | "completed" | "failed" | "cancelled";
-  readonly file_name?: string;
-  readonly size?: number;
-  readonly dry_run: boolean;
-  readonly total_rows: number;
-  readonly succeeded_rows: number;
-  readonly failed_rows: number;
-  readonly created_rows: number;
-  readonly updated_rows: number;
-  readonly unchanged_rows: number;
-  readonly restored_rows: number;
-  readonly error?: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly mapping?: Mapping;
-}
+export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "../../../../lib/client/client.ts";
 
-interface Person {
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly external_id: string | null;
-}
-
-/** An event of a work item. */
-export interface ItemEvent {
-  readonly id: string;
-  readonly external_id: string;
-  readonly actor: Person;
-  readonly content: string | null;
-  readonly occurred_at: string | null;
-  readonly created_at: string;
-}
-
-/** A work item. */
-export interface Item {
-  readonly id: string;
-  readonly external_id: string;
-  readonly agent: Person;
-  readonly type: string;
-  readonly status: string;
-  readonly completed_at: string | null;
-  readonly custom_attributes: Readonly<Record<string, unknown>>;
-  readonly qa_score: number | null;
-  readonly created_at: string;
-  readonly updated_at: string;
+/** An upload job. Its mapping is shown in full, also where it came from an earlier job. */
+export interface Job extends Omit<UploadJob, "mapping"> {
+  readonly mapping?: Mapping | undefined;
 }
 
 /** A page of a list. */
@@ -79,8 +39,9 @@ const sentenceOf = (status: number, error: string): string => {
 
 const NO_CONNECTION =
   "The service cannot be reached. Check the connection and try again; a job that has begun goes on.";
-/** A larger file is posted to the bucket. A request holds 4 MiB with its mapping. */
-const REQUEST_MAX_BYTES = 3.5 * 1024 * 1024;
+/** Attempts after the first: somebody is waiting. */
+const RETRIES = 2;
+const POLL_MS = 1000;
 
 /** Sends requests with a key, which is kept nowhere else. */
 export interface Api {
@@ -101,17 +62,16 @@ interface UploadedTable {
   readonly idempotencyKey: string;
 }
 
-interface PostForm {
-  readonly url: string;
-  readonly fields: Readonly<Record<string, string>>;
-}
+/** The error with a sentence for people, of one that a call ended with. */
+const toCallError = (error: unknown): unknown => {
+  if (error instanceof ApiError) return new CallError(sentenceOf(error.status, error.message), error.status);
+  // fetch throws a TypeError where no response came.
+  return error instanceof TypeError ? new CallError(NO_CONNECTION, 0) : error;
+};
 
 /** Posts a file to the bucket. Only XMLHttpRequest tells how much was sent. */
-const post = ({ url, fields }: PostForm, content: Blob, onProgress: (sent: number) => void): Promise<void> =>
+const post = (url: string, form: FormData, onProgress: (sent: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
-    const form = new FormData();
-    for (const [name, value] of Object.entries(fields)) form.append(name, value);
-    form.append("file", content);
     const request = new XMLHttpRequest();
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
     request.addEventListener("load", () =>
@@ -126,54 +86,46 @@ const post = ({ url, fields }: PostForm, content: Blob, onProgress: (sent: numbe
 
 /** Makes the caller of the service. @param root address of the service, with a slash at its end */
 export const createApi = (root: URL, key: string): Api => {
-  const request = async (
-    method: string,
-    path: string,
-    body?: BodyInit,
-    more: Readonly<Record<string, string>> = {},
-  ): Promise<Response> => {
-    const headers: Record<string, string> = { authorization: `Bearer ${key}`, ...more };
-    if (typeof body === "string") headers["content-type"] = "application/json";
-    const response = await fetch(new URL(path, root), { method, headers, ...(body !== undefined && { body }) }).catch(
-      () => {
-        throw new CallError(NO_CONNECTION, 0);
-      },
-    );
-    if (response.ok) return response;
-    const { error = "" } = (await response.json().catch(() => ({}))) as { readonly error?: string };
-    throw new CallError(sentenceOf(response.status, error), response.status);
+  const { http, uploads } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
+  const send = fetchWithRetries({ retries: RETRIES });
+
+  /** The text of a response. @throws ApiError */
+  const read = async (path: string): Promise<string> => {
+    const response = await send(new Request(new URL(path, root), { headers: { authorization: `Bearer ${key}` } }));
+    if (response.ok) return response.text();
+    const body = (await response.json().catch(() => ({}))) as { readonly error?: string };
+    throw new ApiError(response.status, body, response.headers.get("x-request-id"));
   };
-  const uploads = "v1/work_items/upload";
+  const told = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      return await call;
+    } catch (error) {
+      throw toCallError(error);
+    }
+  };
+
   return {
     get: async <T>(path: string, query: Readonly<Record<string, string>> = {}) => {
       const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""));
-      const text = await (await request("GET", `${path}?${parameters.toString()}`)).text();
+      const text = await told(read(`${path}?${parameters.toString()}`));
       // Browsers that cannot keep the digits of long numbers round them.
       return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
     },
     getJob: async (id) => {
-      const response = await request("GET", `${uploads}/${encodeURIComponent(id)}`);
-      const { data } = (await response.json()) as { readonly data: Job };
-      return { job: data, retryAfterSeconds: Number(response.headers.get("retry-after") ?? 1) };
+      const call = accepted(http.GET("/v1/work_items/upload/{id}", { params: { path: { id } } }));
+      const { body, headers } = await told(call);
+      return { job: body.data, retryAfterSeconds: (retryAfterMs(headers) ?? POLL_MS) / 1000 };
     },
-    cancel: async (id) => void (await request("DELETE", `${uploads}/${encodeURIComponent(id)}`)),
+    cancel: async (id) => void (await told(uploads.cancel(id))),
     upload: async ({ name, content, mapping, dryRun, idempotencyKey }, onProgress) => {
-      const once = { "idempotency-key": idempotencyKey };
-      if (content.size <= REQUEST_MAX_BYTES) {
-        const form = new FormData();
-        form.append("upload[mapping]", JSON.stringify(mapping));
-        form.append("upload[dry_run]", String(dryRun));
-        form.append("upload[file]", new Blob([content], { type: "text/csv" }), name);
-        return ((await (await request("POST", uploads, form, once)).json()) as { readonly data: Job }).data;
-      }
-      const asked = { upload: { filename: name, size: content.size, mapping, dry_run: dryRun } };
-      const response = await request("POST", uploads, JSON.stringify(asked), once);
-      const { data, meta } = (await response.json()) as {
-        readonly data: Job;
-        readonly meta?: { readonly upload: PostForm };
-      };
-      if (meta && data.status === "pending") await post(meta.upload, content, onProgress);
-      return data;
+      const call = uploads.upload(new Blob([content], { type: "text/csv" }), {
+        filename: name,
+        mapping: mapping as SentMapping,
+        dryRun,
+        idempotencyKey,
+        postForm: (url, form) => post(url, form, onProgress),
+      });
+      return (await told(call)).job;
     },
   };
 };
