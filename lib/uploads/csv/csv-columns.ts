@@ -46,7 +46,9 @@ export const columnReader = (names: readonly string[]): RowReader => {
     ...(keys.includes("field external_id") ? [] : ["column external_id is missing"]),
   ];
   if (problems.length > 0) {
-    refuseHeader(`${problems.join("; ")} (columns are ${ITEM_FIELD_NAMES.join(", ")} and ${ATTRIBUTE_PREFIX}<name>)`);
+    refuseHeader(
+      `${problems.join("; ")} (columns are ${ITEM_FIELD_NAMES.join(", ")} and ${ATTRIBUTE_PREFIX}<name>; a mapping says what others are)`,
+    );
   }
   return createRowReader({ width: names.length, steps, isEmptyCell: (cell) => cell === "", isMapped: false });
 };

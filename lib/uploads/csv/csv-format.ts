@@ -8,12 +8,9 @@ import { columnReader } from "./csv-columns.ts";
 import { type CsvRecord, readCsv } from "./csv-reader.ts";
 import { cellValue, rawCells } from "./csv-row.ts";
 import { COMMA, type Delimiter } from "./delimiter.ts";
-import { assertHeader, refuseHeader } from "./header-names.ts";
+import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, refuseHeader } from "./header-names.ts";
 import { InvalidFileError } from "./invalid-file-error.ts";
 import type { RowReader } from "./row-reader.ts";
-
-/** Limit of the header's size. It is stored in the job's record, which every request for the job reads. */
-const HEADER_MAX_BYTES = 64 * 1024;
 
 /** How the rows of one file are read. */
 export interface CsvFormat {
@@ -39,7 +36,7 @@ export const formatOf = (header: string, mapping: Mapping | undefined): CsvForma
 };
 
 const headerOf = ({ raw }: CsvRecord): string => {
-  if (raw.length > HEADER_MAX_BYTES) refuseHeader(`must be at most ${HEADER_MAX_BYTES} bytes`);
+  if (raw.length > HEADER_MAX_BYTES) refuseHeader(HEADER_TOO_LONG);
   return raw.toString();
 };
 

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { CsvError, parse } from "csv-parse";
 import { QUOTE_PROBLEMS, rawCells, ROW_MAX_CHARACTERS } from "./csv-row.ts";
 import { COMMA, type Delimiter } from "./delimiter.ts";
-import { assertCsv, HEAD_BYTES, problemOfText } from "./file-kind.ts";
+import { assertCsv, HEAD_BYTES, NUL_BYTE, problemOfText } from "./file-kind.ts";
 import { CARRIAGE_RETURNS } from "./header-names.ts";
 import { InvalidFileError } from "./invalid-file-error.ts";
 
@@ -188,7 +188,7 @@ export async function* readCsv(
 
   for await (const chunk of source) {
     if (position.offset === 0) assertCsv(unread.length < HEAD_BYTES ? Buffer.concat([unread, chunk]) : unread);
-    if (chunk.includes(0)) throw new InvalidFileError("the file holds a NUL byte; it must be UTF-8 text");
+    if (chunk.includes(0)) throw new InvalidFileError(NUL_BYTE);
     unread = Buffer.concat([unread, chunk]);
     const found = await find(chunk);
     if (found.length > 0) yield take(found);

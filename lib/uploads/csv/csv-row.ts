@@ -5,9 +5,9 @@ export const ROW_MAX_CHARACTERS = 1024 * 1024;
 
 /** What can be wrong with the quotes of a row. */
 export const QUOTE_PROBLEMS = {
-  isOpen: "a quote is opened and never closed",
-  isFollowed: "after a closing quote there must be the delimiter or the end of the row",
-  isInside: "a quote stands inside a cell that does not begin with one",
+  isOpen: "a quote is opened and never closed; close it, or double it if it belongs to the text",
+  isFollowed: "after a closing quote there must be the delimiter or the end of the row; double the quotes of a cell",
+  isInside: "a quote stands inside a cell that does not begin with one; put the cell in quotes and double its own",
 } as const;
 
 /**

@@ -39,6 +39,19 @@ export const utf16Of = (head: Uint8Array): "utf-16le" | "utf-16be" | undefined =
   return odd > even ? "utf-16le" : "utf-16be";
 };
 
+/** What is wrong with a file that has NUL bytes: it is a picture, a program or the like, or damaged. */
+export const NUL_BYTE = "the file holds a NUL byte; it must be UTF-8 text, such as CSV";
+
+/** What texts are that are no tables, by how they begin. */
+const OTHER_TEXTS: readonly (readonly [start: RegExp, problem: string])[] = [
+  [/^\uFEFF?\s*<(?:!doctype|html|\?xml)/i, "this is a web page or XML; save the table in it as CSV"],
+  [/^\uFEFF?\s*(?:\[\s*\{|\{\s*")/, "this is JSON; save the table as CSV, or send the items in batches"],
+];
+
+/** What is wrong with a text that is no table, by its beginning; undefined if it can be one. */
+export const problemOfOtherText = (text: string): string | undefined =>
+  OTHER_TEXTS.find(([start]) => start.test(text))?.[1];
+
 /** Whether a file is a workbook (.xlsx), by its first bytes. */
 export const isWorkbook = (head: Uint8Array): boolean =>
   beginsWith(head, ZIP) && WORKBOOK_NAMES.test(new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES)));
@@ -55,7 +68,10 @@ export const problemOfBinary = (head: Uint8Array): string | undefined => {
 
 /** Refuses a file that is something else than text in one byte a Latin letter. @throws InvalidFileError that names it */
 export const assertCsv = (head: Uint8Array): void => {
-  const problem = problemOfBinary(head) ?? (utf16Of(head) === undefined ? undefined : UTF_16);
+  const problem =
+    problemOfBinary(head) ??
+    (utf16Of(head) === undefined ? undefined : UTF_16) ??
+    problemOfOtherText(new TextDecoder().decode(head.subarray(0, HEAD_BYTES)));
   if (problem !== undefined) throw new InvalidFileError(problem);
 };
 

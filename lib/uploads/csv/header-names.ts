@@ -22,6 +22,11 @@ export const refuseHeader = (problem: string): never => {
 /** What is wrong with a file whose rows end as on an old Macintosh. */
 export const CARRIAGE_RETURNS = "rows must end with LF or CRLF, not CR";
 
+/** Limit of the header's size. It is stored in the job's record, which every request for the job reads. */
+export const HEADER_MAX_BYTES = 64 * 1024;
+/** What is wrong with a header that is larger. */
+export const HEADER_TOO_LONG = `must be at most ${HEADER_MAX_BYTES} bytes`;
+
 /** Checks that the cells of row 1 can be a header. @throws InvalidFileError */
 export const assertHeader = (names: readonly string[]): void => {
   if (names.every((name) => name.trim() === "")) refuseHeader("must be the header");

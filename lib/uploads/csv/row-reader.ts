@@ -76,10 +76,18 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
   );
   const hasEvents = steps.some(({ target }) => target.kind === "event");
 
+  const attributeSteps = steps.filter(({ target }) => target.kind === "attribute");
+  /** Of a row whose custom attributes are too large together, the one with the longest text. */
+  const largestAttribute = ([first, second]: Problem["path"], cells: readonly string[]): Step | undefined => {
+    if (first !== "custom_attributes" || second !== undefined) return undefined;
+    const lengthOf = ({ sources }: Step): number => Math.max(...sources.map(({ textOf }) => textOf(cells).length));
+    return attributeSteps.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0];
+  };
+
   const errorOf = (cells: readonly string[], found: readonly Problem[]): RowError => {
     const problems = found.map(({ path, ...problem }) => ({ ...problem, path: pathOf(path) }));
     const places = problems.map(({ path }) => {
-      const sources = steps.find(({ target }) => isAt(target, path))?.sources ?? [];
+      const sources = (steps.find(({ target }) => isAt(target, path)) ?? largestAttribute(path, cells))?.sources ?? [];
       const source = sources.find(({ textOf }) => textOf(cells) !== "") ?? sources[0];
       return { column: source?.column ?? "", value: source?.textOf(cells) ?? "" };
     });
@@ -92,7 +100,8 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
 
   const read = (cells: readonly string[]): RowReading => {
     if (cells.length !== width && !(isMapped && cells.length > width && cells.slice(width).every(isEmptyCell))) {
-      return { error: withoutColumn(`the row has ${cells.length} cells where the header has ${width}`) };
+      const advice = cells.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
+      return { error: withoutColumn(`the row has ${cells.length} cells where the header has ${width}${advice}`) };
     }
     const fields: Record<string, unknown> = { external_id: "" };
     const event: Record<string, unknown> = { external_id: "" };

@@ -53,6 +53,13 @@ const expectedOf = (format: string): string => {
   return `does not fit the pattern ${format}`;
 };
 
+/** Days since 1900, as spreadsheets keep dates: those of 1954 to 2173. */
+const SPREADSHEET_DAYS = /^\s*[2-9]\d{4}(?:[.,]\d+)?\s*$/;
+const adviceOn = (text: string): string =>
+  SPREADSHEET_DAYS.test(text)
+    ? "; if it counts days as a spreadsheet does, show the column as dates there and save"
+    : "";
+
 const createRead = (format: string, decimal: "." | ","): ((text: string) => ReadTime) => {
   if (format === "iso") return readIso;
   if (format === "unix" || format === "unix_ms") {
@@ -81,7 +88,7 @@ export const createTimeReader = ({ format, timeZone }: TimeFormat, decimal: "." 
   const toInstant = timeZone === undefined ? undefined : createTimeZone(timeZone);
   return (text) => {
     const { time, hasOffset: isAbsolute } = read(text.trim());
-    if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}`);
+    if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
     if (time < FIRST_MS || time > LAST_MS) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
     if (isAbsolute) return new Date(time).toISOString();
     if (toInstant === undefined) throw new CellError(`${quoted(text)} has no offset, and the mapping no time_zone`);

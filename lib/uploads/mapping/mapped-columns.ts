@@ -162,7 +162,7 @@ const createTextOf = (source: Source, indexes: readonly number[], isEmpty: (cell
 };
 
 const noName = (index: number) => (): never => {
-  throw new CellError(`column ${index + 1} has no name in row 1`);
+  throw new CellError(`column ${index + 1} has no name in row 1, which must be the header`);
 };
 
 /**

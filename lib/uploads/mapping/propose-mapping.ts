@@ -115,6 +115,9 @@ const words = (header: string): string =>
 const isClose = (name: string, other: string): boolean =>
   Math.abs(name.length - other.length) < 3 && distance(name, other) <= Math.min(name.length, other.length) / 5;
 
+/** Names of more columns are not searched for slips, which takes seconds. */
+const COMPARED_COLUMNS_MAX = 1000;
+
 /** Proposes a mapping for a file: what its columns are called, and what the cells hold. */
 export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Mapping => {
   const nothing = NOTHING.filter((text) => rows.some((cells) => cells.some((cell) => comparable(cell) === text)));
@@ -123,8 +126,8 @@ export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Ma
       const cell = cells[index] ?? "";
       return cell.trim() === "" || nothing.includes(comparable(cell)) ? [] : [cell];
     });
-  const isUnique = (name: string): boolean =>
-    names.filter((each) => comparable(each) === comparable(name)).length === 1;
+  const counts = Map.groupBy(names, comparable);
+  const isUnique = (name: string): boolean => counts.get(comparable(name))?.length === 1;
   const taken = new Set<number>();
   const fields: Record<string, Source> = {};
 
@@ -149,18 +152,19 @@ export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Ma
     const own = itemTarget(comparable(name));
     if (own !== undefined) take(own.kind === "attribute" ? name.trim() : comparable(name), index);
   }
+  const spoken = names.map(words);
   const takeKnown = (isSame: (name: string, header: string) => boolean): void => {
     for (const [target, known] of HEADERS) {
       for (const header of known) {
-        const index = names.findIndex((name) => isSame(words(name), header));
+        const index = spoken.findIndex((name) => isSame(name, header));
         if (index !== -1) take(target, index);
       }
     }
   };
   takeKnown((name, header) => name === header);
-  takeKnown(isClose);
-  const first = names.findIndex((name) => name.trim() !== "" && isUnique(name) && !isReportColumn(name));
-  fields["external_id"] ??= { column: names[first]?.trim() ?? "" };
+  if (names.length <= COMPARED_COLUMNS_MAX) takeKnown(isClose);
+  const named = names.filter((name) => name.trim() !== "" && !isReportColumn(name));
+  fields["external_id"] ??= { column: (named.find(isUnique) ?? named[0] ?? "").trim() };
 
   const left = names.filter((name, index) => !taken.has(index) && !isReportColumn(name) && name.trim() !== "");
   const { external_id: id, ...others } = fields;

@@ -44,7 +44,7 @@ describe("the report of failed rows", () => {
       'external_id,completed_at,"type",custom_attributes,_row,_error,_error_column,_error_value\r\n' +
         `R-1,yesterday,"a ""quoted"" type",,2,"${timeProblem}",completed_at,yesterday\r\n` +
         "R-3,,,,4,the row has 4 cells where the header has 6,,\r\n" +
-        'R-4,,b,"{""n"": 1}",5,the row has 7 cells where the header has 6,,,extra\r\n' +
+        'R-4,,b,"{""n"": 1}",5,the row has 7 cells where the header has 6; a cell that holds the delimiter must be in quotes,,,extra\r\n' +
         ",,c,[1],7,custom_attributes: must be a JSON object; external_id: must not be empty,custom_attributes,[1]\r\n" +
         'R-5,,"two\nlines",{,8,custom_attributes: must be a JSON object,custom_attributes,{\n',
     );

@@ -25,12 +25,11 @@ export const attributeColumns = (names: readonly string[], mapping: Mapping): At
       .flatMap(singlesOf)
       .flatMap(({ source }) => columnsOf(source).map(comparable)),
   );
-  const compared = names.map(comparable);
-  return names.flatMap((name, index): AttributeColumn[] => {
+  const counts = Map.groupBy(names, comparable);
+  return names.flatMap((name): AttributeColumn[] => {
     const column = name.trim();
-    const key = compared[index]!;
-    const isAlone = compared.indexOf(key) === compared.lastIndexOf(key);
-    if (column === "" || !isAlone || isReportColumn(column)) return [];
+    const key = comparable(name);
+    if (column === "" || counts.get(key)?.length !== 1 || isReportColumn(column)) return [];
     const [target, source] = attributes.find(([, each]) => comparable(each.column ?? "") === key) ?? [];
     if (target !== undefined && source !== undefined) return [{ column, target, kind: source.as ?? "text" }];
     const own = ATTRIBUTE_PREFIX + column;

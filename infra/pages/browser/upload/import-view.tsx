@@ -192,7 +192,10 @@ export const ImportView = ({
             <h2 id="check">3. Check and import</h2>
             <div role="status">
               {checked.problem !== undefined && <p class="alert">{checked.problem}</p>}
-              {checked.problem === undefined && checked.failed.length === 0 && (
+              {checked.problem === undefined && checked.rows === 0 && (
+                <p>There is no row that could be checked here.</p>
+              )}
+              {checked.problem === undefined && checked.rows > 0 && checked.failed.length === 0 && (
                 <p class="good">The first {shownNumber(checked.rows)} rows have no errors.</p>
               )}
               {checked.failed.length > 0 && (

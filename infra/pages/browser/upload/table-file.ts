@@ -1,5 +1,12 @@
 import { COMMA, type Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
-import { HEAD_BYTES as KIND_BYTES, isWorkbook, problemOfBinary } from "../../../../lib/uploads/csv/file-kind.ts";
+import {
+  HEAD_BYTES as KIND_BYTES,
+  isWorkbook,
+  NUL_BYTE,
+  problemOfBinary,
+  problemOfOtherText,
+} from "../../../../lib/uploads/csv/file-kind.ts";
+import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
 import { findTextFormat, HEAD_BYTES, type TextFormat, toUtf8 } from "../../../import-files/text-file.ts";
 import type { Sheet } from "../../../import-files/workbook.ts";
 import { asSentence, firstRows } from "./read-text.ts";
@@ -27,7 +34,10 @@ export interface TableFile {
 const tableOf = (text: string, delimiter: Delimiter, isWhole: boolean) => {
   const { rows: all, problem } = firstRows(text, delimiter, SAMPLE_ROWS + 1, isWhole);
   const [names = [], ...rows] = all;
-  return { names, rows, problem };
+  if (names.join(delimiter).length > HEADER_MAX_BYTES) {
+    return { names: [], rows: [], problem: `row 1: ${HEADER_TOO_LONG}` };
+  }
+  return { names, rows, problem: text.includes("\0") ? NUL_BYTE : (problemOfOtherText(text) ?? problem) };
 };
 
 /** Reads the head of a text file. @param choice what the person chose in place of what was found */
