@@ -131,6 +131,21 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
+/** Options of each command, in addition to those of all. */
+const TAKES: Readonly<Record<string, readonly string[]>> = {
+  set: ["rate", "burst", "listing-shards", "create"],
+  export: ["file", "dry-run"],
+  import: ["file", "replace", "dry-run"],
+  erase: ["item", "person", "dry-run", "yes"],
+};
+
+/** Checks that a command takes the options that are given: an ignored `--dry-run` would write. @throws UsageError */
+const assertTaken = (command: string, given: readonly string[]): void => {
+  const taken = [...Object.keys(commonOptions), ...(TAKES[command] ?? [])];
+  const stray = given.find((name) => !taken.includes(name));
+  if (stray !== undefined) throw new UsageError(`${command} takes no --${stray}; it takes --${taken.join(", --")}`);
+};
+
 const options = {
   ...commonOptions,
   rate: { type: "string" },
@@ -147,8 +162,10 @@ const options = {
 type Values = ReturnType<typeof parseArgs<{ readonly options: typeof options }>>["values"];
 
 await runCommand(async () => {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const { values, positionals, tokens } = parseArgs({ allowPositionals: true, tokens: true, options });
   const [command = "", id, stray] = positionals;
+  const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
+  if (Object.hasOwn(COMMANDS, command) || command === "list") assertTaken(command, given);
   const open = async () => openAdministration(values, await variablesOf(values, process.env));
   if (command === "list" && id === undefined) return list(await open(), values);
   const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
