@@ -1,7 +1,9 @@
-import { BatchGetCommand, type DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { backOff } from "../backoff.ts";
 import { chunksOf, mapConcurrently } from "../concurrency.ts";
 import { StoreBusyError } from "../errors.ts";
+import { type AttributeValues, fromAttributeValues, toAttributeValues } from "./attribute-values.ts";
 import type { Attributes, RecordKey } from "./versioned-record.ts";
 
 /** DynamoDB's limit for one BatchGetItem. */
@@ -24,13 +26,13 @@ export const batchGet = async (
 ): Promise<Attributes[]> => {
   const readChunk = async (chunk: readonly RecordKey[]): Promise<Attributes[]> => {
     const items: Attributes[] = [];
-    let pending: Record<string, unknown>[] = chunk.map(({ pk, sk }) => ({ pk, sk }));
+    let pending: AttributeValues[] = chunk.map(({ pk, sk }) => toAttributeValues({ pk, sk }));
     for (let attempt = 0; pending.length > 0; attempt++) {
       const { Responses, UnprocessedKeys } = await dynamodb.send(
-        new BatchGetCommand({ RequestItems: { [table]: { Keys: pending, ConsistentRead: true } } }),
+        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: pending, ConsistentRead: true } } }),
       );
       const found = Responses?.[table] ?? [];
-      items.push(...found);
+      items.push(...found.map(fromAttributeValues));
       pending = UnprocessedKeys?.[table]?.Keys ?? [];
       // A response holds at most 16 MB: only one without any item is a sign of throttling.
       if (pending.length > 0 && found.length === 0) {

@@ -69,8 +69,7 @@ const UNKNOWN = "the store did not answer and others changed it since, so its ou
 const REFUSED = "the store refused it: it is too large";
 
 /** The attributes of `set` that differ from the stored ones, where absent equals null; undefined ones are removed. */
-const changesOf = (stored: StoredRecord | undefined, set: Attributes) => {
-  if (stored === undefined) return { set: withoutNulls(set), remove: [] };
+const changesOf = (stored: StoredRecord, set: Attributes) => {
   const changed = Object.entries(set).filter(([name, value]) => (stored[name] ?? null) !== (value ?? null));
   return {
     set: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
@@ -88,10 +87,20 @@ const attemptOf = <R>(
 ) => {
   const attempt = attemptOn(stored, writeId);
   const versioned = versionedBy(stored, attempt);
-  const changes = changesOf(stored, { ...set, ...versioned });
+  const changes =
+    stored === undefined
+      ? { set: Object.assign(withoutNulls(set), versioned), remove: [] }
+      : changesOf(stored, { ...set, ...versioned });
   const write: ConditionalWrite = { key, before: stored, ...changes };
-  const record: StoredRecord = { ...stored, ...key, ...changes.set, ...versioned };
-  return { write, attempted: { ...attempt, result, record } satisfies Attempted<R> };
+  const attempted: Attempted<R> = {
+    ...attempt,
+    result,
+    // Made when it is read: of a batch's many records it is not.
+    get record() {
+      return { ...stored, ...key, ...changes.set, ...versioned };
+    },
+  };
+  return { write, attempted };
 };
 
 /**

@@ -1,8 +1,10 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
-import { BatchExecuteStatementCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
+import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { chunksOf, mapConcurrently } from "../concurrency.ts";
 import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
+import { toAttributeValue } from "./attribute-values.ts";
 import { batchGet, keyText } from "./batch-get.ts";
 import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./errors.ts";
 import { type Attributes, type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
@@ -39,17 +41,20 @@ export interface RecordStore {
 const quoted = (name: string): string => `"${name}"`;
 
 const statementOf = (table: string, { key, before, set }: ConditionalWrite) => {
+  const names = Object.keys(set);
+  const Parameters = names.map((name) => toAttributeValue(set[name]));
+  const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
   if (before === undefined) {
-    const entries = Object.entries({ ...key, ...set });
+    const values = names.map((name) => `, '${name}': ?`).join("");
     return {
-      Statement: `INSERT INTO ${quoted(table)} VALUE {${entries.map(([name]) => `'${name}': ?`).join(", ")}}`,
-      Parameters: entries.map(([, value]) => value),
+      Statement: `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`,
+      Parameters: [...ofKey, ...Parameters],
     };
   }
-  const entries = Object.entries(set);
+  const sets = names.map((name) => `${quoted(name)} = ?`).join(", ");
   return {
-    Statement: `UPDATE ${quoted(table)} SET ${entries.map(([name]) => `${quoted(name)} = ?`).join(", ")} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`,
-    Parameters: [...entries.map(([, value]) => value), key.pk, key.sk, before.version],
+    Statement: `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`,
+    Parameters: [...Parameters, ...ofKey, toAttributeValue(before.version)],
   };
 };
 

@@ -38,7 +38,7 @@ export const storedRecordFrom = (item: Attributes): StoredRecord => {
 };
 
 /** The attributes without those that are null: absent attributes are read as null and take no space. */
-export const withoutNulls = (attributes: Attributes): Attributes => {
+export const withoutNulls = (attributes: Attributes): Record<string, unknown> => {
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(attributes)) {
     const value = attributes[name];

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Organization } from "../organizations/organization.ts";
 import { type PartitionKind, partitionKeyOf, resources } from "../resources.ts";
 
@@ -34,12 +34,7 @@ export const listingSource = (kind: ListingKind, organization: Readable): Listin
 
 /** An agent's external_id may be longer than a key, so its hash is used. */
 const agentPartition = (organization: string, agentExternalId: string, shard: number): string =>
-  partitionKeyOf(
-    "LIST_ITEM_OF_AGENT",
-    organization,
-    createHash("sha256").update(agentExternalId).digest("base64url"),
-    shard,
-  );
+  partitionKeyOf("LIST_ITEM_OF_AGENT", organization, hash("sha256", agentExternalId, "base64url"), shard);
 
 /** Where the entries of one agent's work items are. */
 export const agentSource = (organization: Readable, agentExternalId: string): ListingSource => ({

@@ -1,4 +1,5 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand } from "@aws-sdk/client-dynamodb";
+import { fromAttributeValues, toAttributeValues } from "../dynamodb/attribute-values.ts";
 import { MalformedRecordError } from "../dynamodb/decode-record.ts";
 import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
@@ -125,22 +126,24 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
         ScanIndexForward: false,
         KeyConditionExpression: `${source.partitionKey} = :partition AND listing_sk BETWEEN :low AND :high`,
         ProjectionExpression: ["pk, sk, listing_sk", ...filter.projected].join(", "),
-        ExpressionAttributeValues: {
+        ExpressionAttributeValues: toAttributeValues({
           ":partition": shard.partition,
           ":low": query.range.low,
           ":high": shard.stoppedAt ?? top,
           ...filter.values,
-        },
+        }),
         ...filter.expression,
         Limit: Math.min(firstSize * 2 ** shard.queries, ENTRIES_PER_QUERY_MAX),
         ReturnConsumedCapacity: "TOTAL",
       }),
     );
     const above = shard.stoppedAt ?? after;
-    const entries = Items.filter((item) => ignoringCase.every((each) => isLike(item, each))).map(entryFrom);
+    const entries = Items.map(fromAttributeValues)
+      .filter((item) => ignoringCase.every((each) => isLike(item, each)))
+      .map(entryFrom);
     shard.buffer.push(...entries.filter((entry) => above === undefined || entry.listing_sk < above));
     shard.exhausted = LastEvaluatedKey === undefined;
-    shard.stoppedAt = LastEvaluatedKey && entryFrom(LastEvaluatedKey).listing_sk;
+    shard.stoppedAt = LastEvaluatedKey && entryFrom(fromAttributeValues(LastEvaluatedKey)).listing_sk;
     shard.queries += 1;
     spent += ConsumedCapacity?.CapacityUnits ?? 0;
   };

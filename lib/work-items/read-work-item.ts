@@ -1,4 +1,5 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand } from "@aws-sdk/client-dynamodb";
+import { fromAttributeValues, toAttributeValues } from "../dynamodb/attribute-values.ts";
 import { createRecordStore } from "../dynamodb/record-store.ts";
 import { type StoredRecord, storedRecordFrom } from "../dynamodb/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
@@ -52,16 +53,15 @@ export const createReadItemPage =
         TableName: environment.WORK_ITEMS_TABLE,
         ConsistentRead: true,
         KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": partitionOf(organization, id) },
+        ExpressionAttributeValues: toAttributeValues({ ":pk": partitionOf(organization, id) }),
       }),
     );
-    const records = Items.map(storedRecordFrom);
+    const records = Items.map(fromAttributeValues).map(storedRecordFrom);
     const record = records[0]?.sk === ITEM_SORT_KEY ? records[0] : undefined;
-    const after: unknown = LastEvaluatedKey?.["sk"];
     return {
       record,
       events: (record ? records.slice(1) : records).map(keyedEventFrom),
-      eventsAfter: typeof after === "string" ? after : undefined,
+      eventsAfter: LastEvaluatedKey?.["sk"]?.S,
     };
   };
 
@@ -92,14 +92,17 @@ export const createListWorkItemEvents = (runtime: RuntimeWith<"workItems">) => {
           TableName: environment.WORK_ITEMS_TABLE,
           ConsistentRead: true,
           KeyConditionExpression: "pk = :pk AND sk > :after",
-          ExpressionAttributeValues: { ":pk": partitionOf(organization, id), ":after": after ?? EVENT_SORT_KEY_PREFIX },
+          ExpressionAttributeValues: toAttributeValues({
+            ":pk": partitionOf(organization, id),
+            ":after": after ?? EVENT_SORT_KEY_PREFIX,
+          }),
           Limit: limit,
         }),
       ),
     ]);
     assertVisible(owner);
     return {
-      events: Items.map(storedRecordFrom).map(keyedEventFrom),
+      events: Items.map(fromAttributeValues).map(storedRecordFrom).map(keyedEventFrom),
       hasMore: LastEvaluatedKey !== undefined,
     };
   };

@@ -13,14 +13,14 @@ import {
 } from "../job/upload-record.ts";
 import { createReportWriter } from "./failed-rows.ts";
 import { RESULTS_HEADER } from "./results.ts";
-import { type Frame, readFrames } from "./segment.ts";
+import { type Frame, frameAt, frameBytes } from "./segment.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 
 /** Size of the pieces of the list's multipart upload: the smallest that S3 accepts. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Pieces that are sent at the same time, so that none waits for the response to another. Each is held in memory. */
-const PIECES_AT_ONCE = 4;
+/** Pieces that are sent at the same time: one is sent while the next is made. Each is held in memory. */
+const PIECES_AT_ONCE = 2;
 
 /** A CSV file with a line for each row of a kind. Workers write the lines of each window; they are merged at the end. */
 interface RowList {
@@ -92,41 +92,44 @@ const createReader = async (
 ): Promise<LineReader> => {
   const runs = list.objectsOf(part);
   const count = countOf(runs);
-  const load = async (index: number): Promise<Frame[] | undefined> => {
+  const load = async (index: number): Promise<Buffer | undefined> => {
     if (index >= count) return undefined;
     try {
-      const key = list.objectKey(job, part.number, epochOf(runs, index), index);
-      return (await Array.fromAsync(readFrames(objects.read(key)))).flat();
+      return await objects.readWhole(list.objectKey(job, part.number, epochOf(runs, index), index));
     } catch (error) {
       if (!(error instanceof ObjectGoneError)) throw error;
       onGap();
-      return [];
+      return Buffer.alloc(0);
     }
   };
-  const begin = (index: number): Promise<Frame[] | undefined> => {
+  const begin = (index: number): Promise<Buffer | undefined> => {
     const loading = load(index);
     loading.catch(() => undefined); // the error is thrown by `await`
     return loading;
   };
   let index = 0;
   let loading = begin(0);
-  let frames: readonly Frame[] = [];
+  // Frames are made one by one: those of all parts together would take many times the memory of their bytes.
+  let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
+  let head: Frame | undefined;
   const fill = async (): Promise<void> => {
-    while (at >= frames.length) {
+    while (at >= bytes.length) {
       const loaded = await loading;
       if (loaded === undefined) return;
-      frames = loaded;
+      bytes = loaded;
       at = 0;
       loading = begin(++index);
     }
+    head = frameAt(bytes, at);
   };
   await fill();
   return {
-    head: () => frames[at],
+    head: () => head,
     take: () => {
-      at++;
-      return at < frames.length ? undefined : fill();
+      at += head === undefined ? 0 : frameBytes(head);
+      head = frameAt(bytes, at);
+      return head === undefined ? fill() : undefined;
     },
   };
 };

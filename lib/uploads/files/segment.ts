@@ -28,6 +28,14 @@ export interface Frame {
 /** Size of a frame in bytes. */
 export const frameBytes = ({ raw }: Frame): number => FRAME_HEAD + raw.length;
 
+/** The frame that begins at a byte; undefined if the bytes end before the frame does. */
+export const frameAt = (bytes: Buffer, at: number): Frame | undefined => {
+  const start = at + FRAME_HEAD;
+  if (start > bytes.length) return undefined;
+  const end = start + bytes.readUInt32LE(at + WORD);
+  return end > bytes.length ? undefined : { row: bytes.readUInt32LE(at), raw: bytes.subarray(start, end) };
+};
+
 /** Appends frames to a growing buffer that is reused. */
 export const createFrameWriter = () => {
   let buffer = Buffer.alloc(0);
@@ -88,11 +96,9 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
     unread = Buffer.concat([unread, chunk]);
     const frames: Frame[] = [];
     let at = 0;
-    while (unread.length - at >= FRAME_HEAD) {
-      const end = at + FRAME_HEAD + unread.readUInt32LE(at + WORD);
-      if (end > unread.length) break;
-      frames.push({ row: unread.readUInt32LE(at), raw: unread.subarray(at + FRAME_HEAD, end) });
-      at = end;
+    for (let frame = frameAt(unread, at); frame; frame = frameAt(unread, at)) {
+      frames.push(frame);
+      at += frameBytes(frame);
     }
     unread = unread.subarray(at);
     if (frames.length > 0) yield frames;

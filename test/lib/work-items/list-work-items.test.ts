@@ -179,15 +179,15 @@ describe("an item that moves while the shards are read", () => {
     const service = await createTestService();
     const work_items = Array.from({ length: 20 }, (_, index) => ({ external_id: `item-${index}` }));
     await service.call("applyWorkItemBatch", { body: { work_items } });
-    let moved: object | undefined;
+    let moved: Record<string, { S: string }> | undefined;
     service.runtime.dynamodb.middlewareStack.add(
       (next, context) => async (request) => {
         const response = await next(request);
-        const { Items = [] } = response.output as { Items?: { pk: string; listing_sk: string }[] };
+        const { Items = [] } = response.output as { Items?: Record<string, { S: string }>[] };
         if (context.commandName !== "QueryCommand") return response;
         if (moved === undefined) moved = Items[0];
         // Where it stood a moment ago, in another shard.
-        else Items.unshift({ ...(moved as { pk: string }), listing_sk: "2#2035-01-01T00:00:00.000Z#moved" });
+        else Items.unshift({ ...moved, listing_sk: { S: "2#2035-01-01T00:00:00.000Z#moved" } });
         return response;
       },
       { step: "initialize", priority: "high", name: "move" },
