@@ -1,6 +1,8 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createDeleteWorkItem } from "../../../functions/delete-work-item.ts";
 import { workItemId } from "../../../lib/identity.ts";
+import { partitionKeyOf, TIME_TO_LIVE } from "../../../lib/resources.ts";
 import { call } from "../../support/organization.ts";
 import { createUploadService, dataOf, type UploadService } from "../../support/uploads/upload-service.ts";
 
@@ -59,6 +61,20 @@ describe("a dry run of a file", () => {
     expect(outcomesOf(done)).toEqual(outcomesOf(tried));
     expect(await uploads.report(done.id)).toEqual(await uploads.report(tried.id));
     expect(await uploads.getItem("I-7")).toMatchObject({ status: "completed" });
+  });
+
+  it("keeps what it plans beside the items, for a day", async () => {
+    const { id } = await send("external_id,type\nA-1,a\nA-1,b\n", { dry_run: "true" });
+    const itemId = workItemId(uploads.organization.id, "A-1");
+    const { Items = [] } = await uploads.runtime.dynamodb.send(
+      new QueryCommand({
+        TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": partitionKeyOf("DRY_RUN", uploads.organization.id, id, itemId) },
+      }),
+    );
+    expect(Items).toMatchObject([{ type: "b", [TIME_TO_LIVE]: Math.ceil(uploads.clock() / 1000) + 86_400 }]);
+    expect(await uploads.getItem("A-1")).toBeUndefined();
   });
 
   it("is asked for with a form too", async () => {

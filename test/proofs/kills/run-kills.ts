@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { type ServiceProcess, startService } from "../service-process.ts";
-import { createPatientCaller, type PatientCaller, runUploader, runWriter, type UploadedJob } from "./callers.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import {
+  createPatientCaller,
+  ORGANIZATION,
+  type PatientCaller,
+  runUploader,
+  runWriter,
+  type UploadedJob,
+} from "./callers.ts";
 
 const WRITERS = 6;
 /** The service is killed after at most so many acknowledged writes, or when it has served none for so long. */
@@ -44,6 +52,23 @@ const checkJobs = async (
       if (job["status"] !== "completed" || !isExact) report({ job, counters });
       break;
     }
+  }
+};
+
+/** Items of each job whose events are compared. */
+const COMPARED_ITEMS = 60;
+
+/** Compares the events of items that jobs have made. */
+const checkEvents = async (
+  { call }: PatientCaller,
+  jobs: readonly UploadedJob[],
+  report: (difference: object) => void,
+): Promise<void> => {
+  for (const [externalId, events] of jobs.flatMap(({ items }) => [...items].slice(0, COMPARED_ITEMS))) {
+    const { body } = await call("GET", `/v1/work_items/${workItemId(ORGANIZATION, externalId)}`);
+    const { events: stored = [] } = body.data as { readonly events?: readonly { readonly external_id: string }[] };
+    const found = stored.map((each) => each.external_id).toSorted();
+    if (found.join() !== events.join()) report({ externalId, found, events });
   }
 };
 
@@ -107,13 +132,14 @@ export const runKills = async (kills: number, jobs: number, seed: number): Promi
     isOver = true;
     const written = (await writers).flat();
     const uploaded = await uploader;
-    await checkJobs(caller, uploaded.jobs, report);
-    await checkList(caller, [...written, ...uploaded.externalIds], report);
+    await checkJobs(caller, uploaded, report);
+    await checkEvents(caller, uploaded, report);
+    await checkList(caller, [...written, ...uploaded.flatMap(({ items }) => [...items.keys()])], report);
     return {
       kills,
       acknowledged: caller.acknowledged(),
       repeated: caller.repeated(),
-      jobs: uploaded.jobs.length,
+      jobs: uploaded.length,
       differences,
     };
   } finally {

@@ -154,6 +154,64 @@ describe("a mapping", () => {
     expect(attribute("", source)).toBeUndefined();
   });
 
+  it("takes a cell as empty before its alias, the alias before all others, and converts what is left", () => {
+    const closed = {
+      column: "Closed",
+      values: { "?": "2023-01-01", yesterday: "02.01.2023", never: "" },
+      otherwise: "03.01.2023",
+      format: "dd.MM.yyyy",
+      time_zone: "UTC",
+    };
+    const mapping: Mapping = {
+      fields: { external_id: ID, completed_at: { ...closed, values: { ...closed.values, "?": "01.01.2023" } } },
+      empty: ["?"],
+    };
+    expect(
+      read(mapping, "Ticket ID,Closed", "1, ? ", "2,Yesterday ", "3,never", "4,04.01.2023", "5,").map((input) =>
+        "completed_at" in input ? input.completed_at : undefined,
+      ),
+    ).toEqual([undefined, "2023-01-02T00:00:00.000Z", undefined, "2023-01-03T00:00:00.000Z", undefined]);
+    // What an alias becomes is checked with the mapping.
+    expect(problems({ fields: { external_id: ID, completed_at: closed } })).toBe(
+      'upload.mapping.fields.completed_at.values["?"]: "2023-01-01" does not fit the pattern dd.MM.yyyy',
+    );
+  });
+
+  it("reads every field of items and events", () => {
+    const names = ["agent_email", "agent_name", "agent_external_id", "type", "status", "completed_at"];
+    const events = ["actor_email", "actor_name", "actor_external_id", "content", "occurred_at"];
+    const sourcesOf = (all: readonly string[]) => Object.fromEntries(all.map((name) => [name, { column: name }]));
+    const mapping: Mapping = {
+      fields: { external_id: ID, ...sourcesOf(names) },
+      event: { external_id: ID, ...sourcesOf(events) },
+    };
+    const time = "2023-06-01T12:15:36.000Z";
+    const cells = [
+      "1",
+      "a@example.com",
+      "Ada",
+      "a-1",
+      "call",
+      "pending",
+      time,
+      "b@example.com",
+      "Ben",
+      "b-1",
+      "text",
+      time,
+    ];
+    const [, ...values] = cells;
+    const valuesOf = (all: readonly string[], from: number) =>
+      Object.fromEntries(all.map((name, index) => [name, values[from + index]]));
+    expect(read(mapping, ["Ticket ID", ...names, ...events].join(","), cells.join(","))).toEqual([
+      {
+        external_id: "1",
+        ...valuesOf(names, 0),
+        events: [{ external_id: "1", ...valuesOf(events, names.length) }],
+      },
+    ]);
+  });
+
   it("reads custom attributes as JSON, and single ones over it", () => {
     const fields = { external_id: ID, custom_attributes: { column: "More" }, "custom_attributes.a": { value: "1" } };
     const [input] = read({ fields, delimiter: "|" }, "Ticket ID|More", '1|"{""a"":2,""b"":[3]}"');
@@ -165,7 +223,11 @@ describe("a mapping", () => {
     [" -007.50 ", "number", "-7.50"],
     ["+1e3", "number", "1e3"],
     ["12", "number", "12"],
+    ["TRUE", "boolean", "true"],
     ["Yes", "boolean", "true"],
+    ["1", "boolean", "true"],
+    ["false", "boolean", "false"],
+    ["no ", "boolean", "false"],
     [" 0", "boolean", "false"],
     ["[1.0]", "json", "[1.0]"],
     ["null", "json", "null"],
