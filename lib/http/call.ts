@@ -45,8 +45,8 @@ const NOTHING = { value: undefined, problems: [] };
 
 /** The problem of a query parameter. A plus sign arrives as a space unless it is percent-encoded. */
 const parameterProblem = (problem: Problem, parameters: Readonly<Record<string, string | undefined>>): Problem => {
-  const holdsSpace = parameters[String(problem.path[0])]?.includes(" ") ?? false;
-  const hint = holdsSpace && problem.code === "invalid_format" ? "; write + as %2B in a query" : "";
+  const mayHoldPlus = /\S \S/.test(parameters[String(problem.path[0])] ?? "");
+  const hint = mayHoldPlus && problem.code === "invalid_format" ? "; write + as %2B in a query" : "";
   return { ...problem, message: problem.message + hint, isParameter: true };
 };
 
