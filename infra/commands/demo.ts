@@ -36,12 +36,18 @@ const sendBatches = ({ workItems }: Client, items: readonly WorkItemInput[], dry
 
 const perSecond = (count: number, seconds: number): string => `${Math.round(count / seconds)} a second`;
 
+const openFile = async (path: string): Promise<Blob> => {
+  try {
+    return await openAsBlob(path);
+  } catch {
+    throw new CommandError(`cannot read ${path}`);
+  }
+};
+
 const main = async (path: string | undefined): Promise<void> => {
   if (path === undefined) throw new CommandError("usage: npm run demo -- incident_event_log.csv");
   const mapping = mappingSchema.parse(logMapping);
-  const file = await openAsBlob(path).catch((error: unknown) => {
-    throw new CommandError(`cannot read ${path}: ${String(error)}`);
-  });
+  const file = await openFile(path);
   const client = openService();
   const items = await readItems(createReadStream(path), mapping);
   const events = items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0);

@@ -258,7 +258,7 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
   getWorkItemUploadFailedRows: {
     tag: "Uploads",
     description:
-      "The file has the columns of the uploaded one, then `_row`, `_error`, and the column and value of the first " +
+      "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
       "error. It can be corrected and uploaded as it is.",
     id: ids.upload,
     success: {

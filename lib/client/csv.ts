@@ -1,3 +1,5 @@
+import type { ProblemCode } from "./api.ts";
+
 /** A value of a row: quoted, or up to the next separator. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
@@ -24,6 +26,8 @@ export interface FailedRow {
   /** As spreadsheets count: the header is row 1. */
   readonly row: number;
   readonly error: string;
+  /** What is wrong, for programs; empty in reports from before there were codes. */
+  readonly code: ProblemCode;
   /** The row's cells by the names of their columns. */
   readonly cells: Readonly<Record<string, string>>;
 }
@@ -38,9 +42,10 @@ export const failedRowsIn = function* (report: string): Generator<FailedRow, voi
     }
     const {
       _row: number,
-      _error: error,
+      _error: error = "",
+      _error_code: code = "",
       ...cells
     } = Object.fromEntries(header.map((name, at) => [name, row[at] ?? ""]));
-    yield { row: Number(number), error: error ?? "", cells };
+    yield { row: Number(number), error, code, cells };
   }
 };

@@ -1,7 +1,7 @@
 import { InvalidFileError } from "./invalid-file-error.ts";
 
 /** Columns that the report of failed rows adds to the file's own. Uploads ignore them, so that they accept a report. */
-export const REPORT_COLUMNS = ["_row", "_error", "_error_column", "_error_value"] as const;
+export const REPORT_COLUMNS = ["_row", "_error", "_error_column", "_error_value", "_error_code"] as const;
 
 /** A text as headers, aliases and empty cells are compared: without case, outer spaces and byte order mark. */
 export const comparable = (text: string): string => text.trim().toLowerCase();

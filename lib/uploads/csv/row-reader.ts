@@ -1,4 +1,4 @@
-import { describeProblems, type Problem } from "../../problem.ts";
+import { describeProblems, type Problem, type ProblemCode } from "../../problem.ts";
 import { problemsOf } from "../../schema-problems.ts";
 import { type WorkItemInput, workItemInputSchema } from "../../work-items/work-item.ts";
 import { ROW_MAX_CHARACTERS } from "./csv-row.ts";
@@ -28,6 +28,8 @@ export interface RowError {
   readonly column: string;
   /** The text of that column. */
   readonly value: string;
+  /** What the first problem is, for programs. */
+  readonly code: ProblemCode;
 }
 
 /** The work item input in a row, or the reason why the row fails. */
@@ -55,7 +57,8 @@ export interface RowReaderOptions {
   readonly isMapped: boolean;
 }
 
-const withoutColumn = (message: string): RowError => ({ message, column: "", value: "" });
+/** The error of a row as a whole. */
+export const errorOfRow = (code: ProblemCode, message: string): RowError => ({ message, column: "", value: "", code });
 
 /** Problems of events are called like the mapping's targets: a row has one event. */
 const pathOf = ([first, ...rest]: Problem["path"]): Problem["path"] =>
@@ -95,13 +98,15 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
       const { column } = places[index]!;
       return isMapped && column !== "" ? { ...problem, message: `${problem.message} (column ${column})` } : problem;
     });
-    return { message: describeProblems(named, "row"), ...places[0]! };
+    return { message: describeProblems(named, "row"), ...places[0]!, code: found[0]!.code };
   };
 
   const read = (cells: readonly string[]): RowReading => {
     if (cells.length !== width && !(isMapped && cells.length > width && cells.slice(width).every(isEmptyCell))) {
       const advice = cells.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
-      return { error: withoutColumn(`the row has ${cells.length} cells where the header has ${width}${advice}`) };
+      return {
+        error: errorOfRow("invalid", `the row has ${cells.length} cells where the header has ${width}${advice}`),
+      };
     }
     const fields: Record<string, unknown> = { external_id: "" };
     const event: Record<string, unknown> = { external_id: "" };
@@ -122,7 +127,9 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
       // A mapping may use a cell more than once: the row must not become much larger by it.
       characters += text.length;
       if (characters > ROW_MAX_CHARACTERS) {
-        return { error: withoutColumn(`the mapping makes more than ${ROW_MAX_CHARACTERS} characters of the row`) };
+        return {
+          error: errorOfRow("too_big", `the mapping makes more than ${ROW_MAX_CHARACTERS} characters of the row`),
+        };
       }
       try {
         const value = used.valueOf(text);

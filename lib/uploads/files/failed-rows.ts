@@ -21,10 +21,10 @@ export const createReportWriter = ({ header, delimiter }: Pick<CsvFormat, "heade
     header: (): string =>
       mark + [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) + lineEnd(header),
     /** Missing cells are added as empty ones; surplus cells follow the report's own. */
-    line: (row: number, raw: string, { message, column, value }: RowError): string => {
+    line: (row: number, raw: string, { message, column, value, code }: RowError): string => {
       const cells = rawCells(raw, delimiter);
       const own = kept.map((index) => cells[index] ?? "");
-      const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS)];
+      const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS), code];
       const all = [...own, ...added.map((cell) => toCell(cell, delimiter)), ...cells.slice(names.length)];
       return all.join(delimiter) + lineEnd(raw);
     },

@@ -4,6 +4,7 @@ import type { Organization } from "../../organizations/organization.ts";
 import type { ApplyWorkItems, RowSource } from "../../work-items/apply-work-items.ts";
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
+import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 
 /** A row with a valid work item input. */
 export interface ValidRow {
@@ -12,12 +13,12 @@ export interface ValidRow {
   readonly input: WorkItemInput;
 }
 
-/** The result of a row: its outcome, its item's id, and the reason if it failed for good. */
+/** The result of a row: its outcome, its item's id, and the error if it failed for good. */
 export interface RowResult {
   readonly outcome: RowOutcome;
   /** Empty if the row failed. */
   readonly id: string;
-  readonly reason?: string;
+  readonly error?: RowError;
 }
 
 /** The results of one attempt. Pending rows may succeed later. */
@@ -31,7 +32,11 @@ export class RowsPendingError extends Error {
   override readonly name: string = "RowsPendingError";
 }
 
-const CANNOT_BE_APPLIED: RowResult = { outcome: "error", id: "", reason: "the row cannot be applied" };
+const CANNOT_BE_APPLIED: RowResult = {
+  outcome: "error",
+  id: "",
+  error: errorOfRow("invalid", "the row cannot be applied"),
+};
 
 /** Whether the row itself causes the error, permanently. Other errors (throttling, network) are temporary. */
 const isFaultOfRow = (error: unknown): boolean =>
@@ -65,7 +70,9 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
       const results = rows.flatMap(({ row }, index): [number, RowResult][] => {
         const { outcome = "error", id = "", error = null } = applied[index] ?? {};
         if (isPending(index)) return [];
-        return [[row, error ? { outcome, id: "", reason: error.message } : { outcome, id }]];
+        return [
+          [row, error ? { outcome, id: "", error: errorOfRow(error.problem.code, error.message) } : { outcome, id }],
+        ];
       });
       return { results: new Map(results), pending: rows.filter((_, index) => isPending(index)) };
     } catch (error) {

@@ -5,7 +5,7 @@ import { type ApplyRows, RowsPendingError, type ValidRow } from "./apply-rows.ts
 import { HeldError } from "../../queue/queue-worker.ts";
 import type { CsvFormat } from "../csv/csv-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
-import type { RowError } from "../csv/row-reader.ts";
+import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { createReportWriter } from "../files/failed-rows.ts";
 import { resultLine } from "../files/results.ts";
 import {
@@ -140,10 +140,10 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const failures = createFrameWriter();
     const results = createFrameWriter();
     for (const [row, text] of texts) {
-      const { outcome = "error", id = "", reason } = applied.get(row) ?? {};
+      const { outcome = "error", id = "", error } = applied.get(row) ?? {};
       if (outcome === "error") {
-        const error = errors.get(row) ?? { message: reason ?? "", column: "", value: "" };
-        failures.add({ row, raw: Buffer.from(context.toLine(row, text, error)) });
+        const why = errors.get(row) ?? error ?? errorOfRow("invalid", "");
+        failures.add({ row, raw: Buffer.from(context.toLine(row, text, why)) });
       } else counters[outcome] += 1;
       const externalId = externalIds.get(row) ?? "";
       results.add({ row, raw: Buffer.from(resultLine({ row, externalId, id, outcome })) });

@@ -169,7 +169,12 @@ describe("an upload", () => {
     expect(seen.at(-1)).toBe("completed");
     expect(await collect(upload.failedRows())).toMatchObject([
       { row: 3, cells: { "custom_attributes.note": "two\nlines" } },
-      { row: 4, error: expect.stringContaining("agent_email"), cells: { "custom_attributes.note": 'a "b", c' } },
+      {
+        row: 4,
+        error: expect.stringContaining("agent_email"),
+        code: "invalid_format",
+        cells: { "custom_attributes.note": 'a "b", c' },
+      },
     ]);
     expect((await collect(client.uploads.list())).map(({ id }) => id)).toContain(upload.id);
   }, 60_000);

@@ -101,12 +101,12 @@ describe("an upload with a mapping", () => {
     );
     expect(job).toMatchObject({ total_rows: 3, succeeded_rows: 1, failed_rows: 2 });
     const [header, first, second] = await uploads.report(job.id);
-    expect(header).toBe(`${HEADER};_row;_error;_error_column;_error_value`);
+    expect(header).toBe(`${HEADER};_row;_error;_error_column;_error_value;_error_code`);
     expect(first).toBe(
       'T-1;nobody;Open;31/02/2023;"a;b";2;"completed_at: ""31/02/2023"" does not fit the pattern dd/MM/yyyy ' +
-        '(column Closed); agent_email: must be an e-mail address (column Customer Email)";Closed;31/02/2023',
+        '(column Closed); agent_email: must be an e-mail address (column Customer Email)";Closed;31/02/2023;invalid_format',
     );
-    expect(second).toMatch(/^T-2;;Waiting;;c;3;"?status: .*\(column Status\)"?;Status;Waiting$/);
+    expect(second).toMatch(/^T-2;;Waiting;;c;3;"?status: .*\(column Status\)"?;Status;Waiting;invalid_value$/);
     const mended = `${header}\n${first!.replace("nobody", "ada@example.com").replace("31/02", "28/02")}\n${second}\n`;
     const again = await uploads.runMapped(mended, { from: job.id });
     expect(again).toMatchObject({ total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
@@ -207,6 +207,6 @@ describe("an upload without a mapping", () => {
   it("leaves out and does not count rows whose cells are all empty", async () => {
     const job = await uploads.run('external_id,type\n,\n"",\nA-1,\n,""\n,x\n');
     expect(job).toMatchObject({ total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
-    expect((await uploads.report(job.id))[1]).toMatch(/^,x,6,external_id: must not be empty,external_id,$/);
+    expect((await uploads.report(job.id))[1]).toMatch(/^,x,6,external_id: must not be empty,external_id,,too_small$/);
   });
 });

@@ -47,7 +47,7 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
     imported: "1 of 3",
     says: [
       "A-1,Open,,2,the row has 2 cells where the header has 3,,",
-      "A-2,Open,x,3,the row has 4 cells where the header has 3; a cell that holds the delimiter must be in quotes,,,y",
+      "A-2,Open,x,3,the row has 4 cells where the header has 3; a cell that holds the delimiter must be in quotes,,,invalid,y",
     ],
   },
   "a cell of 1 MB": {

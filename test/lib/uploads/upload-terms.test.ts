@@ -243,8 +243,8 @@ describe("a file", () => {
     const key = objectKeys.report(uploads.jobKey(id));
     const report = (await uploads.harness.objects.readWhole(key)).toString();
     expect(report).toBe(
-      '\uFEFF"custom_attributes.City, State",external_id,type,_row,_error,_error_column,_error_value\r\n' +
-        '"Austin, TX",,x,2,external_id: must not be empty,external_id,\r\n',
+      '\uFEFF"custom_attributes.City, State",external_id,type,_row,_error,_error_column,_error_value,_error_code\r\n' +
+        '"Austin, TX",,x,2,external_id: must not be empty,external_id,,too_small\r\n',
     );
     const again = await uploads.run(report.replace('"Austin, TX",,', '"Austin, TX",B-1,'));
     expect(again).toMatchObject({ status: "completed", succeeded_rows: 1, failed_rows: 0 });

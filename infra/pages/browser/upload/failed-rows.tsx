@@ -34,6 +34,14 @@ const readReport = async (url: string, job: Job): Promise<readonly (readonly str
   return firstRows(text, job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + 1, isWhole).rows;
 };
 
+/** Headings of the columns that the report adds. People are not shown its codes. */
+const TITLES: Readonly<Record<string, string>> = {
+  _row: "Row",
+  _error: "Why",
+  _error_column: "Column",
+  _error_value: "Cell",
+};
+
 /** The rows of a job that failed, with the reasons, and the whole list as a file. */
 export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job }) => {
   const [report, setReport] = useState<Report>();
@@ -50,15 +58,9 @@ export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job 
 
   const [header = [], ...rows] = report?.rows ?? [];
   const order = [
-    ...REPORT_COLUMNS.map((name) => header.lastIndexOf(name)),
+    ...Object.keys(TITLES).map((name) => header.lastIndexOf(name)),
     ...header.keys().filter((index) => !REPORT_COLUMNS.includes(header[index] as never)),
   ].filter((index) => index >= 0);
-  const titles: Readonly<Record<string, string>> = {
-    _row: "Row",
-    _error: "Why",
-    _error_column: "Column",
-    _error_value: "Cell",
-  };
   return (
     <section aria-labelledby="failed">
       <h3 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h3>
@@ -71,7 +73,7 @@ export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job 
           </p>
           <Table
             caption={`The first ${Math.min(SHOWN_ROWS, rows.length)} failed rows`}
-            columns={order.map((index) => titles[header[index]!] ?? header[index]!)}
+            columns={order.map((index) => TITLES[header[index]!] ?? header[index]!)}
             rows={rows.filter((row) => !isBlank(row)).map((row) => order.map((index) => row[index] ?? ""))}
           />
         </>

@@ -246,6 +246,7 @@ describe("a mapping", () => {
       message: expect.stringContaining(`custom_attributes.x: ${message}`),
       column: "X",
       value: cell,
+      code: "invalid_format",
     });
   });
 
@@ -256,7 +257,7 @@ describe("a mapping", () => {
     });
   });
 
-  it("names all problems of a row, and column and value of the first", () => {
+  it("names all problems of a row, and column, value and code of the first", () => {
     const mapping: Mapping = {
       fields: {
         external_id: ID,
@@ -272,8 +273,14 @@ describe("a mapping", () => {
         "agent_email: must be an e-mail address (column Mail)",
       column: "Day, Hour",
       value: "31/02/2023 10:00",
+      code: "invalid_format",
     });
-    expect(ragged).toEqual({ message: "the row has 2 cells where the header has 5", column: "", value: "" });
+    expect(ragged).toEqual({
+      message: "the row has 2 cells where the header has 5",
+      column: "",
+      value: "",
+      code: "invalid",
+    });
   });
 
   it("makes no row larger than a row may be", () => {
@@ -281,7 +288,7 @@ describe("a mapping", () => {
     const names = Array.from({ length: 50 }, (_, index) => [`custom_attributes.x${index}`, column] as const);
     const mapping: Mapping = { fields: { external_id: ID, ...Object.fromEntries(names) } };
     expect(read(mapping, "Ticket ID,X", `1,${"x".repeat(100_000)}`)).toEqual([
-      { message: "the mapping makes more than 1048576 characters of the row", column: "", value: "" },
+      { message: "the mapping makes more than 1048576 characters of the row", column: "", value: "", code: "too_big" },
     ]);
   });
 
