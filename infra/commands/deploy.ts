@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { nearestTo } from "../../lib/nearest.ts";
+import { distance, nearestTo } from "../../lib/nearest.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { PROJECT_ROOT } from "../build.ts";
 import { contextOf, projectContext } from "../context.ts";
@@ -42,6 +42,10 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
     .once("close", () => isReplaced || release());
 };
 
+const OWN_OPTIONS = ["drop", "stage"] as const;
+/** An option that differs in so few characters from one of ours is a mistake. The CDK would ignore it. */
+const MISTAKE_MAX = 2;
+
 /** Settings that `--drop` names, the stage that `--stage` names, and the options for the CDK. @throws SettingsError */
 const readOptions = (options: readonly string[]) => {
   const { tokens } = parseArgs({
@@ -50,9 +54,19 @@ const readOptions = (options: readonly string[]) => {
     tokens: true,
     options: { drop: { type: "string" }, stage: { type: "string" }, profile: { type: "string" } },
   });
+  const [first] = options;
+  if (first !== undefined && !first.startsWith("-")) {
+    throw new SettingsError(`${first}: one region at a time, and the stage as an option: --stage prod`);
+  }
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const own = OWN_OPTIONS.find((name) => distance(name, token.name) <= MISTAKE_MAX);
+    if (own === undefined || own === token.name) continue;
+    throw new SettingsError(`${token.rawName}: there is no such option; did you mean --${own}?`);
+  }
   const given = (name: string) => tokens.filter((token) => token.kind === "option" && token.name === name);
   const own = new Set(
-    [...given("drop"), ...given("stage")].flatMap((token) =>
+    OWN_OPTIONS.flatMap(given).flatMap((token) =>
       "inlineValue" in token && token.inlineValue ? [token.index] : [token.index, token.index + 1],
     ),
   );

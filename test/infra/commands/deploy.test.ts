@@ -54,6 +54,8 @@ describe("a refusal is one line and exit 1", () => {
     ["commands/deploy.ts", ["us", "-c", "stage=production"], noStage],
     ["commands/deploy.ts", ["us", "--stage", "production"], noStage],
     ["commands/deploy.ts", ["us", "--stage=production"], noStage],
+    ["commands/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
+    ["commands/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
     [
       "commands/deploy.ts",
       ["us", "--drop", "domains"],
