@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
 import type { ExportPlace } from "../../lib/customer-data/export-organization.ts";
 import { UsageError } from "./administration.ts";
@@ -45,6 +45,7 @@ const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Pr
  * @throws UsageError if the file cannot be written
  */
 export const openExportFile = async (file: string, source: Source): Promise<ExportFile> => {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const partial = `${file}.partial`;
   const placeFile = `${partial}.json`;
   const kept = existsSync(partial) ? readKept(placeFile, source) : undefined;

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createReadStream, type ReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { createReadStream, type ReadStream, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { Presets, SingleBar } from "cli-progress";
@@ -56,6 +55,7 @@ export const exportTo = async (
 
 /** Opens a file, so that one that cannot be read is told before anything is done. */
 const opened = async (file: string): Promise<ReadStream> => {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const stream = createReadStream(file);
   await once(stream, "open").catch((error: unknown) => {
     throw new UsageError(`--file: ${error instanceof Error ? error.message : String(error)}`);
@@ -76,7 +76,7 @@ export const importFrom = async (
 ): Promise<string> => {
   const { file, replace, json, "dry-run": dryRun } = options;
   const input = file === undefined ? process.stdin : await opened(file);
-  const bytes = file === undefined ? 0 : (await stat(file)).size;
+  const bytes = file === undefined ? 0 : statSync(file).size;
   const bar = new SingleBar(
     { format: `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`, hideCursor: true },
     Presets.legacy,

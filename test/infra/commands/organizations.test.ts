@@ -66,6 +66,9 @@ describe("npm run organizations", () => {
     });
     expect((await run("import acme --file /nowhere")).error).toContain("--file: ENOENT");
     expect((await run("export acme --file /nowhere/acme.ndjson")).error).toContain("--file: ENOENT");
+    for (const command of ["import", "export"]) {
+      expect((await run(`${command} acme --file ${directory}`)).error).toBe(`--file: ${directory} is a directory`);
+    }
   });
 
   it("erases only after the name was typed again", async () => {
