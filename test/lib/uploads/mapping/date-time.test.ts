@@ -56,6 +56,7 @@ describe("a date-time", () => {
     ["1 Juin 2023", "d MMM yyyy", "UTC", "does not fit"],
     ["2023-02-30", "iso", "UTC", '"2023-02-30" is no date-time such as 2026-01-31T09:30:00Z'],
     ["yesterday", "iso", "UTC", "is no date-time"],
+    ["45078.51", "iso", "UTC", "; if it counts days as a spreadsheet does, show the column as dates there and save"],
     ["2023-06-01 12:15:36", "iso", undefined, '"2023-06-01 12:15:36" has no offset, and the mapping no time_zone'],
     ["1685621736123", "unix", undefined, '"1685621736123" is outside the years 0001 to 9999'],
     ["1e9", "unix", undefined, "is no number of seconds since 1970"],
