@@ -10,6 +10,8 @@ import type { RegionSettings } from "../settings/stage-settings.ts";
 
 /** A stack whose first deployment failed. It never served anything; CloudFormation can only delete it. */
 const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
+/** A stack whose first deployment ended before anything was made. It has no tags yet. */
+const NEVER_BEGUN = "REVIEW_IN_PROGRESS";
 
 /** What `--drop` takes: a setting, or everything. */
 export type Drop = KeptSetting | "everything";
@@ -55,7 +57,7 @@ export const checkDeployedStack = async (
 ): Promise<void> => {
   const client = new CloudFormationClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
   const stack = await describe(client, stackName);
-  if (stack === undefined) return;
+  if (stack === undefined || stack.StackStatus === NEVER_BEGUN) return;
   if (FAILED_FIRST.has(stack.StackStatus ?? "")) {
     if (stack.EnableTerminationProtection !== true) return;
     await client.send(

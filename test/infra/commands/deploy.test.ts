@@ -122,6 +122,7 @@ const check = async (stack: DeployedStack | undefined, next: StageSettings, drop
 describe("a deployment", () => {
   test.each([
     ["of a stack that is not there", undefined],
+    ["of a stack of which nothing was made yet", { status: "REVIEW_IN_PROGRESS" }],
     ["of the same settings", deployedWith(full)],
     ["of more than is deployed", deployedWith({ regions: { us: {} } })],
   ])("%s goes on", async (_, stack) => {

@@ -1,0 +1,53 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createCustomer, type Customer } from "../support/customer-data.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+
+/** Keeps the fields of each line. */
+class KeptLog extends Logger {
+  readonly lines: Record<string, unknown>[] = [];
+  override info(...[message, fields]: Parameters<Logger["info"]>): void {
+    this.lines.push({ message, ...(Object(fields) as object) });
+  }
+}
+
+let runtime: TestRuntime;
+let log: KeptLog;
+let caller: Customer;
+let records: Record<string, unknown>[];
+let job: object;
+beforeAll(async () => {
+  log = new KeptLog();
+  runtime = { ...(await createTestRuntime()), log };
+  caller = await createCustomer(runtime);
+  await caller.apply({ external_id: "a", events: [{ external_id: "e" }] });
+  const asked = await caller.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } });
+  job = asked.body.data as never;
+  await caller.send("cancelWorkItemUpload", { params: { id: (job as { id: string }).id } });
+  const { Items = [] } = await runtime.dynamodb.send(
+    new ScanCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, ConsistentRead: true }),
+  );
+  records = Items.filter(({ pk }) => String(pk).includes(`#${caller.organization.id}#`));
+});
+
+describe("the id of a key", () => {
+  it("is in the log line of each request, and of each upload that ends", () => {
+    const { id: organization } = caller.organization;
+    const lines = log.lines.filter(({ message }) => message === "request" || message === "upload ended");
+    expect(lines.map(({ message }) => message)).toEqual(["request", "request", "upload ended", "request"]);
+    for (const line of lines) expect(line).toMatchObject({ organization, key: caller.keyId });
+  });
+
+  it("is kept with an upload job, and not shown", () => {
+    const [record, ...others] = records.filter(({ sk }) => sk === "#JOB");
+    expect([record?.["key_id"], others]).toEqual([caller.keyId, []]);
+    expect(JSON.stringify(job)).not.toContain(caller.keyId);
+  });
+
+  it("is in no work item and no event", () => {
+    const items = records.filter(({ pk }) => String(pk).startsWith("ITEM#"));
+    expect(items).toHaveLength(2);
+    expect(JSON.stringify(items)).not.toContain(caller.keyId);
+  });
+});
