@@ -80,4 +80,19 @@ describe("erasing a person", () => {
     expect(await get("kept")).toMatchObject({ type: "changed", agent: NOBODY });
     expect(await get("new")).toMatchObject({ agent: NOBODY });
   });
+
+  it("gives up, and says why, while others keep bringing the address back", async () => {
+    let scans = 0;
+    const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
+      if (command === "ScanCommand" && scans++ % 8 === 0) {
+        await acme.apply({ external_id: "kept", agent_email: "ann@example.com" });
+      }
+      return "none";
+    });
+    await expect(erasePerson(runtime, acme.organization.id, "ann@example.com")).rejects.toThrow(
+      "ann@example.com comes back while it is erased: stop what sends it, and repeat the command",
+    );
+    remove();
+    expect(await erasePerson(runtime, acme.organization.id, "ann@example.com")).toMatchObject({ work_items: 0 });
+  });
 });
