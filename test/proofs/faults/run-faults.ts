@@ -43,7 +43,7 @@ export const runFaults = async (
       const [calls = []] = fc.sample(itemCalls, { numRuns: 1, seed });
       await runItemCalls(service, await service.createOrganization(), faulty, calls, report);
       await runOtherCalls(service, await service.createOrganization(), faulty, random, report);
-      await runUploadCalls(service, await service.createOrganization(), faulty, random, report);
+      await runUploadCalls(service, await service.createOrganization(), faulty, seed, report);
       faults += faulty.count();
       seeds += 1;
       onSeed({ faults, seeds, findings });

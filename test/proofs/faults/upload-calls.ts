@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
@@ -10,7 +11,16 @@ import type { ApiRequest } from "../../support/organization.ts";
 import type { Caller, ProofResponse, ProofService } from "../proof-service.ts";
 import { type FaultyCalls, NO_RESPONSE } from "./faulty-calls.ts";
 import type { FindingKind } from "./findings.ts";
-import { type Content, contentOf, DELETED, expectedOf, makeUploadFile, PATCHED, RESTORED } from "./upload-file.ts";
+import {
+  type Content,
+  contentOf,
+  DELETED,
+  expectedOf,
+  FILE_KINDS,
+  makeUploadFile,
+  PATCHED,
+  RESTORED,
+} from "./upload-file.ts";
 
 /** From this attempt on a call has no faults. */
 const CALM_AFTER_ATTEMPTS = 4;
@@ -47,13 +57,15 @@ export const runUploadCalls = async (
   service: ProofService,
   caller: Caller,
   faulty: FaultyCalls,
-  random: () => number,
+  seed: number,
   report: (kind: FindingKind, details: unknown) => void,
 ): Promise<void> => {
   const { id: organization } = caller.organization;
-  const end = random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
-  const file = makeUploadFile(random, end === "complete");
-  const isDryRun = end === "complete" && random() < 0.2;
+  const random = randomFrom(seed);
+  // Any three seeds in a row have every kind of file, and any four a dry run.
+  const isDryRun = seed % 4 === 3;
+  const end = isDryRun || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
+  const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete");
   const interruptedAt = Math.floor(random() * INTERRUPTED_BEFORE_STEP);
   const queue: string[] = [];
   const onMessages = (bodies: readonly string[]): void => {

@@ -31,12 +31,18 @@ const MAPPING = {
 };
 const EVENTS = { event: { external_id: { column: "Event" }, content: { column: "Text" } } };
 
+/** Kinds of files: without a mapping, with one, and with one that makes events of rows. */
+export const FILE_KINDS = ["plain", "mapped", "with events"] as const;
+
 /**
- * Makes a file with invalid rows. A third has a mapping, a third also events in its rows.
+ * Makes a file with invalid rows.
  * @param isRepeating whether some external_ids occur in many rows
  */
-export const makeUploadFile = (random: () => number, isRepeating: boolean): UploadFile => {
-  const kind = (["plain", "mapped", "with events"] as const)[Math.floor(random() * 3)]!;
+export const makeUploadFile = (
+  random: () => number,
+  kind: (typeof FILE_KINDS)[number],
+  isRepeating: boolean,
+): UploadFile => {
   const count = 150 + Math.floor(random() * 200);
   const special = new Map([
     [3, PATCHED],
