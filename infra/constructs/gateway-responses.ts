@@ -1,4 +1,6 @@
+import { STATUS_CODES } from "node:http";
 import { EXPOSED_HEADERS } from "../../lib/http/cors.ts";
+import { PROBLEM_JSON } from "../../lib/http/problem-json.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 
@@ -69,10 +71,22 @@ export const fixedCorsHeaders = (allowedOrigins: readonly string[]): Readonly<Re
 /** A header value that is the same in every response. */
 const fixed = (value: string): string => `'${value}'`;
 
+/**
+ * The body as problem details (RFC 9457), for callers that accept them. The gateway substitutes the request's id.
+ * @returns nothing where the gateway itself chooses the status
+ */
+const problemTemplate = ({ statusCode, error }: GatewayResponse): Readonly<Record<string, string>> => {
+  if (statusCode === undefined) return {};
+  const title = STATUS_CODES[statusCode] ?? "Error";
+  const problem = { type: "about:blank", title, status: Number(statusCode), detail: error };
+  return { [PROBLEM_JSON]: JSON.stringify({ ...problem, instance: "$context.requestId", errors: [], error }) };
+};
+
 /** Adds a response for every gateway response type, with the request id in a header. */
 export const addGatewayResponses = (api: RestApi, allowedOrigins: readonly string[]): void => {
   const cors = Object.entries(fixedCorsHeaders(allowedOrigins)).map(([name, value]) => [name, fixed(value)] as const);
-  for (const [type, { statusCode, error, retryAfter }] of GATEWAY_RESPONSES) {
+  for (const [type, response] of GATEWAY_RESPONSES) {
+    const { statusCode, error, retryAfter } = response;
     api.addGatewayResponse(`Response${type.responseType}`, {
       type,
       ...(statusCode !== undefined && { statusCode }),
@@ -81,7 +95,7 @@ export const addGatewayResponses = (api: RestApi, allowedOrigins: readonly strin
         ...(retryAfter !== undefined && { "Retry-After": fixed(String(retryAfter)) }),
         ...Object.fromEntries(cors),
       },
-      templates: { "application/json": JSON.stringify({ error }) },
+      templates: { "application/json": JSON.stringify({ error }), ...problemTemplate(response) },
     });
   }
 };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { acceptsProblemJson, PROBLEM_JSON } from "../../lib/http/problem-json.ts";
 import type { HttpResponse } from "./proxy-event.ts";
 import type { ResolvedTemplate } from "./template.ts";
 
@@ -35,8 +36,22 @@ const headersOf = ({ ResponseParameters }: ResponseTemplate, requestId: string):
       source === "context.requestId" ? requestId : source.replaceAll(/^'|'$/g, ""),
     ]);
 
+/** What a response depends on beside its type. */
+export interface Responded {
+  readonly requestId: string;
+  /** The request's `Accept` header. */
+  readonly accept: string | undefined;
+}
+
 /** Makes the gateway's own response of a type. */
-export type GatewayResponses = (type: GatewayResponseType, requestId: string) => HttpResponse;
+export type GatewayResponses = (type: GatewayResponseType, to: Responded) => HttpResponse;
+
+/** The body in the media type that the caller accepts, with the variables that templates have. */
+const bodyOf = ({ ResponseTemplates: templates }: ResponseTemplate, { accept, requestId }: Responded) => {
+  const problem = acceptsProblemJson(accept) ? templates[PROBLEM_JSON] : undefined;
+  const text = (problem ?? templates["application/json"] ?? "").replaceAll("$context.requestId", requestId);
+  return { mediaType: problem === undefined ? "application/json" : PROBLEM_JSON, body: Buffer.from(text) };
+};
 
 /** The gateway's own responses by the template; a type that it does not define uses DEFAULT_4XX or DEFAULT_5XX. */
 export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses => {
@@ -46,15 +61,17 @@ export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses =
       response,
     ]),
   );
-  return (type, requestId) => {
+  return (type, to) => {
     const status = STATUS[type];
     const found = byType.get(type) ?? byType.get(status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX");
-    const headers: [string, string][] = [["Content-Type", "application/json"]];
-    if (found === undefined) return { status, headers, body: Buffer.from(`{"message":"${type}"}`) };
+    if (found === undefined) {
+      return { status, headers: [["Content-Type", "application/json"]], body: Buffer.from(`{"message":"${type}"}`) };
+    }
+    const { mediaType, body } = bodyOf(found, to);
     return {
       status: found.StatusCode ?? status,
-      headers: [...headers, ...headersOf(found, requestId)],
-      body: Buffer.from(found.ResponseTemplates["application/json"] ?? ""),
+      headers: [["Content-Type", mediaType], ...headersOf(found, to.requestId)],
+      body,
     };
   };
 };

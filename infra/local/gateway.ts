@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import * as z from "zod";
 import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
 import { gatewayResponses } from "./gateway-response.ts";
@@ -102,7 +103,7 @@ const UNREADABLE: Readonly<Record<string, readonly [status: number, reason: stri
 };
 
 /** Responds to a request that Node cannot parse: its headers are too large, or it is not HTTP. */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (!socket.writable) return;
   const [status, reason] = UNREADABLE[error.code ?? ""] ?? [400, "Malformed request"];
   const { headers, body } = refusal(status, reason, randomUUID());
@@ -132,16 +133,17 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
   const { BinaryMediaTypes: binaryMediaTypes, MinimumCompressionSize: compressedFrom } = restApi ?? NO_REST_API;
 
   const handle = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
+    const to = { requestId, accept: message.headers.accept };
     if (message.httpVersion === "1.1" && message.headers.host === undefined) {
       return refusal(400, "Malformed request: the header Host is required", requestId);
     }
     const sent = await readBody(message);
     const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
-    if (body === "unsupported") return gatewayResponse("UNSUPPORTED_MEDIA_TYPE", requestId);
+    if (body === "unsupported") return gatewayResponse("UNSUPPORTED_MEDIA_TYPE", to);
     const match = routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
-    if (match === undefined) return gatewayResponse("MISSING_AUTHENTICATION_TOKEN", requestId);
-    if (match === "malformed") return gatewayResponse("BAD_REQUEST_PARAMETERS", requestId);
-    if (body === undefined || body === "too large") return gatewayResponse("REQUEST_TOO_LARGE", requestId);
+    if (match === undefined) return gatewayResponse("MISSING_AUTHENTICATION_TOKEN", to);
+    if (match === "malformed") return gatewayResponse("BAD_REQUEST_PARAMETERS", to);
+    if (body === undefined || body === "too large") return gatewayResponse("REQUEST_TOO_LARGE", to);
     const { integration, pathParameters } = match;
     const event = toProxyEvent({
       message,
@@ -153,13 +155,13 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
       binaryMediaTypes,
     });
     const target = functions.get(integration.functionName);
-    if (target === undefined) return gatewayResponse("API_CONFIGURATION_ERROR", requestId);
+    if (target === undefined) return gatewayResponse("API_CONFIGURATION_ERROR", to);
     const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
-    if (invocation === "timeout") return gatewayResponse("INTEGRATION_TIMEOUT", requestId);
+    if (invocation === "timeout") return gatewayResponse("INTEGRATION_TIMEOUT", to);
     const response = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
     return response
       ? compressed(response, message.headers["accept-encoding"], compressedFrom)
-      : gatewayResponse("API_CONFIGURATION_ERROR", requestId);
+      : gatewayResponse("API_CONFIGURATION_ERROR", to);
   };
 
   let stopping = false;
@@ -175,7 +177,8 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
       respond(await handle(message, requestId));
     } catch (error) {
       const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
-      if (!serverResponse.headersSent) respond(gatewayResponse(type, requestId));
+      const to = { requestId, accept: message.headers.accept };
+      if (!serverResponse.headersSent) respond(gatewayResponse(type, to));
     }
   };
 
@@ -194,6 +197,7 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
     send(response, refusal(417, "Expect must be 100-continue", requestId), headers);
   });
   server.on("clientError", refuse);
+  server.on("connect", (_message: IncomingMessage, socket: Duplex) => refuse(new Error("this is no proxy"), socket));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";

@@ -1,6 +1,7 @@
 import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { create } from "../../functions/reject-unknown-route.ts";
 import { pages } from "../../functions/pages.ts";
 import { allRoutes } from "../../functions/routes.ts";
@@ -86,6 +87,16 @@ describe("routes", () => {
   });
 });
 
+const problemSchema = z.strictObject({
+  type: z.literal("about:blank"),
+  title: z.string().min(1),
+  status: z.int(),
+  detail: z.string(),
+  instance: z.literal("$context.requestId"),
+  errors: z.tuple([]),
+  error: z.string(),
+});
+
 describe("gateway responses", () => {
   interface GatewayResponse {
     readonly ResponseType: string;
@@ -108,8 +119,22 @@ describe("gateway responses", () => {
   test.each(responses)("$ResponseType has the common error body and a request id", (response) => {
     const body: unknown = JSON.parse(response.ResponseTemplates["application/json"] ?? "");
     expect(body).toEqual({ error: expect.stringMatching(/./) });
-    expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
     expect(response.ResponseParameters).toHaveProperty(["gatewayresponse.header.x-request-id"], "context.requestId");
+  });
+
+  const hasStatus = ({ StatusCode }: GatewayResponse): boolean => StatusCode !== undefined;
+
+  test.each(responses.filter(hasStatus))("$ResponseType is problem details for those who accept them", (response) => {
+    const { "application/json": plainBody = "", "application/problem+json": body = "" } = response.ResponseTemplates;
+    const { error } = JSON.parse(plainBody) as { error: string };
+    const status = Number(response.StatusCode);
+    expect(problemSchema.parse(JSON.parse(body))).toMatchObject({ status, detail: error, error });
+  });
+
+  test("one whose status the gateway chooses has the plain body only, which holds no status", () => {
+    const others = responses.filter((response) => !hasStatus(response));
+    expect(others.map(({ ResponseType: name }) => name)).toEqual(["DEFAULT_4XX"]);
+    expect(others.flatMap((response) => Object.keys(response.ResponseTemplates))).toEqual(["application/json"]);
   });
 
   test.each([
@@ -127,7 +152,7 @@ describe("gateway responses", () => {
     const rejectUnknownRoute = create(await createTestRuntime());
     const event = { resource: "/{proxy+}", httpMethod: "GET", headers: {}, requestContext: {} };
     const { body } = await rejectUnknownRoute(event as unknown as APIGatewayProxyEvent, {} as Context);
-    expect(responseOf(ResponseType.MISSING_AUTHENTICATION_TOKEN)?.ResponseTemplates).toEqual({
+    expect(responseOf(ResponseType.MISSING_AUTHENTICATION_TOKEN)?.ResponseTemplates).toMatchObject({
       "application/json": body,
     });
   });

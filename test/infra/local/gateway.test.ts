@@ -30,7 +30,7 @@ const method = (HttpMethod: string, id: string, functionName: string): Resource 
   Type: "AWS::ApiGateway::Method",
   Properties: { HttpMethod, ResourceId: { Ref: id }, Integration: { Type: "AWS_PROXY", Uri: uri(functionName) } },
 });
-const gatewayResponse = (ResponseType: string, StatusCode: string, error: string): Resource => ({
+const gatewayResponse = (ResponseType: string, StatusCode: string, error: string, more = {}): Resource => ({
   Type: "AWS::ApiGateway::GatewayResponse",
   Properties: {
     ResponseType,
@@ -39,7 +39,7 @@ const gatewayResponse = (ResponseType: string, StatusCode: string, error: string
       "gatewayresponse.header.x-request-id": "context.requestId",
       "gatewayresponse.header.Retry-After": "'1'",
     },
-    ResponseTemplates: { "application/json": JSON.stringify({ error }) },
+    ResponseTemplates: { "application/json": JSON.stringify({ error }), ...more },
   },
 });
 
@@ -74,7 +74,9 @@ const template = resolveTemplate({
       TooLarge: gatewayResponse("REQUEST_TOO_LARGE", "413", "Request body too large"),
       Unsupported: gatewayResponse("UNSUPPORTED_MEDIA_TYPE", "415", "Unsupported"),
       NotFound: gatewayResponse("MISSING_AUTHENTICATION_TOKEN", "404", "Not found"),
-      Malformed: gatewayResponse("DEFAULT_4XX", "400", "Bad request"),
+      Malformed: gatewayResponse("DEFAULT_4XX", "400", "Bad request", {
+        "application/problem+json": JSON.stringify({ instance: "$context.requestId", error: "Bad request" }),
+      }),
       Broken: gatewayResponse("DEFAULT_5XX", "500", "Internal error"),
     },
   },
@@ -355,7 +357,21 @@ describe("limits", () => {
     expect(response).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
   });
 
+  test("responds with problem details where the template has them and the client accepts them", async () => {
+    const accept = "application/json, application/problem+json";
+    const response = await fetch(`${base}/items/%zz`, { headers: { accept } });
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await response.json()).toEqual({ instance: response.headers.get("x-request-id"), error: "Bad request" });
+    const other = await fetch(`${base}/items`, {
+      method: "POST",
+      body: Buffer.alloc(11 * 1024 * 1024),
+      headers: { accept },
+    });
+    expect(other.headers.get("content-type")).toBe("application/json");
+  });
+
   test.each([
+    ["that asks for a tunnel", "CONNECT h:1 HTTP/1.1\r\nHost: h", 400, "Malformed request"],
     ["without Host", "GET /items/1 HTTP/1.1", 400, "the header Host is required"],
     ["that expects what nobody knows", "POST /items HTTP/1.1\r\nHost: h\r\nExpect: foo", 417, "Expect must be"],
   ])("responds with JSON and a request id to a request %s", async (_, head, status, error) => {
