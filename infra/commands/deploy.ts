@@ -43,6 +43,7 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
 };
 
 const OWN_OPTIONS = ["drop", "stage"] as const;
+const EXAMPLES = { drop: "drop firewall", stage: "stage prod" } as const;
 /** An option that differs in so few characters from one of ours is a mistake. The CDK would ignore it. */
 const MISTAKE_MAX = 2;
 
@@ -61,8 +62,10 @@ const readOptions = (options: readonly string[]) => {
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const own = OWN_OPTIONS.find((name) => distance(name, token.name) <= MISTAKE_MAX);
-    if (own === undefined || own === token.name) continue;
-    throw new SettingsError(`${token.rawName}: there is no such option; did you mean --${own}?`);
+    if (own === undefined) continue;
+    if (own !== token.name)
+      throw new SettingsError(`${token.rawName}: there is no such option; did you mean --${own}?`);
+    if (token.value === undefined) throw new SettingsError(`--${own}: name one, for example --${EXAMPLES[own]}`);
   }
   const given = (name: string) => tokens.filter((token) => token.kind === "option" && token.name === name);
   const own = new Set(

@@ -55,6 +55,8 @@ describe("a refusal is one line and exit 1", () => {
     ["commands/deploy.ts", ["us", "--stage", "production"], noStage],
     ["commands/deploy.ts", ["us", "--stage=production"], noStage],
     ["commands/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
+    ["commands/deploy.ts", ["us", "--stage"], "--stage: name one, for example --stage prod"],
+    ["commands/deploy.ts", ["us", "--drop"], "--drop: name one, for example --drop firewall"],
     ["commands/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
     [
       "commands/deploy.ts",
