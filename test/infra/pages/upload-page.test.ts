@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
 
   test("posts a large file to the bucket, and goes on with its job after it was closed", async () => {
     const { page, complaints } = await begin();
-    const rows = Array.from({ length: 3000 }, (_, index) => `large-${index},${"x".repeat(1400)}`);
+    const rows = Array.from({ length: 300 }, (_, index) => `large-${index},${"x".repeat(14_000)}`);
     await chooseFile(page, "large.csv", Buffer.from(`external_id,note\n${rows.join("\n")}\n`));
     const posted = page.waitForRequest(
       (request) => request.url().startsWith(origins[1]!) && request.method() === "POST",
@@ -276,7 +276,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
 
     const again = await begin(`#${place}`);
     await again.page.getByText("is done").waitFor({ timeout: 120_000 });
-    expect(await count(again.page, "created")).toBe("3,000");
+    expect(await count(again.page, "created")).toBe("300");
     expect(again.complaints).toEqual([]);
     await again.page.context().close();
   }, 240_000);
