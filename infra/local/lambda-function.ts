@@ -9,6 +9,8 @@ import type { FunctionError, InstanceData, InstanceResponse, InstanceRequest } f
 export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
 /** Time to load the code, apart from the function's timeout. Lambda allows 10 s; a busy machine may need longer. */
 const INIT_TIMEOUT_MS = 30_000;
+/** How long an instance beside others waits for an event: each keeps its memory. Lambda ends idle instances too, later. */
+const IDLE_MS = 5000;
 const INSTANCE = new URL("lambda-instance.ts", import.meta.url);
 
 /** A function as the template describes it. */
@@ -168,11 +170,29 @@ export const createLambdaFunction = (definition: FunctionDefinition, log: Writab
   const instances = new Set<Instance>();
   const idle: Instance[] = [];
   const waiting: ((instance: Instance) => void)[] = [];
+  let lastEventAt = 0;
+  let reducing = false;
 
   const start = (): Instance => {
     const instance = startInstance(definition, log);
     instances.add(instance);
     return instance;
+  };
+  /** Ends all idle instances but one when no event has come for a while. */
+  const reduce = (): void => {
+    reducing = false;
+    if (Date.now() < lastEventAt + IDLE_MS) reduceLater();
+    else {
+      for (const instance of idle.splice(1)) {
+        instances.delete(instance);
+        void instance.stop();
+      }
+    }
+  };
+  const reduceLater = (): void => {
+    if (reducing || idle.length < 2) return;
+    reducing = true;
+    setTimeout(reduce, IDLE_MS).unref();
   };
   const acquire = (): Instance | Promise<Instance> => {
     for (let instance = idle.pop(); instance !== undefined; instance = idle.pop()) {
@@ -186,7 +206,11 @@ export const createLambdaFunction = (definition: FunctionDefinition, log: Writab
     if (!instance.isAlive()) instances.delete(instance);
     const next = waiting.shift();
     if (next !== undefined) next(instance.isAlive() ? instance : start());
-    else if (instance.isAlive()) idle.push(instance);
+    else if (instance.isAlive()) {
+      idle.push(instance);
+      lastEventAt = Date.now();
+      reduceLater();
+    }
   };
   const report = ({ errorType, errorMessage, trace }: FunctionError, requestId: string): void => {
     log.write(

@@ -11,6 +11,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
     cold: () => import("./cold.ts"),
     cost: () => import("./cost.ts"),
     uploads: () => import("./uploads.ts"),
+    stack: () => import("./stack.ts"),
     scale: () => import("./scale.ts"),
     latencies: () => import("./latencies.ts"),
   };

@@ -4,7 +4,7 @@ export const itemOf = (prefix: string, index: number) => ({
   agent_email: `agent${index % 50}@example.com`,
   agent_name: `Agent ${index % 50}`,
   type: "ticket",
-  status: "completed",
+  status: "completed" as const,
   completed_at: new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString(),
   custom_attributes: { priority: "normal", summary: `The printer on floor ${index % 9} is out of paper` },
 });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -18,6 +19,10 @@ export interface ServiceProcess {
   readonly stop: () => Promise<void>;
 }
 
+/** Resident memory of a process in MiB, as Linux tells it. */
+export const residentMemoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
 const endOf = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 };
@@ -32,7 +37,7 @@ export const startService = async (
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> => {
   const child = spawn(process.execPath, [SCRIPT], {
-    env: { PATH: process.env["PATH"], DATA_DIR: directory, PORT: "0", ...variables },
+    env: { PATH: process.env["PATH"], MALLOC_ARENA_MAX: "2", DATA_DIR: directory, PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, which can be killed as a whole.
     detached: true,

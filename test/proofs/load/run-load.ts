@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openAdministration } from "../../../infra/commands/administration.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { createKey, putOrganization } from "../../../lib/organizations/administration.ts";
-import { type ServiceProcess, startService } from "../service-process.ts";
+import { residentMemoryOf, startService } from "../service-process.ts";
 import { type LoadPhase, runLoad } from "./connections.ts";
 import { createMixedWork, uploadFiles } from "./mixed-work.ts";
 
@@ -44,10 +44,6 @@ export interface LoadRun {
   readonly wrong: readonly object[];
 }
 
-/** Resident memory in MiB, as Linux tells it. */
-const memoryOf = ({ pid }: ServiceProcess): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
-
 const createLimited = async (
   directory: string,
   rate: number,
@@ -81,7 +77,7 @@ export const runLoadProof = async (options: LoadOptions): Promise<LoadRun> => {
     const calm = () => runLoad({ baseUrl, apiKey, connections: 1, seconds: calmSeconds, next: work, mayRefuse: false });
     await sleep(restSeconds * 1000);
     await calm();
-    const memoryBefore = memoryOf(service);
+    const memoryBefore = residentMemoryOf(service.pid);
 
     const rate = Math.max(1, Math.floor(load.requests / load.seconds / OVERLOAD));
     const limited = await createLimited(directory, rate);
@@ -114,7 +110,7 @@ export const runLoadProof = async (options: LoadOptions): Promise<LoadRun> => {
       uploads: uploads.completed,
       failedOpen: readFileSync(join(directory, "functions.log"), "utf8").split("rate limiter failed open").length - 1,
       memoryBefore,
-      memoryAfter: memoryOf(service),
+      memoryAfter: residentMemoryOf(service.pid),
       wrong: [...warmUp.wrong, ...load.wrong, ...overload.wrong, ...neighbour.wrong, ...after.wrong, ...uploads.wrong],
     };
   } finally {
