@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
@@ -22,8 +21,8 @@ export interface Template {
   readonly Parameters: Readonly<Record<string, unknown>>;
 }
 
+/** Shared by the test files of one process; removed with the suite's temporary files. */
 const directory = mkdtempSync(join(tmpdir(), "work-items-synth-"));
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Directories like those of the build. Their content affects only hashes in a template. */
 const bundles = join(directory, "bundles");

@@ -1,8 +1,19 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { synthesize } from "../../infra/local/synthesis.ts";
 import { startEngines } from "./engines.ts";
 
-/** Starts the embedded engines once for the whole suite. Every test file provisions its own resources in them. */
+/**
+ * Starts the embedded engines once for the whole suite. Every test file provisions its own resources in them. Temporary
+ * files of all tests are in one directory, which is removed at the end.
+ */
 export default async function setup(): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), "work-items-test-"));
+  process.env["TMPDIR"] = directory;
   const [stop] = await Promise.all([startEngines(), synthesize()]);
-  return stop;
+  return async () => {
+    await stop();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  };
 }

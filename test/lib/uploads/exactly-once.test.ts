@@ -14,8 +14,8 @@ import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 const SEED = Number(process.env["UPLOAD_FAULT_SEED"] ?? 20_261_121);
 /** Multiplies the numbers of faults and kills. */
 const TIMES = Number(process.env["UPLOAD_FAULT_TIMES"] ?? 1);
-const KILLS = 125 * TIMES;
-const FAULTS = 5000 * TIMES;
+const KILLS = 60 * TIMES;
+const FAULTS = 2500 * TIMES;
 /** Jobs at the same time, since they mostly wait. */
 const CONCURRENCY = 8;
 

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { assertReadable } from "../../../../lib/uploads/csv/csv-format.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { problems } from "../../../support/uploads/mapping-problems.ts";
+
+const ID = { column: "Ticket ID" } as const;
+
+describe("what is wrong with a mapping", () => {
+  it("is named in full", () => {
+    const mapping = {
+      fields: {
+        agent_mail: ID,
+        agent_email: { column: "a", value: "b" },
+        agent_name: {},
+        type: { column: "Type", join: " ", format: "iso", as: "number" },
+        status: { column: "Status", values: { Open: "open", "open ": "pending" }, otherwise: "done" },
+        completed_at: {
+          first_of: [
+            { column: "a", format: "dd.mm.yyyy" },
+            { column: "b", format: "dd.MM.yyyy" },
+            { column: "c", time_zone: "Berlin" },
+          ],
+          format: "unix",
+        },
+        "custom_attributes.": ID,
+        "custom_attributes.n": { columns: ["a", "A "], as: "number", values: { none: "zero", no: "0" } },
+      },
+      event: { content: ID },
+    };
+    expect(problems(mapping).split("; upload.mapping.")).toEqual([
+      "upload.mapping.fields.external_id: is required",
+      "fields.agent_mail: is not known; did you mean agent_email?",
+      'fields["custom_attributes."]: is not known; did you mean custom_attributes?',
+      "event.external_id: is required",
+      "fields.agent_email: must have exactly one of column, columns, value, first_of",
+      "fields.agent_email.value: must be an e-mail address",
+      "fields.agent_name: must have exactly one of column, columns, value, first_of",
+      "fields.type.join: belongs to columns",
+      "fields.type.format: is for completed_at and occurred_at only",
+      "fields.type.as: is for custom_attributes.<name> only",
+      'fields.status.values["open "]: stands twice: case and outer spaces do not count',
+      expect.stringContaining("fields.status.values.Open: "),
+      expect.stringContaining("fields.status.otherwise: "),
+      "fields.completed_at.format: belongs into the sources of first_of",
+      "fields.completed_at.first_of[0].format: the month (MM) is missing",
+      "fields.completed_at.first_of[1].time_zone: is required for a format without offset",
+      "fields.completed_at.first_of[2].time_zone: must be a time zone of the IANA database, such as Europe/Berlin",
+      'fields["custom_attributes.n"].columns[1]: stands twice',
+      'fields["custom_attributes.n"].values.none: "zero" is no number with the decimal mark .',
+    ]);
+  });
+
+  it.each([
+    [{ fields: { external_id: { column: 1 } } }, "fields.external_id.column: "],
+    [{ fields: { external_id: ID }, other: "ignore" }, "other: is not known"],
+    [{ fields: { external_id: ID }, others: "drop" }, "others: "],
+    [{ fields: { external_id: ID }, delimiter: "::" }, "delimiter: "],
+    [{ fields: { external_id: { ...ID, colour: "red" } } }, "fields.external_id.colour: is not known"],
+    [{ others: "ignore" }, "fields: is required"],
+    [{ from: "yesterday's" }, "from: must be the id of an upload"],
+    ["number,status", "mapping: "],
+    [null, "mapping: "],
+    [
+      JSON.parse('{"fields":{"external_id":{"column":"x","values":{"__proto__":"x"}}}}'),
+      "must not have a key named __proto__",
+    ],
+    [{ fields: { external_id: ID }, empty: ["x".repeat(70_000)] }, "mapping: must be at most 65536 bytes of JSON"],
+    [{ fields: { external_id: { value: "" } } }, "fields.external_id.value: must not be empty"],
+    [
+      { fields: { external_id: ID, completed_at: { value: "yesterday" } } },
+      'fields.completed_at.value: "yesterday" is no date-time',
+    ],
+    [{ fields: { external_id: { first_of: [] } } }, "fields.external_id.first_of: must hold at least 1 source"],
+  ])("is named: %#", (mapping, message) => {
+    expect(problems(mapping)).toContain(message);
+  });
+
+  it("is named where it is nested without end", () => {
+    const nested = (levels: number): object => (levels === 0 ? ID : { first_of: [nested(levels - 1)] });
+    expect(problems({ fields: { external_id: nested(10) } })).toBe("");
+    expect(problems({ fields: { external_id: nested(3000) } })).toContain("must be nested at most 32 levels deep");
+  });
+});
+
+describe("a mapping that does not fit the header", () => {
+  const check = async (mapping: Mapping, file: string): Promise<string> =>
+    assertReadable(Buffer.from(file), mapping).then(
+      () => "",
+      (error: unknown) => (error as Error).message,
+    );
+
+  it("is refused with every missing column and the nearest one", async () => {
+    const mapping: Mapping = {
+      fields: {
+        external_id: { column: "Ticket Id" },
+        status: { column: "Statsu" },
+        agent_name: { columns: ["Agent", "Nane"] },
+      },
+      others: "ignore",
+    };
+    expect(await check(mapping, "ticket ID,Status,Agent,Name,colour\n")).toBe(
+      'upload.mapping.fields.status.column: there is no column "Statsu"; the nearest is "Status"; ' +
+        'upload.mapping.fields.agent_name.columns[1]: there is no column "Nane"; the nearest is "Name"',
+    );
+  });
+
+  it("is refused with its own mistakes and those of the file together", async () => {
+    const mapping: Mapping = { fields: { external_id: { column: "Nr" }, type: { column: "Kind", as: "text" } } };
+    const own = "upload.mapping.fields.type.as: is for custom_attributes.<name> only";
+    expect(await check(mapping, "No,Kind\n")).toBe(
+      `${own}; upload.mapping.fields.external_id.column: there is no column "Nr"; the nearest is "No"; ` +
+        'upload.mapping.others: no source names the column "No"; custom_attributes takes it, ignore leaves it out',
+    );
+    expect(await check(mapping, "")).toBe(`${own}; the file is empty`);
+    expect(await check(mapping, "Nr,Kind\n")).toBe(own);
+  });
+
+  it.each([
+    ["refuse", "A,B,C\n", 'no source names the column "B", "C"'],
+    [undefined, "A,B\n", 'no source names the column "B"'],
+    ["refuse", "sep=;\nA;B\n", "row 1: this line tells Excel the delimiter; delete it"],
+    ["refuse", '"A","B"\r"1","2"\r', "row 1: rows must end with LF or CRLF, not CR"],
+    ["ignore", "A,a\n", 'the column "a" stands more than once: 1, 2'],
+    ["custom_attributes", "A,B,b \n", 'the header holds "B", "b" more than once'],
+    ["custom_attributes", "A,T\n", 'fields sets the custom attribute "T" already'],
+    ["custom_attributes", "A,__proto__\n", '"__proto__" can be no custom attribute'],
+    ["ignore", 'A;B\n1;"x;y"\n', 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
+    ["ignore", "A;B\n", 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
+    ["ignore", 'A\n"1', "row 2: a quote is opened and never closed"],
+    ["ignore", "\nA\n", "row 1: must be the header"],
+    ["ignore", "A\rB\r", "row 1: rows must end with LF or CRLF, not CR"],
+  ] as const)("is refused where others are %s: %j", async (others, file, message) => {
+    const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
+    const found = await check({ fields, ...(others && { others }) }, file);
+    expect(found).toContain(message);
+  });
+
+  it.each([
+    ["refuse", "A,_row,_error,_Error_Column,_error_value\n"],
+    ["ignore", "A,B,b\n"],
+    ["custom_attributes", "A,B,,\n"],
+    ["refuse", "A,,\n"],
+    ["ignore", '"A","B\r\nC"\r\n'],
+  ] as const)("is accepted where others are %s: %j", async (others, file) => {
+    const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
+    expect(await check({ fields, others }, file)).toBe("");
+  });
+
+  it("is refused quickly, however long its names are", async () => {
+    const names = Array.from(
+      { length: 2000 },
+      (_, index) => [`custom_attributes.x${index}`, { column: `missing ${index}` }] as const,
+    );
+    const mapping: Mapping = {
+      fields: { external_id: { column: "y".repeat(20_000) }, ...Object.fromEntries(names.slice(0, 800)) },
+    };
+    const header = Array.from({ length: 9000 }, (_, index) => `c${index}`).join(",");
+    expect(await check(mapping, `${header}\n`)).toContain("and 702 more");
+  });
+});

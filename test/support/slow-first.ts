@@ -1,0 +1,13 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files of half a minute and more, much of which is waiting. */
+const SLOW = /test\/(proofs\/|infra\/pages\/|infra\/commands\/|infra\/local\/local-stack|lib\/uploads\/exactly-once)/;
+
+const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
+
+/** Starts the slow files first, so that at the end no worker waits for another that has begun one of them late. */
+export class SlowFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files.toSorted((a, b) => Number(isSlow(b)) - Number(isSlow(a))));
+  }
+}
