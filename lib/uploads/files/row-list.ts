@@ -19,8 +19,8 @@ import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-object
 /** Size of the pieces of the list's multipart upload: the smallest that S3 accepts. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Pieces that are sent at the same time: one is sent while the next is made. Each is held in memory. */
-const PIECES_AT_ONCE = 2;
+/** Pieces that are sent at the same time. Each is held in memory, beside the one that is made. */
+const PIECES_AT_ONCE = 1;
 
 /** A CSV file with a line for each row of a kind. Workers write the lines of each window; they are merged at the end. */
 interface RowList {
