@@ -81,6 +81,31 @@ describe("erasing a person", () => {
     expect(await get("new")).toMatchObject({ agent: NOBODY });
   });
 
+  it("goes on where DynamoDB failed between two of its writes", async () => {
+    // More than one request can write.
+    const more = Array.from({ length: 60 }, (_, index) => ({
+      external_id: `${index}`,
+      agent_email: "ann@example.com",
+    }));
+    await acme.send("applyWorkItemBatch", { body: { work_items: more } });
+    const erase = (dryRun: boolean) => erasePerson(runtime, acme.organization.id, "ann@example.com", { dryRun });
+    const left = async (): Promise<number> => {
+      const { work_items: items, events } = await erase(true);
+      return items + events;
+    };
+    const all = await left();
+    for (let place = 1; (await left()) === all; place++) {
+      let requests = 0;
+      const remove = injectFaults(runtime.dynamodb, () => (++requests >= place ? "unreachable" : "none"));
+      await erase(false).catch((error: unknown) => error);
+      remove();
+    }
+    expect([all, (await left()) > 0]).toEqual([63, true]);
+    await erase(false);
+    expect(await left()).toBe(0);
+    expect(await get("kept")).toMatchObject({ agent: NOBODY, agents: [], events: [{ actor: NOBODY }] });
+  });
+
   it("gives up, and says why, while others keep bringing the address back", async () => {
     const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
       if (command === "ScanCommand") await acme.apply({ external_id: "kept", agent_email: "ann@example.com" });
