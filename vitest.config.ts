@@ -8,8 +8,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
-    // The modules of SDK and CDK are loaded once for each worker instead of once for each file: a third of the CPU time.
-    isolate: false,
     sequence: { sequencer: SlowFirst },
   },
 });
