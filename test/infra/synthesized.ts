@@ -21,7 +21,7 @@ export interface Template {
   readonly Parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Shared by the test files of one process; removed with the suite's temporary files. */
+/** Removed with the suite's temporary files. */
 const directory = mkdtempSync(join(tmpdir(), "work-items-synth-"));
 
 /** Directories like those of the build. Their content affects only hashes in a template. */
