@@ -1,7 +1,7 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type BuildOptions } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 import { pages } from "../functions/pages.ts";
 import { allRoutes } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
@@ -29,7 +29,8 @@ const CREDENTIALS = join(PROJECT_ROOT, "lib/runtime/lambda-credentials.ts");
 
 /**
  * How functions are bundled. CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third
- * smaller than its `main` ones.
+ * smaller than its `main` ones. Its `import("node:http")` becomes a `require`: an import reads every export of
+ * `node:http`, one of which loads undici.
  */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
@@ -39,8 +40,30 @@ export const BUNDLE_OPTIONS = {
   target: "node24",
   format: "cjs",
   mainFields: ["module", "main"],
+  supported: { "dynamic-import": false },
   logLevel: "silent",
 } as const satisfies BuildOptions;
+
+/**
+ * Writes constant keys of the SDK's schemas as text: `[_hH]: 1` becomes `"httpHeader": 1`. esbuild keeps objects with
+ * computed keys because to compute one could have an effect, so that each bundle would hold all schemas of S3 (52 KB).
+ */
+const SCHEMA_KEYS: Plugin = {
+  name: "schema-keys",
+  setup: (bundling) => {
+    bundling.onLoad({ filter: /@aws-sdk.client-\w+.dist-es.schemas.schemas_\d+\.js$/ }, async ({ path }) => {
+      const code = await readFile(path, "utf8");
+      const texts = new Map(
+        [...code.matchAll(/^const (\w+) = ("[^"\\]*");$/gm)].map(([, name, text]) => [name, text] as const),
+      );
+      const contents = code.replaceAll(/\[(\w+)\]:/g, (key, name: string) => {
+        const text = texts.get(name);
+        return text === undefined ? key : `${text}:`;
+      });
+      return { contents, loader: "js" };
+    });
+  },
+};
 
 /**
  * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once, and
@@ -52,6 +75,7 @@ export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> =>
   await build({
     ...BUNDLE_OPTIONS,
     alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
+    plugins: [SCHEMA_KEYS],
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
   });
