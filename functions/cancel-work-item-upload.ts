@@ -32,8 +32,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     return snapshot;
   };
 
-  return endpoint(route, runtime, async ({ organization, params }) => {
-    const { job } = await find({ organization: organization.id, id: params["id"] ?? "" });
+  return endpoint(route, runtime, async ({ organization, id }) => {
+    const { job } = await find({ organization: organization.id, id });
     await store.requestStop(job, "cancelled");
     const waitUntil = clock() + WAIT_MS;
     try {

@@ -11,8 +11,7 @@ const route = routes.deleteWorkItem;
 /** `DELETE /v1/work_items/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const deleteWorkItem = createDeleteWorkItem(runtime);
-  return endpoint(route, runtime, async ({ organization, params, headers, deadline }) => {
-    const id = params["id"] ?? "";
+  return endpoint(route, runtime, async ({ organization, id, headers, deadline }) => {
     const ifMatch = parseIfMatch(headers["if-match"]);
     const assertVersion = (version: number) => assertMatches(ifMatch, version);
     await deleteWorkItem(organization, id, { assertVersion, deadline });

@@ -10,8 +10,8 @@ const route = routes.getConversationUpload;
 /** `GET /v1/conversation_uploads/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const store = createConversationUploadStore(runtime);
-  return endpoint(route, runtime, async ({ organization, params }) => ({
-    body: { data: await store.get(organization.id, params["id"] ?? "") },
+  return endpoint(route, runtime, async ({ organization, id }) => ({
+    body: { data: await store.get(organization.id, id) },
   }));
 };
 

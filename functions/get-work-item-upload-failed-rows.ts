@@ -11,8 +11,8 @@ const route = routes.getWorkItemUploadFailedRows;
 /** `GET /v1/work_items/upload/{id}/failed_rows` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const linkOf = createListLink(runtime);
-  return endpoint(route, runtime, async ({ organization, params }) => ({
-    body: { data: await linkOf({ organization: organization.id, id: params["id"] ?? "" }, "failed_rows") },
+  return endpoint(route, runtime, async ({ organization, id }) => ({
+    body: { data: await linkOf({ organization: organization.id, id }, "failed_rows") },
   }));
 };
 

@@ -11,8 +11,8 @@ const route = routes.getWorkItemUploadResults;
 /** `GET /v1/work_items/upload/{id}/results` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const linkOf = createListLink(runtime);
-  return endpoint(route, runtime, async ({ organization, params }) => ({
-    body: { data: await linkOf({ organization: organization.id, id: params["id"] ?? "" }, "results") },
+  return endpoint(route, runtime, async ({ organization, id }) => ({
+    body: { data: await linkOf({ organization: organization.id, id }, "results") },
   }));
 };
 

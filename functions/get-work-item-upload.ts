@@ -13,8 +13,8 @@ const route = routes.getWorkItemUpload;
 /** `GET /v1/work_items/upload/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const store = createUploadStore(runtime);
-  return endpoint(route, runtime, async ({ organization, params }) => {
-    const snapshot = await store.read({ organization: organization.id, id: params["id"] ?? "" });
+  return endpoint(route, runtime, async ({ organization, id }) => {
+    const snapshot = await store.read({ organization: organization.id, id });
     if (!snapshot) throw new NotFoundError("work item upload not found");
     const data = toSingleUploadJobResponse(snapshot);
     return { body: { data }, headers: openJobHeaders(data, runtime.clock()) };

@@ -11,8 +11,8 @@ const route = routes.getWorkItem;
 /** `GET /v1/work_items/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const getWorkItem = createGetWorkItem(runtime);
-  return endpoint(route, runtime, async ({ organization, params }) =>
-    respondWithWorkItem(organization, await getWorkItem(organization.id, params["id"] ?? "")),
+  return endpoint(route, runtime, async ({ organization, id }) =>
+    respondWithWorkItem(organization, await getWorkItem(organization.id, id)),
   );
 };
 

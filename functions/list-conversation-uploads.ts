@@ -1,6 +1,7 @@
 import { createConversationUploadStore } from "../lib/conversation-uploads/conversation-upload-store.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { toPage } from "../lib/http/page.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { routes } from "./routes.ts";
@@ -12,7 +13,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   const store = createConversationUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { data, next } = await store.list(organization, query);
-    return { body: { data, meta: { page: { ...(next !== undefined && { next }), limit: query.limit } } } };
+    return { body: toPage(data, next, query.limit) };
   });
 };
 

@@ -1,5 +1,6 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { toPage } from "../lib/http/page.ts";
 import { eventsScope } from "../lib/http/single-work-item.ts";
 import { decodeCursor, encodeCursor } from "../lib/listing/cursor.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
@@ -14,8 +15,7 @@ const route = routes.listWorkItemEvents;
 /** `GET /v1/work_items/{id}/events` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const listEvents = createListWorkItemEvents(runtime);
-  return endpoint(route, runtime, async ({ organization, params, query }) => {
-    const id = params["id"] ?? "";
+  return endpoint(route, runtime, async ({ organization, id, query }) => {
     const scope = eventsScope(organization, id);
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
     const { events, hasMore } = await listEvents(organization.id, id, after, query.limit);
@@ -23,12 +23,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const fitting = countFitting(data);
     const last = hasMore || fitting < events.length ? events[fitting - 1]?.sk : undefined;
     const next = last === undefined ? undefined : encodeCursor(scope, last);
-    return {
-      body: {
-        data: data.slice(0, fitting),
-        meta: { page: { ...(next !== undefined && { next }), limit: query.limit } },
-      },
-    };
+    return { body: toPage(data.slice(0, fitting), next, query.limit) };
   });
 };
 

@@ -1,5 +1,6 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { toPage } from "../lib/http/page.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createListUploads } from "../lib/uploads/job/list-uploads.ts";
@@ -13,7 +14,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   const listUploads = createListUploads(runtime, createUploadStore(runtime));
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { data, next } = await listUploads(organization, query);
-    return { body: { data, meta: { page: { ...(next !== undefined && { next }), limit: query.limit } } } };
+    return { body: toPage(data, next, query.limit) };
   });
 };
 

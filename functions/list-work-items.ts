@@ -1,5 +1,6 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { toPage } from "../lib/http/page.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createListWorkItems } from "../lib/work-items/list-work-items.ts";
@@ -13,7 +14,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { limit, cursor, ...filters } = query;
     const { data, next } = await listWorkItems(organization, filters, { cursor, limit });
-    return { body: { data, meta: { page: { ...(next !== undefined && { next }), limit } } } };
+    return { body: toPage(data, next, limit) };
   });
 };
 

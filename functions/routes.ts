@@ -3,8 +3,8 @@ import {
   conversationUploadListItemSchema,
   conversationUploadSchema,
 } from "../lib/conversation-uploads/conversation-upload.ts";
-import { cursorParameter, limitParameter, pageOf } from "../lib/http/page.ts";
-import { EDGE_PERMISSIONS, type Route } from "../lib/http/route.ts";
+import { pageOf, pageParameters } from "../lib/http/page.ts";
+import { EDGE_PERMISSIONS, type EdgePermissions, type Route } from "../lib/http/route.ts";
 import { count, externalId, uuid } from "../lib/scalars.ts";
 import {
   rowListLinkSchema,
@@ -27,10 +27,17 @@ import {
 } from "../lib/work-items/work-item.ts";
 import { workItemFilters } from "../lib/work-items/work-item-filters.ts";
 
-const route = <const R extends Route>(row: R): R => row;
+/** What a row says unless it says otherwise: a request without query and body, and a response with the status 200. */
+const DEFAULTS = { bodyKind: "none", query: z.strictObject({}), body: z.undefined(), status: 200 } as const;
 
-const noQuery = z.strictObject({});
-const noBody = z.undefined();
+type OwnPermissions<R> = R extends { readonly permissions: infer P } ? P : object;
+
+/** A row of an endpoint for callers with a key. It names the permissions that only this endpoint needs. */
+const route = <const R extends Omit<Route, keyof typeof DEFAULTS | "permissions"> & Partial<Route>>(row: R) => {
+  const permissions = { ...EDGE_PERMISSIONS, ...row.permissions } as EdgePermissions & OwnPermissions<R>;
+  return { ...DEFAULTS, ...row, permissions } as Omit<typeof DEFAULTS, keyof R> &
+    Omit<R, "permissions"> & { readonly permissions: typeof permissions };
+};
 
 const itemWithEvents = z.strictObject({
   data: workItemWithEventsSchema,
@@ -47,7 +54,6 @@ export const routes = {
     summary: "Create, update or restore up to 100 work items by external_id",
     bodyKind: "json",
     dryRunScope: "read",
-    query: noQuery,
     body: batchInputSchema,
     response: z.strictObject({
       data: z.strictObject({
@@ -63,9 +69,7 @@ export const routes = {
         results: z.array(batchResultSchema),
       }),
     }),
-    status: 200,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["BatchGetItem", "PartiQLInsert", "PartiQLUpdate", "PutItem", "UpdateItem"],
         partitions: ["ITEM"],
@@ -78,24 +82,19 @@ export const routes = {
     path: "/v1/work_items",
     summary: "Create a work item",
     bodyKind: "json",
-    query: noQuery,
     body: z.strictObject({ work_item: workItemInputSchema }),
     response: itemWithEvents,
     status: 201,
-    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["ITEM"] } },
+    permissions: { workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["ITEM"] } },
   }),
   listWorkItems: route({
     name: "list-work-items",
     method: "GET",
     path: "/v1/work_items",
     summary: "List work items, newest completion first",
-    bodyKind: "none",
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter.optional(), ...workItemFilters }),
-    body: noBody,
+    query: z.strictObject({ ...pageParameters, ...workItemFilters }),
     response: pageOf(workItemSchema),
-    status: 200,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["Query", "BatchGetItem"],
         partitions: ["ITEM", "LIST_ITEM", "LIST_ITEM_OF_AGENT"],
@@ -108,12 +107,8 @@ export const routes = {
     method: "GET",
     path: "/v1/work_items/{id}",
     summary: "Get a work item with its events",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: itemWithEvents,
-    status: 200,
-    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["Query"], partitions: ["ITEM"] } },
+    permissions: { workItems: { actions: ["Query"], partitions: ["ITEM"] } },
   }),
   updateWorkItem: route({
     name: "update-work-item",
@@ -121,12 +116,9 @@ export const routes = {
     path: "/v1/work_items/{id}",
     summary: "Update a work item; omitted fields keep their values",
     bodyKind: "json",
-    query: noQuery,
     body: z.strictObject({ work_item: workItemPatchSchema }),
     response: itemWithEvents,
-    status: 200,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["ITEM"] },
     },
   }),
@@ -135,12 +127,8 @@ export const routes = {
     method: "DELETE",
     path: "/v1/work_items/{id}",
     summary: "Soft-delete a work item",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ data: z.strictObject({ id: uuid, deleted: z.boolean() }) }),
-    status: 200,
-    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
+    permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
   }),
   upsertWorkItemEvent: route({
     name: "upsert-work-item-event",
@@ -148,12 +136,10 @@ export const routes = {
     path: "/v1/work_items/{id}/events",
     summary: "Create or update a work item event by its external_id",
     bodyKind: "json",
-    query: noQuery,
     body: z.strictObject({ event: eventInputSchema }),
     response: z.strictObject({ data: workItemEventSchema }),
     status: 201,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], partitions: ["ITEM"] },
     },
   }),
@@ -162,13 +148,10 @@ export const routes = {
     method: "GET",
     path: "/v1/work_items/{id}/events",
     summary: "List all events of a work item",
-    bodyKind: "none",
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter.optional() }),
-    body: noBody,
+    query: z.strictObject(pageParameters),
     response: pageOf(workItemEventSchema),
-    status: 200,
     extension: true,
-    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem", "Query"], partitions: ["ITEM"] } },
+    permissions: { workItems: { actions: ["GetItem", "Query"], partitions: ["ITEM"] } },
   }),
   uploadWorkItems: route({
     name: "upload-work-items",
@@ -176,7 +159,6 @@ export const routes = {
     path: "/v1/work_items/upload",
     summary: "Upload a CSV file of work items",
     bodyKind: "multipart-or-json",
-    query: noQuery,
     body: uploadFormRequestSchema,
     fields: uploadFieldsSchema,
     response: z.strictObject({
@@ -186,7 +168,6 @@ export const routes = {
     }),
     status: 202,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["GetItem", "Query", "PutItem"],
         partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
@@ -199,61 +180,41 @@ export const routes = {
     method: "GET",
     path: "/v1/work_items/upload/{id}",
     summary: "Get a work item upload",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ data: singleUploadJobSchema }),
-    status: 200,
-    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
+    permissions: { workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
   }),
   listWorkItemUploads: route({
     name: "list-work-item-uploads",
     method: "GET",
     path: "/v1/work_items/upload",
     summary: "List work item uploads, newest first",
-    bodyKind: "none",
-    query: z.strictObject({
-      limit: limitParameter,
-      cursor: cursorParameter.optional(),
-      status: uploadStatusSchema.optional(),
-    }),
-    body: noBody,
+    query: z.strictObject({ ...pageParameters, status: uploadStatusSchema.optional() }),
     response: pageOf(uploadJobSchema),
-    status: 200,
     extension: true,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD", "LIST_UPLOAD"], indexes: ["listing"] },
     },
   }),
-  getWorkItemUploadTemplate: route({
+  getWorkItemUploadTemplate: {
+    ...DEFAULTS,
+    public: true,
     name: "get-work-item-upload-template",
     method: "GET",
     path: "/v1/work_items/upload/template.csv",
     summary: "Get a CSV file to begin with",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.string(),
     contentType: "text/csv",
-    status: 200,
     extension: true,
-    public: true,
     permissions: {},
-  }),
+  },
   cancelWorkItemUpload: route({
     name: "cancel-work-item-upload",
     method: "DELETE",
     path: "/v1/work_items/upload/{id}",
     summary: "Cancel a work item upload; rows that were applied stay",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ data: singleUploadJobSchema }),
-    status: 200,
     extension: true,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"],
         partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
@@ -266,14 +227,9 @@ export const routes = {
     method: "GET",
     path: "/v1/work_items/upload/{id}/failed_rows",
     summary: "Get the failed rows of a work item upload as a CSV file that can be mended and uploaded",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ data: rowListLinkSchema }),
-    status: 200,
     extension: true,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject"] },
     },
@@ -283,14 +239,9 @@ export const routes = {
     method: "GET",
     path: "/v1/work_items/upload/{id}/results",
     summary: "Get what became of each row of a work item upload as a CSV file",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ data: rowListLinkSchema }),
-    status: 200,
     extension: true,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject"] },
     },
@@ -300,17 +251,9 @@ export const routes = {
     method: "GET",
     path: "/v1/conversation_uploads",
     summary: "List conversation uploads, newest first",
-    bodyKind: "none",
-    query: z.strictObject({
-      limit: limitParameter,
-      cursor: cursorParameter.optional(),
-      external_id: externalId.optional(),
-    }),
-    body: noBody,
+    query: z.strictObject({ ...pageParameters, external_id: externalId.optional() }),
     response: pageOf(conversationUploadListItemSchema),
-    status: 200,
     permissions: {
-      ...EDGE_PERMISSIONS,
       workItems: {
         actions: ["Query", "GetItem", "BatchGetItem"],
         partitions: ["CONVERSATION", "LIST_CONVERSATION"],
@@ -323,41 +266,31 @@ export const routes = {
     method: "GET",
     path: "/v1/conversation_uploads/{id}",
     summary: "Get a conversation upload",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ data: conversationUploadSchema }),
-    status: 200,
-    permissions: { ...EDGE_PERMISSIONS, workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
+    permissions: { workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
   }),
-  getHealth: route({
+  getHealth: {
+    ...DEFAULTS,
+    public: true,
     name: "get-health",
     method: "GET",
     path: "/v1/health",
     summary: "Tell whether the service works",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.strictObject({ status: z.literal("ok"), region: z.string(), version: z.string() }),
-    status: 200,
     extension: true,
-    public: true,
     permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
-  }),
-  getOpenapiDocument: route({
+  },
+  getOpenapiDocument: {
+    ...DEFAULTS,
+    public: true,
     name: "get-openapi-document",
     method: "GET",
     path: "/v1/openapi.json",
     summary: "Get the OpenAPI document",
-    bodyKind: "none",
-    query: noQuery,
-    body: noBody,
     response: z.looseObject({ openapi: z.string() }),
-    status: 200,
     extension: true,
-    public: true,
     permissions: {},
-  }),
+  },
 } as const satisfies Record<string, Route>;
 
 /** The same endpoints in order. */

@@ -15,8 +15,7 @@ const route = routes.updateWorkItem;
 /** `PATCH /v1/work_items/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const updateWorkItem = createUpdateWorkItem(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, params, body, headers, deadline }) => {
-    const id = params["id"] ?? "";
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, headers, deadline }) => {
     const { external_id: externalId, ...changes } = body.work_item;
     if (externalId !== undefined && workItemId(organization.id, externalId) !== id) {
       const message = "must be that of the work item; it cannot be changed";

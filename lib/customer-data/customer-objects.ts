@@ -1,4 +1,4 @@
-import { DeleteObjectsCommand, ListObjectsV2Command } from "@aws-sdk/client-s3";
+import { DeleteObjectsCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { StoreBusyError } from "../errors.ts";
 import { resources } from "../resources.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
@@ -8,19 +8,13 @@ export type ObjectsRuntime = Pick<RuntimeWith<"uploads">, "s3" | "environment">;
 
 /** The keys of all objects of an organization, a page of up to 1,000 at a time. */
 export async function* objectsOf({ s3, environment }: ObjectsRuntime, organization: string): AsyncGenerator<string[]> {
-  let token: string | undefined;
-  do {
-    const page = await s3.send(
-      new ListObjectsV2Command({
-        Bucket: environment.UPLOADS_BUCKET,
-        Prefix: `${resources.uploads.prefix}${organization}/`,
-        ContinuationToken: token,
-      }),
-    );
-    const keys = (page.Contents ?? []).flatMap(({ Key: key }) => key ?? []);
-    if (keys.length > 0) yield keys;
-    token = page.NextContinuationToken;
-  } while (token !== undefined);
+  const prefix = `${resources.uploads.prefix}${organization}/`;
+  for await (const { Contents = [] } of paginateListObjectsV2(
+    { client: s3 },
+    { Bucket: environment.UPLOADS_BUCKET, Prefix: prefix },
+  )) {
+    if (Contents.length > 0) yield Contents.flatMap(({ Key: key }) => key ?? []);
+  }
 }
 
 /** Deletes up to 1,000 objects. @throws StoreBusyError if S3 refuses one */

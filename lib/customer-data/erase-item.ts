@@ -1,4 +1,5 @@
-import { DeleteCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
+import { allItems } from "../dynamodb/all-items.ts";
 import { isConditionFailure } from "../dynamodb/errors.ts";
 import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
@@ -24,22 +25,17 @@ interface Found {
 }
 
 const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> => {
-  const records: Record<string, unknown>[] = [];
-  let start: Record<string, unknown> | undefined;
-  do {
-    const page = await dynamodb.send(
-      new QueryCommand({
-        TableName: environment.WORK_ITEMS_TABLE,
-        KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": pk },
-        ProjectionExpression: "pk, sk, version",
-        ConsistentRead: true,
-        ExclusiveStartKey: start,
-      }),
-    );
-    records.push(...(page.Items ?? []));
-    start = page.LastEvaluatedKey;
-  } while (start !== undefined);
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      TableName: environment.WORK_ITEMS_TABLE,
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": pk },
+      ProjectionExpression: "pk, sk, version",
+      ConsistentRead: true,
+    },
+  );
+  const records = await allItems(pages);
   const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
   const events = records.map(({ sk }) => ({ pk, sk: String(sk) }));
   return {

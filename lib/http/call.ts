@@ -5,14 +5,14 @@ import type { Problem } from "../problem.ts";
 import { jsonResponse, progressOf, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
-import { readParams, readQuery } from "./request.ts";
+import { readId, readQuery } from "./request.ts";
 import type { Route } from "./route.ts";
 import { refuseProblems, validate } from "./validation.ts";
 
 /** A request that passed the chain, with the input that the route's schemas accepted. */
 export interface Call<R extends Route> {
-  /** Ids in the path: UUIDs in lower case. Anything else is replaced by the empty string, which no resource has. */
-  readonly params: Readonly<Record<string, string>>;
+  /** The id in the path: a UUID in lower case. It is empty, as no resource's, if the path has another text or none. */
+  readonly id: string;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;
   /** The form field `upload[file]` of a multipart request. */
@@ -73,7 +73,7 @@ export const callOf = <R extends Route>(
   refuseProblems([...parameterProblems, ...body.problems, ...fields.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {
-    params: readParams(event),
+    id: readId(event),
     query: query.value as z.output<R["query"]>,
     body: body.value as z.output<R["body"]>,
     file: form?.file,

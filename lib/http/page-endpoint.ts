@@ -1,13 +1,11 @@
-import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
-import { type Asset, type Coding, openPageFiles, type PageFiles } from "../pages/page-files.ts";
+import { type Asset, openPageFiles, type PageFiles } from "../pages/page-files.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { accepts } from "./accepts.ts";
 import { type ApiHandler, progressOf } from "./chain.ts";
-import { errorTable } from "./error-table.ts";
 import { etagOf, isKnown } from "./etag.ts";
-import { requestIdAndLog } from "./request-log.ts";
-import { responseHeaders } from "./response-headers.ts";
+import { publicChain } from "./public-chain.ts";
 
 /** The path parameter that names an asset. */
 const ASSET = "{asset}";
@@ -37,15 +35,6 @@ const bucketOriginOf = ({ environment }: Runtime<object>): string => {
   const { AWS_ENDPOINT_URL_S3: endpoint, BUCKET_ORIGIN: deployed } = environment;
   return endpoint === undefined ? deployed : new URL(endpoint).origin;
 };
-
-/** Whether `Accept-Encoding` names a coding, and not with the weight 0. */
-const accepts =
-  (header: string | undefined) =>
-  (coding: Coding): boolean =>
-    (header ?? "").split(",").some((entry) => {
-      const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
-      return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-    });
 
 /**
  * The way from a page to the service's root, so that its links work below any prefix, such as the stage's name, and
@@ -92,7 +81,7 @@ export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: 
     const files = (opened ??= openPageFiles(directory));
     if (event.resource.endsWith(ASSET)) {
       const { "accept-encoding": acceptEncoding } = progressOf(event).headers;
-      const asset = files.asset(event.pathParameters?.["asset"] ?? "", accepts(acceptEncoding));
+      const asset = files.asset(event.pathParameters?.["asset"] ?? "", (coding) => accepts(acceptEncoding, coding));
       if (asset === undefined) throw new NotFoundError("no such file");
       return assetResult(asset);
     }
@@ -110,10 +99,5 @@ export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: 
       body: html.replaceAll("{{root}}", wayToRoot(event)),
     };
   };
-  const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
-    .use(requestIdAndLog(name, runtime))
-    .use(responseHeaders(runtime))
-    .use(errorTable)
-    .handler(async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => unlessKnown(event, respond(event)));
-  return (event, context) => chain(event, context);
+  return publicChain(name, runtime, async (event) => unlessKnown(event, respond(event)));
 };

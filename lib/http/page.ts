@@ -4,7 +4,7 @@ const PAGE_LIMIT_DEFAULT = 50;
 const PAGE_LIMIT_MAX = 100;
 
 /** `?limit=`: a whole number from 1 to 100, in decimal digits. */
-export const limitParameter = z
+const limit = z
   .string()
   .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
   .transform(Number)
@@ -12,7 +12,10 @@ export const limitParameter = z
   .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT } });
 
 /** `?cursor=`: the position in the list at which a page begins. */
-export const cursorParameter = z.string().min(1, "must not be empty");
+const cursor = z.string().min(1, "must not be empty");
+
+/** Query parameters of every list. */
+export const pageParameters = { limit, cursor: cursor.optional() };
 
 /** The response body of every list. `next` is absent on the last page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
@@ -22,3 +25,9 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
       page: z.strictObject({ next: z.string().optional(), limit: z.int().min(1).max(PAGE_LIMIT_MAX) }),
     }),
   });
+
+/** Makes that body. @param next cursor of the next page; undefined if this is the last */
+export const toPage = <T>(data: T[], next: string | undefined, pageLimit: number) => ({
+  data,
+  meta: { page: { ...(next !== undefined && { next }), limit: pageLimit } },
+});

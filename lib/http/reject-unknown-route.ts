@@ -1,12 +1,10 @@
-import middyChain from "@middy/core";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiHandler, progressOf } from "./chain.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
-import { errorTable, MethodNotAllowedError } from "./error-table.ts";
-import { requestIdAndLog } from "./request-log.ts";
-import { responseHeaders } from "./response-headers.ts";
+import { MethodNotAllowedError } from "./error-table.ts";
+import { publicChain } from "./public-chain.ts";
 import { methodsOf, type Route } from "./route.ts";
 
 /**
@@ -23,15 +21,10 @@ export const rejectUnknownRoute = (
     const { origin, "access-control-request-method": method } = progressOf(event).headers;
     return event.httpMethod === "OPTIONS" && method !== undefined && corsHeaders(origins, origin) !== undefined;
   };
-  const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
-    .use(requestIdAndLog(name, runtime))
-    .use(responseHeaders(runtime))
-    .use(errorTable)
-    .handler(async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
-      const allowed = routes.filter(({ path }) => path === event.resource).flatMap(methodsOf);
-      if (allowed.length === 0) throw new NotFoundError("no such path");
-      if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };
-      throw new MethodNotAllowedError(allowed);
-    });
-  return (event, context) => chain(event, context);
+  return publicChain(name, runtime, async (event) => {
+    const allowed = routes.filter(({ path }) => path === event.resource).flatMap(methodsOf);
+    if (allowed.length === 0) throw new NotFoundError("no such path");
+    if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };
+    throw new MethodNotAllowedError(allowed);
+  });
 };

@@ -28,12 +28,8 @@ export const readQuery = ({
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A path parameter as an id: a UUID in lower case (RFC 9562 §4). Anything else becomes "", which no resource has. */
-const readId = (parameter: string | undefined): string => {
-  const id = (parameter ?? "").toLowerCase();
+/** The id in the path: a UUID in lower case (RFC 9562 §4). Anything else becomes "", which no resource has. */
+export const readId = ({ pathParameters }: Pick<APIGatewayProxyEvent, "pathParameters">): string => {
+  const id = (pathParameters?.["id"] ?? "").toLowerCase();
   return UUID.test(id) ? id : "";
 };
-
-/** Path parameters by name. All of them are ids. */
-export const readParams = ({ pathParameters }: Pick<APIGatewayProxyEvent, "pathParameters">): Record<string, string> =>
-  Object.fromEntries(Object.entries(pathParameters ?? {}).map(([name, value]) => [name, readId(value)]));

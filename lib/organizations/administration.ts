@@ -1,13 +1,14 @@
 import {
   GetCommand,
+  paginateQuery,
+  paginateScan,
   PutCommand,
-  QueryCommand,
-  ScanCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock, isoTime } from "../clock.ts";
+import { allItems } from "../dynamodb/all-items.ts";
 import { isConditionFailure, isTransactionCancelled } from "../dynamodb/errors.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
@@ -134,22 +135,16 @@ export const getOrganization = async (
 
 /** All organizations, in no particular order. It reads the whole Access table. */
 export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime): Promise<OrganizationRecord[]> => {
-  const organizations: OrganizationRecord[] = [];
-  let start: Record<string, unknown> | undefined;
-  do {
-    const page = await dynamodb.send(
-      new ScanCommand({
-        TableName: environment.ACCESS_TABLE,
-        FilterExpression: `${SORT_KEY} = :organization`,
-        ExpressionAttributeValues: { ":organization": organizationRecordKey("")[SORT_KEY] },
-        ConsistentRead: true,
-        ExclusiveStartKey: start,
-      }),
-    );
-    organizations.push(...(page.Items ?? []).map(decodeOrganization));
-    start = page.LastEvaluatedKey;
-  } while (start !== undefined);
-  return organizations;
+  const pages = paginateScan(
+    { client: dynamodb },
+    {
+      TableName: environment.ACCESS_TABLE,
+      FilterExpression: `${SORT_KEY} = :organization`,
+      ExpressionAttributeValues: { ":organization": organizationRecordKey("")[SORT_KEY] },
+      ConsistentRead: true,
+    },
+  );
+  return (await allItems(pages)).map(decodeOrganization);
 };
 
 /** What a new key may be given. */
@@ -204,22 +199,16 @@ export const listKeys = async (
   { dynamodb, environment }: AccessRuntime,
   organization: string,
 ): Promise<ApiKeyRecord[]> => {
-  const keys: ApiKeyRecord[] = [];
-  let start: Record<string, unknown> | undefined;
-  do {
-    const page = await dynamodb.send(
-      new QueryCommand({
-        TableName: environment.ACCESS_TABLE,
-        KeyConditionExpression: `${PARTITION_KEY} = :organization AND begins_with(${SORT_KEY}, :keys)`,
-        ExpressionAttributeValues: { ":organization": organizationPartition(organization), ":keys": "KEY#" },
-        ConsistentRead: true,
-        ExclusiveStartKey: start,
-      }),
-    );
-    keys.push(...(page.Items ?? []).map(decodeKey));
-    start = page.LastEvaluatedKey;
-  } while (start !== undefined);
-  return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      TableName: environment.ACCESS_TABLE,
+      KeyConditionExpression: `${PARTITION_KEY} = :organization AND begins_with(${SORT_KEY}, :keys)`,
+      ExpressionAttributeValues: { ":organization": organizationPartition(organization), ":keys": "KEY#" },
+      ConsistentRead: true,
+    },
+  );
+  return (await allItems(pages)).map(decodeKey).toSorted((a, b) => b.created_at.localeCompare(a.created_at));
 };
 
 /** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */

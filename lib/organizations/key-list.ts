@@ -1,4 +1,5 @@
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import { allItems } from "../dynamodb/all-items.ts";
 import { batchGet } from "../dynamodb/batch-get.ts";
 import { SORT_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
@@ -7,21 +8,16 @@ import { keyUseKey } from "./key-use.ts";
 
 /** The API keys of all organizations, by organization, newest first. It reads the whole Access table. */
 export const listAllKeys = async ({ dynamodb, environment }: AccessRuntime): Promise<ApiKeyRecord[]> => {
-  const keys: ApiKeyRecord[] = [];
-  let start: Record<string, unknown> | undefined;
-  do {
-    const page = await dynamodb.send(
-      new ScanCommand({
-        TableName: environment.ACCESS_TABLE,
-        FilterExpression: `begins_with(${SORT_KEY}, :keys)`,
-        ExpressionAttributeValues: { ":keys": "KEY#" },
-        ConsistentRead: true,
-        ExclusiveStartKey: start,
-      }),
-    );
-    keys.push(...(page.Items ?? []).map(decodeKey));
-    start = page.LastEvaluatedKey;
-  } while (start !== undefined);
+  const pages = paginateScan(
+    { client: dynamodb },
+    {
+      TableName: environment.ACCESS_TABLE,
+      FilterExpression: `begins_with(${SORT_KEY}, :keys)`,
+      ExpressionAttributeValues: { ":keys": "KEY#" },
+      ConsistentRead: true,
+    },
+  );
+  const keys = (await allItems(pages)).map(decodeKey);
   return keys.toSorted(
     (a, b) => a.organization.localeCompare(b.organization) || b.created_at.localeCompare(a.created_at),
   );

@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import {
   DeleteCommand,
   GetCommand,
+  paginateQuery,
   QueryCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
@@ -10,6 +11,7 @@ import {
 import * as z from "zod";
 import { backOff, CONFLICT_CAP_MS } from "../../backoff.ts";
 import { isoTime } from "../../clock.ts";
+import { allItems } from "../../dynamodb/all-items.ts";
 import { type ConditionalUpdate, toUpdate } from "../../dynamodb/conditional-update.ts";
 import { decoderOf } from "../../dynamodb/decode-record.ts";
 import { isConditionFailure, isTransactionCancelled, isTransactionConflict } from "../../dynamodb/errors.ts";
@@ -88,25 +90,15 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
   const get = async (key: RecordKey): Promise<Attributes | undefined> =>
     (await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
 
-  const query = async function* (
-    partition: string,
-    options: { readonly before?: string; readonly consistent: boolean },
-  ): AsyncGenerator<Attributes> {
-    const { before, consistent } = options;
-    let from: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await dynamodb.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: before === undefined ? "pk = :pk" : "pk = :pk AND sk < :before",
-          ExpressionAttributeValues: { ":pk": partition, ...(before !== undefined && { ":before": before }) },
-          ConsistentRead: consistent,
-          ...(from && { ExclusiveStartKey: from }),
-        }),
-      );
-      yield* Items;
-      from = LastEvaluatedKey;
-    } while (from);
+  /** The records that a query finds, on all its pages. */
+  const query = (condition: string, values: Attributes, consistent: boolean): Promise<Attributes[]> => {
+    const input = {
+      TableName: table,
+      KeyConditionExpression: condition,
+      ExpressionAttributeValues: values,
+      ConsistentRead: consistent,
+    };
+    return allItems(paginateQuery({ client: dynamodb }, input));
   };
 
   /**
@@ -115,7 +107,7 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
    */
   const openUploads = async (now: number): Promise<OpenUpload[]> => {
     const shards = Array.from({ length: OPEN_SHARDS }, (_, shard) =>
-      Array.fromAsync(query(openPartition(shard), { before: isoTime(now), consistent: false })),
+      query("pk = :pk AND sk < :before", { ":pk": openPartition(shard), ":before": isoTime(now) }, false),
     );
     return (await Promise.all(shards)).flat().map((item) => {
       const { sk, organization, id } = decodeOpen(item);
@@ -164,10 +156,8 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
 
     /** Reads a job and its parts, strongly consistent. */
     read: async (job: JobKey): Promise<UploadSnapshot | undefined> => {
-      const [first, ...parts] = await Array.fromAsync(query(partitionOf(job), { consistent: true }));
-      return first?.["sk"] === JOB_SORT_KEY
-        ? { job: jobFrom(first), parts: parts.map((part) => partFrom(part)) }
-        : undefined;
+      const [first, ...parts] = await query("pk = :pk", { ":pk": partitionOf(job) }, true);
+      return first?.["sk"] === JOB_SORT_KEY ? { job: jobFrom(first), parts: parts.map(partFrom) } : undefined;
     },
 
     openUploads,

@@ -59,8 +59,8 @@ const endpoint = (handle: Parameters<typeof endpointWithBody<typeof route>>[3], 
   endpointWithBody(route, from, readJsonBody, handle);
 const failWith = (error: unknown) => endpoint(() => Promise.reject(error));
 const echo = () =>
-  endpoint(async ({ organization, params, query, body: parsed, headers }) => ({
-    body: { data: { organization: organization.id, params, query, parsed, header: headers["x-test"] } },
+  endpoint(async ({ organization, id, query, body: parsed, headers }) => ({
+    body: { data: { organization: organization.id, id, query, parsed, header: headers["x-test"] } },
   }));
 
 describe("endpoint", () => {
@@ -73,7 +73,7 @@ describe("endpoint", () => {
       body: {
         data: {
           organization: organizationId,
-          params: { id: id.toLowerCase() },
+          id: id.toLowerCase(),
           query: { limit: 7 },
           parsed: body,
           header: "yes",
