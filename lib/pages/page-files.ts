@@ -18,7 +18,7 @@ export type PageIndex = z.output<typeof indexSchema>;
 /** How an asset may be compressed, in the order of preference, and what its file's name ends with. */
 export const CODINGS = { br: ".br", gzip: ".gz" } as const;
 /** A content coding of HTTP. */
-export type Coding = keyof typeof CODINGS;
+type Coding = keyof typeof CODINGS;
 
 /** A file as it is sent. */
 export interface Asset {
