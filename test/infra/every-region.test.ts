@@ -6,10 +6,10 @@ import { synthesize } from "../../infra/local/synthesis.ts";
 import { resolveTemplate, type Template } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/template-functions.ts";
 import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
-import { makeApp } from "./synthesized.ts";
+import { assemblyOf } from "./synthesized.ts";
 
 const require = createRequire(import.meta.url);
-const assembly = makeApp().synth();
+const assembly = assemblyOf();
 
 /** The functions of a template, by their names in `functions/`. */
 const functionsIn = (template: Template, region: RegionCode, directory: string) => {

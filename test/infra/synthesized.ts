@@ -46,13 +46,23 @@ export const makeApp = (settings: TestSettings = {}, context: TestContext = {}) 
     bundles,
   });
 
-/** The templates of both regions, checked by cdk-nag. */
+const assemblies = new Map<string, ReturnType<ReturnType<typeof makeApp>["synth"]>>();
+
+/** The cloud assembly of these settings, checked by cdk-nag: made once for all files of a worker, none of which changes it. */
+export const assemblyOf = (settings: TestSettings = {}, context: TestContext = {}) => {
+  const name = JSON.stringify([settings, context]);
+  const assembly = assemblies.get(name) ?? makeApp(settings, context).synth();
+  assemblies.set(name, assembly);
+  return assembly;
+};
+
+/** The templates of both regions. */
 export const synthesize = (
   settings: TestSettings = {},
   context: TestContext = {},
 ): { readonly us: Template; readonly eu: Template } => {
-  const assembly = makeApp(settings, context).synth();
-  const template = (region: string) => assembly.getStackArtifact(`WorkItems-${region}`).template as Template;
+  const template = (region: string) =>
+    assemblyOf(settings, context).getStackArtifact(`WorkItems-${region}`).template as Template;
   return { us: template("us"), eu: template("eu") };
 };
 

@@ -11,6 +11,8 @@ import { startEngines } from "./engines.ts";
 export default async function setup(): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), "work-items-test-"));
   process.env["TMPDIR"] = directory;
+  // Processes that tests start share compiled code, which saves each of them a third of its start.
+  process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled");
   const [stop] = await Promise.all([startEngines(), synthesize()]);
   return async () => {
     await stop();

@@ -402,12 +402,14 @@ describe("limits", () => {
   });
 
   test("finishes the requests in flight before it stops", async () => {
+    const arrived = Promise.withResolvers<void>();
     const gateway = await start(async (event) => {
+      arrived.resolve();
       await new Promise((resolve) => setTimeout(resolve, 200));
       return echoed(event);
     });
     const inFlight = fetch(`http://127.0.0.1:${gateway.port}/items/1`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await arrived.promise;
     await gateway.stop();
     expect((await inFlight).status).toBe(200);
     await expect(fetch(`http://127.0.0.1:${gateway.port}/items/1`)).rejects.toThrow("fetch failed");

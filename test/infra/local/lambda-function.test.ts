@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PAYLOAD_MAX_BYTES, PayloadTooLargeError } from "../../../infra/local/lambda-function.ts";
-import { writtenFunction } from "./written-functions.ts";
+import { temporaryDirectory, writtenFunction } from "./written-functions.ts";
 
 const resultOf = async (invoked: ReturnType<ReturnType<typeof writtenFunction>["invoke"]>): Promise<unknown> => {
   const invocation = await invoked;
@@ -46,20 +48,26 @@ test("keeps an instance for the next event and never gives it two at once", asyn
 });
 
 test("runs as many events at once as it may", async () => {
-  const source = `exports.handler = async () => {
-      const from = Date.now();
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return [from, Date.now()];
+  const file = join(temporaryDirectory(), "spans");
+  // An event ends some time after another one has begun too.
+  const source = `const { appendFileSync, readFileSync } = require("node:fs");
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 100));
+    exports.handler = async ({ file }) => {
+      appendFileSync(file, "+1\\n");
+      do await wait(); while (readFileSync(file, "utf8").split("+").length <= 2);
+      appendFileSync(file, "-1\\n");
     }`;
-  const slow = writtenFunction("slow", source, { concurrency: 2 });
-  const spans = (await Promise.all([1, 2, 3].map(() => resultOf(slow.invoke("{}"))))) as [number, number][];
-  const atOnce = spans.map(([from]) => spans.filter(([start, end]) => start <= from && from < end).length);
-  expect(Math.max(...atOnce)).toBe(2);
+  const slow = writtenFunction("slow", source, { concurrency: 2, timeoutSeconds: 60 });
+  await Promise.all([1, 2, 3].map(() => slow.invoke(JSON.stringify({ file }))));
+  let running = 0;
+  const steps = readFileSync(file, "utf8").trim().split("\n");
+  const atOnce = steps.map((step) => (running += Number(step)));
+  expect([atOnce.length, Math.max(...atOnce)]).toEqual([6, 2]);
 });
 
 test("ends an instance at its timeout and starts another for the next event", async () => {
   const source = "exports.handler = async (event) => (event.hang ? new Promise(() => {}) : 'answered')";
-  const hanging = writtenFunction("hanging", source, { timeoutSeconds: 0.2, concurrency: 1 });
+  const hanging = writtenFunction("hanging", source, { timeoutSeconds: 1, concurrency: 1 });
   expect(await resultOf(hanging.invoke('{"hang":true}'))).toMatchObject({ errorType: "Sandbox.Timedout" });
   expect(await resultOf(hanging.invoke("{}"))).toBe("answered");
 });

@@ -17,6 +17,7 @@ import { endpointWithBody } from "../../../lib/http/endpoint.ts";
 import { readJsonBody } from "../../../lib/http/json-body.ts";
 import { BODY_MAX_BYTES } from "../../../lib/http/request-body.ts";
 import { EDGE_PERMISSIONS, type Route } from "../../../lib/http/route.ts";
+import { cpuMillisecondsOf } from "../../support/cpu-time.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { apiEvent, call, createTestOrganization, lambdaContext } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -143,12 +144,13 @@ describe("endpoint", () => {
 
   it("limits the response's size and time however many problems there are", async () => {
     const items = Array.from({ length: 20_000 }, () => ({ x: 1 }));
-    const started = performance.now();
-    const { status, text } = await call(echo(), request({ body: { items } }));
-    expect(status).toBe(422);
-    expect(text.length).toBeLessThan(300_000);
-    expect(text).toMatch(/; and \d+ more"}$/);
-    expect(performance.now() - started).toBeLessThan(5000);
+    const milliseconds = await cpuMillisecondsOf(async () => {
+      const { status, text } = await call(echo(), request({ body: { items } }));
+      expect(status).toBe(422);
+      expect(text.length).toBeLessThan(300_000);
+      expect(text).toMatch(/; and \d+ more"}$/);
+    });
+    expect(milliseconds).toBeLessThan(5000);
   });
 
   // If the table takes longer than 100 ms, as on a busy machine, requests pass by design.
@@ -224,19 +226,21 @@ describe("endpoint", () => {
   );
 
   it("responds with 503 just before the function's time ends, and passes that deadline to the handler", async () => {
-    let left = 0;
-    const handler = endpoint(async ({ deadline }) => {
-      left = deadline - Date.now();
-      await sleep(10_000);
-      return { body: { data: 1 } };
+    const never = Promise.withResolvers<never>();
+    const deadlines: number[] = [];
+    const handler = endpoint(({ deadline }) => {
+      deadlines.push(deadline);
+      return never.promise;
     });
-    const started = performance.now();
-    const { statusCode, headers } = await handler(apiEvent(request()), lambdaContext(3000));
+    const endsFrom = Date.now() + 3000;
+    const context = lambdaContext(3000);
+    const endsUntil = Date.now() + 3000;
+    const { statusCode, headers } = await handler(apiEvent(request()), context);
     expect(statusCode).toBe(503);
     expect(headers).toMatchObject({ "retry-after": "1" });
-    expect(performance.now() - started).toBeLessThan(3000);
-    expect(left).toBeLessThanOrEqual(2500);
-    expect(left).toBeGreaterThan(500);
+    expect(deadlines[0]).toBeGreaterThanOrEqual(endsFrom - 500);
+    // The clock may go on between two readings of it.
+    expect(deadlines[0]).toBeLessThanOrEqual(endsUntil - 490);
   });
 
   it("keeps requests that run at once apart", async () => {

