@@ -3,15 +3,18 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { YOUNG_GENERATION_MB } from "../constructs/function-memory.ts";
-import type { FunctionError, InstanceData, InstanceResponse, InstanceRequest } from "./lambda-instance.ts";
+import type { FunctionError, InstanceData, InstanceResponse, InstanceRequest } from "./instance-messages.ts";
 
 /** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
 /** Time to load the code, apart from the function's timeout. Lambda allows 10 s; a busy machine may need longer. */
 const INIT_TIMEOUT_MS = 30_000;
-/** How long an instance beside others waits for an event: each keeps its memory. Lambda ends idle instances too, later. */
+/**
+ * How long a function waits for events. Then all instances but one end, as Lambda ends them later, and the one gives
+ * back what the events needed.
+ */
 const IDLE_MS = 5000;
-const INSTANCE = new URL("lambda-instance.ts", import.meta.url);
+const INSTANCE = new URL("lambda-instance.mjs", import.meta.url);
 
 /** A function as the template describes it. */
 export interface FunctionDefinition {
@@ -26,6 +29,8 @@ export interface FunctionDefinition {
   readonly environment: Readonly<Record<string, string>>;
   /** The most instances. Each handles one event at a time; further events wait. */
   readonly concurrency: number;
+  /** Directory that keeps the compiled code of the functions, so that instances start faster. @default none */
+  readonly compileCache?: string;
 }
 
 /** The outcome of an invocation: the result as JSON, or the error. */
@@ -58,6 +63,8 @@ const failed = (errorType: string, errorMessage: string): Invocation => ({
 interface Instance {
   handle(request: Omit<InstanceRequest, "deadline">): Promise<Invocation>;
   readonly isAlive: () => boolean;
+  /** Tells the instance that no event has come for a while. */
+  rest(): void;
   stop(): Promise<void>;
 }
 
@@ -79,6 +86,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
   const data: InstanceData = {
     file: join(directory, `${file}.js`),
     handlerName,
+    compileCache: definition.compileCache,
     context: {
       functionName: name,
       functionVersion: "$LATEST",
@@ -139,6 +147,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
 
   return {
     isAlive: () => alive,
+    rest: () => worker.postMessage("idle", []),
     stop,
     handle: async ({ requestId, payload }) => {
       const failure = await initialized.promise;
@@ -166,7 +175,11 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
  * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
  * time that end the instance. An instance is started when none is idle, and kept for the next event.
  */
-export const createLambdaFunction = (definition: FunctionDefinition, log: Writable): LambdaFunction => {
+export const createLambdaFunction = (
+  definition: FunctionDefinition,
+  log: Writable,
+  idleMs = IDLE_MS,
+): LambdaFunction => {
   const instances = new Set<Instance>();
   const idle: Instance[] = [];
   const waiting: ((instance: Instance) => void)[] = [];
@@ -178,21 +191,22 @@ export const createLambdaFunction = (definition: FunctionDefinition, log: Writab
     instances.add(instance);
     return instance;
   };
-  /** Ends all idle instances but one when no event has come for a while. */
+  /** Ends all idle instances but one, and lets that one rest. */
   const reduce = (): void => {
     reducing = false;
-    if (Date.now() < lastEventAt + IDLE_MS) reduceLater();
+    if (Date.now() < lastEventAt + idleMs) reduceLater();
     else {
       for (const instance of idle.splice(1)) {
         instances.delete(instance);
         void instance.stop();
       }
+      idle[0]?.rest();
     }
   };
   const reduceLater = (): void => {
-    if (reducing || idle.length < 2) return;
+    if (reducing) return;
     reducing = true;
-    setTimeout(reduce, IDLE_MS).unref();
+    setTimeout(reduce, idleMs).unref();
   };
   const acquire = (): Instance | Promise<Instance> => {
     for (let instance = idle.pop(); instance !== undefined; instance = idle.pop()) {

@@ -123,7 +123,7 @@ const startWorkers = (
   const pollers = mappingsOf(template).map((mapping) => {
     const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
     const target = functionNamed(mapping.functionName);
-    target.warm();
+    if (!mapping.takesDeadLetters) target.warm();
     return pollEventSource({ ...mapping, queueUrl, region: template.region }, target, sqs);
   });
   const endSchedules = schedulesOf(template).map(({ functionName, rule }) =>

@@ -5,6 +5,8 @@ import type { ResolvedTemplate } from "./template.ts";
 
 /** The most instances of a function whose event sources set no limit: as many as two processors can keep busy. */
 const API_CONCURRENCY = 4;
+/** In the cloud assembly, with which it is removed. */
+const COMPILE_CACHE = "compile-cache";
 
 const functionSchema = z.object({
   Handler: z.string(),
@@ -19,6 +21,7 @@ const mappingSchema = z.object({
   FunctionResponseTypes: z.array(z.string()).default([]),
   ScalingConfig: z.object({ MaximumConcurrency: z.coerce.number() }).optional(),
 });
+const queueSchema = z.object({ RedrivePolicy: z.object({ deadLetterTargetArn: z.string() }).optional() });
 const ruleSchema = z.object({
   ScheduleExpression: z.string(),
   State: z.string().default("ENABLED"),
@@ -32,19 +35,25 @@ export interface Mapping {
   readonly batchSize: number;
   readonly maximumConcurrency: number;
   readonly reportsBatchItemFailures: boolean;
+  /** Whether the queue takes what exhausted its receives in another one. */
+  readonly takesDeadLetters: boolean;
 }
 
 const nameInArn = (arn: string): string => arn.split(":").at(-1) ?? "";
 
 /** The template's event source mappings. */
-export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] =>
-  [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()].map((mapping) => ({
+export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] => {
+  const queues = [...template.resourcesOf("AWS::SQS::Queue", queueSchema).values()];
+  const deadLetterQueues = new Set(queues.map(({ RedrivePolicy }) => RedrivePolicy?.deadLetterTargetArn));
+  return [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()].map((mapping) => ({
     queueArn: mapping.EventSourceArn,
     functionName: nameInArn(mapping.FunctionName),
     batchSize: mapping.BatchSize,
     maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency ?? API_CONCURRENCY,
     reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
+    takesDeadLetters: deadLetterQueues.has(mapping.EventSourceArn),
   }));
+};
 
 /** The template's enabled schedules, one entry for each function that a rule invokes. */
 export const schedulesOf = (template: ResolvedTemplate) =>
@@ -79,6 +88,7 @@ export const functionsOf = (
       memoryMb: properties.MemorySize,
       timeoutSeconds: properties.Timeout,
       environment: { ...platform, ...properties.Environment?.Variables },
+      compileCache: join(assembly, COMPILE_CACHE),
       concurrency: mappings?.reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) ?? API_CONCURRENCY,
     };
   });

@@ -37,7 +37,14 @@ export const startService = async (
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> => {
   const child = spawn(process.execPath, [SCRIPT], {
-    env: { PATH: process.env["PATH"], MALLOC_ARENA_MAX: "2", DATA_DIR: directory, PORT: "0", ...variables },
+    env: {
+      PATH: process.env["PATH"],
+      MALLOC_ARENA_MAX: "2",
+      NODE_COMPILE_CACHE: "node_modules/.cache/node",
+      DATA_DIR: directory,
+      PORT: "0",
+      ...variables,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, which can be killed as a whole.
     detached: true,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PAYLOAD_MAX_BYTES, PayloadTooLargeError } from "../../../infra/local/lambda-function.ts";
@@ -113,6 +113,33 @@ test("takes events and results of 6 MB and not more", async () => {
   expect(await resultOf(sizes.invoke(withQuotes(PAYLOAD_MAX_BYTES + 1)))).toMatchObject({
     errorType: "Function.ResponseSizeTooLarge",
   });
+});
+
+test("lets an instance give back what its events needed when no more come", async () => {
+  const source = `let garbage;
+    exports.handler = async () => (garbage ??= new WeakRef({})).deref() === undefined ? "collected" : "kept";`;
+  const resting = writtenFunction("resting", source, {}, 50);
+  expect(await resultOf(resting.invoke("{}"))).toBe("kept");
+  await expect.poll(() => resultOf(resting.invoke("{}")), { interval: 200, timeout: 20_000 }).toBe("collected");
+});
+
+test("keeps one instance of those that are idle", async () => {
+  const source = `const instance = Math.random();
+    exports.handler = async () => { await new Promise((resolve) => setTimeout(resolve, 100)); return instance; }`;
+  const reduced = writtenFunction("reduced", source, {}, 50);
+  const invokeTwo = async () => new Set(await Promise.all([1, 2].map(() => resultOf(reduced.invoke("{}")))));
+  const before = await invokeTwo();
+  expect(before.size).toBe(2);
+  const both = async () => [...(await invokeTwo())].filter((instance) => before.has(instance)).length;
+  await expect.poll(both, { interval: 200, timeout: 20_000 }).toBe(1);
+});
+
+test("keeps the compiled code for the next instance", async () => {
+  const compileCache = temporaryDirectory();
+  const compiled = writtenFunction("compiled", "exports.handler = async () => 1", { compileCache });
+  await compiled.invoke("{}");
+  const files = () => readdirSync(compileCache, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  await expect.poll(() => files().length).toBe(1);
 });
 
 test("logs what a function prints", async () => {

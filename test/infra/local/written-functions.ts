@@ -21,6 +21,7 @@ export const writtenFunction = (
   name: string,
   source: string,
   settings: Partial<FunctionDefinition> = {},
+  idleMs?: number,
 ): LambdaFunction & { readonly printed: () => string } => {
   const directory = join(temporaryDirectory(), name);
   mkdirSync(directory);
@@ -41,6 +42,7 @@ export const writtenFunction = (
       ...settings,
     },
     log,
+    idleMs,
   );
   onTestFinished(() => made.stop());
   return { ...made, printed: () => printed };
