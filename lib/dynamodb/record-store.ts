@@ -11,6 +11,8 @@ import { type Attributes, type RecordKey, type StoredRecord, storedRecordFrom } 
 
 /** DynamoDB's limit for one BatchExecuteStatement. */
 const STATEMENTS_PER_WRITE = 25;
+/** As many as a hundred writes need; those of a larger window wait as records, which take less memory than requests. */
+const CONCURRENT_WRITES = 4;
 const CONCURRENT_NATIVE_WRITES = 16;
 
 /** A write on condition that the record still has the version of `before`, or still does not exist. */
@@ -40,22 +42,29 @@ export interface RecordStore {
 
 const quoted = (name: string): string => `"${name}"`;
 
-const statementOf = (table: string, { key, before, set }: ConditionalWrite) => {
-  const names = Object.keys(set);
-  const Parameters = names.map((name) => toAttributeValue(set[name]));
-  const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
-  if (before === undefined) {
-    const values = names.map((name) => `, '${name}': ?`).join("");
-    return {
-      Statement: `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`,
-      Parameters: [...ofKey, ...Parameters],
-    };
-  }
+const insertOf = (table: string, names: readonly string[]): string => {
+  const values = names.map((name) => `, '${name}': ?`).join("");
+  return `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`;
+};
+const updateOf = (table: string, names: readonly string[]): string => {
   const sets = names.map((name) => `${quoted(name)} = ?`).join(", ");
-  return {
-    Statement: `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`,
-    Parameters: [...Parameters, ...ofKey, toAttributeValue(before.version)],
-  };
+  return `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
+};
+
+/** The statements of writes. Those that set the same attributes, as nearly all do, share one text. */
+const statementsOf = (table: string, writes: readonly ConditionalWrite[]) => {
+  const texts = new Map<string, string>();
+  return writes.map(({ key, before, set }) => {
+    const names = Object.keys(set);
+    const isNew = before === undefined;
+    const shape = `${isNew} ${names.join(" ")}`;
+    const Statement = texts.get(shape) ?? (isNew ? insertOf : updateOf)(table, names);
+    texts.set(shape, Statement);
+    const values = names.map((name) => toAttributeValue(set[name]));
+    const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
+    const Parameters = isNew ? [...ofKey, ...values] : [...values, ...ofKey, toAttributeValue(before.version)];
+    return { Statement, Parameters };
+  });
 };
 
 const putOf = (table: string, { key, set }: ConditionalWrite) =>
@@ -65,7 +74,7 @@ const putOf = (table: string, { key, set }: ConditionalWrite) =>
     ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
   });
 
-const updateOf = (table: string, { key, set, remove }: ConditionalWrite, version: number) => {
+const commandOf = (table: string, { key, set, remove }: ConditionalWrite, version: number) => {
   const sets = Object.entries(set);
   const names = Object.fromEntries(
     [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
@@ -103,7 +112,7 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     const outcomes = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, async (write): Promise<WriteOutcome> => {
       try {
         if (write.before === undefined) await dynamodb.send(putOf(table, write));
-        else await dynamodb.send(updateOf(table, write, write.before.version));
+        else await dynamodb.send(commandOf(table, write, write.before.version));
         return { kind: "written" };
       } catch (error) {
         return outcomeOfError(error);
@@ -116,7 +125,7 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
   const writeStatements = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
     try {
       const { Responses = [], $metadata } = await dynamodb.send(
-        new BatchExecuteStatementCommand({ Statements: writes.map((write) => statementOf(table, write)) }),
+        new BatchExecuteStatementCommand({ Statements: statementsOf(table, writes) }),
       );
       return writes.map((_, index) => {
         const response = Responses[index];
@@ -141,7 +150,9 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     },
     write: async (writes) => {
       if (writes.length === 1 || writes.some((write) => write.remove.length > 0)) return writeNatively(writes);
-      const outcomes = (await Promise.all(chunksOf(writes, STATEMENTS_PER_WRITE).map(writeStatements))).flat();
+      const outcomes = (
+        await mapConcurrently(chunksOf(writes, STATEMENTS_PER_WRITE), CONCURRENT_WRITES, writeStatements)
+      ).flat();
       reportOutages(outcomes);
       return outcomes;
     },

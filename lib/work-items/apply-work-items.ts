@@ -154,8 +154,9 @@ interface EventGroup {
 const groupEvents = (organization: Organization, groups: readonly Group[], isApplied: (index: number) => boolean) => {
   const events = new Map<string, EventGroup>();
   for (const { id, members } of groups) {
-    for (const { index, input, row = 0 } of members.filter((member) => isApplied(member.index))) {
-      for (const event of input.events ?? []) {
+    for (const { index, input, row = 0 } of members) {
+      if (input.events === undefined || !isApplied(index)) continue;
+      for (const event of input.events) {
         const key = eventKeyOf(organization.id, id, event.external_id);
         const group = events.get(key.sk) ?? { key, members: new Map() };
         const member = group.members.get(index) ?? { row, inputs: [] };

@@ -58,10 +58,7 @@ export const uploadMarksOf = (record: Attributes | undefined): UploadMarks => {
   return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
 };
 
-const attributesOf = (marks: UploadMarks): Attributes => ({
-  [MARKS]: [...marks].map(([job, rows]) => `${job}:${formatRows(rows)}`).join(" "),
-  [SINGLE_MARK]: undefined,
-});
+const formatMark = ([job, rows]: readonly [string, readonly AppliedRow[]]): string => `${job}:${formatRows(rows)}`;
 
 /** The job whose rows are applied. */
 export interface MarkedJob {
@@ -87,12 +84,10 @@ export const createMarks = (record: Attributes | undefined, { job, firstRow, end
       rows.push({ row, outcome });
     },
     /** Of the own job the rows of the window; of the others, those that have not ended. */
-    attributes: (): Attributes =>
-      attributesOf(
-        new Map([
-          ...[...marks].filter(([other]) => other !== job && !ended.has(other)),
-          [job, rows.filter(({ row }) => row >= firstRow)],
-        ]),
-      ),
+    attributes: (): Attributes => {
+      const own = formatMark([job, rows.filter(({ row }) => row >= firstRow)]);
+      const others = [...marks].filter(([other]) => other !== job && !ended.has(other)).map(formatMark);
+      return { [MARKS]: [...others, own].join(" "), [SINGLE_MARK]: undefined };
+    },
   };
 };

@@ -17,7 +17,7 @@ import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./uploads-data.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
-/** Simultaneous batch calls: as many as parts of one job. */
+/** Parts that one instance applies at the same time, as its trigger says, and simultaneous batch calls. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
 /** As many rows as fit into one request with every cell in quotes. */
@@ -77,9 +77,11 @@ interface Queue {
 const splits: Queue = { url: environment.SPLIT_QUEUE_URL, worker: split };
 const parts: Queue = { url: environment.PARTS_QUEUE_URL, worker: createApplyUploadPart(runtime) };
 
-/** Receives messages of a queue and invokes its function with them. @returns the running deliveries */
-const deliver = async ({ url, worker }: Queue): Promise<Promise<void>[]> => {
-  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: AT_ONCE }));
+/** Receives so many messages of a queue and invokes its function with each. @returns the running deliveries */
+const deliver = async ({ url, worker }: Queue, messages: number): Promise<Promise<void>[]> => {
+  if (messages === 0) return [];
+  const request = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: messages });
+  const { Messages = [] } = await sqs.send(request);
   return Messages.map(async ({ Body = "", ReceiptHandle = "" }) => {
     const { batchItemFailures } = await worker(sqsEvent(Body), lambdaContext(WORKER_MS));
     if (batchItemFailures.length > 0) return;
@@ -90,10 +92,15 @@ const deliver = async ({ url, worker }: Queue): Promise<Promise<void>[]> => {
 /** Runs a job whose file is in the bucket, delivering messages as soon as they are sent. @returns the succeeded rows */
 const runJob = async (job: JobKey): Promise<number> => {
   const first = split(sqsEvent(splitMessage(job)), lambdaContext(WORKER_MS)).then(() => undefined);
-  const running = new Set<Promise<void>>([first]);
-  while (running.size > 0) {
-    await Promise.race([...running].map((work) => work.then(() => running.delete(work))));
-    for (const work of [...(await deliver(splits)), ...(await deliver(parts))]) running.add(work);
+  const splitting = new Set<Promise<void>>([first]);
+  const applying = new Set<Promise<void>>();
+  while (splitting.size + applying.size > 0) {
+    for (const running of [splitting, applying]) {
+      for (const work of running) void work.finally(() => running.delete(work));
+    }
+    await Promise.race([...splitting, ...applying]);
+    for (const work of await deliver(splits, AT_ONCE)) splitting.add(work);
+    for (const work of await deliver(parts, AT_ONCE - applying.size)) applying.add(work);
   }
   const ended = await store.readJob(job);
   if (ended?.status !== "completed") throw new Error(`the job is ${ended?.status}: ${ended?.error}`);

@@ -42,12 +42,34 @@ const CANNOT_BE_APPLIED: RowResult = {
 const isFaultOfRow = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 
+/** Items that are planned and written together. More would only wait in memory: this keeps several writes in flight. */
+const ITEMS_AT_ONCE = 100;
+
+/** Cuts rows into groups, each with all rows of its items in file order. */
+const groupsOf = (rows: readonly ValidRow[]): ValidRow[][] => {
+  const groups: ValidRow[][] = [];
+  const groupOfItem = new Map<string, ValidRow[]>();
+  for (const row of rows) {
+    let group = groupOfItem.get(row.input.external_id);
+    if (group === undefined) {
+      if (groupOfItem.size % ITEMS_AT_ONCE === 0) groups.push([]);
+      group = groups.at(-1)!;
+      groupOfItem.set(row.input.external_id, group);
+    }
+    group.push(row);
+  }
+  return groups;
+};
+
 /** Options of applying rows. */
 export interface ApplyRowsOptions {
   readonly source: RowSource;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
-  /** Skips the first read of the items: cheaper if all items are new, more expensive otherwise. */
+  /**
+   * Skips the first read of the items: cheaper if all are new, more expensive otherwise. If those of the first hundred
+   * are new, the next ones are assumed to be.
+   */
   readonly assumeNew: boolean;
   /** Throws RowsPendingError if this worker must not write any more. */
   readonly guard: () => void;
@@ -66,15 +88,16 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
   ): Promise<Attempt> => {
     try {
       const applied = await apply(organization, rows, options);
-      const isPending = (index: number): boolean => applied[index]?.error?.permanent === false;
-      const results = rows.flatMap(({ row }, index): [number, RowResult][] => {
+      const results = new Map<number, RowResult>();
+      const pending: ValidRow[] = [];
+      for (const [index, valid] of rows.entries()) {
         const { outcome = "error", id = "", error = null } = applied[index] ?? {};
-        if (isPending(index)) return [];
-        return [
-          [row, error ? { outcome, id: "", error: errorOfRow(error.problem.code, error.message) } : { outcome, id }],
-        ];
-      });
-      return { results: new Map(results), pending: rows.filter((_, index) => isPending(index)) };
+        if (error === null) results.set(valid.row, { outcome, id });
+        else if (error.permanent) {
+          results.set(valid.row, { outcome, id: "", error: errorOfRow(error.problem.code, error.message) });
+        } else pending.push(valid);
+      }
+      return { results, pending };
     } catch (error) {
       if (error instanceof RowsPendingError) throw error;
       if (!isFaultOfRow(error)) return { results: new Map(), pending: rows };
@@ -95,15 +118,20 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
     options: ApplyRowsOptions,
   ): Promise<ReadonlyMap<number, RowResult>> => {
     const results = new Map<number, RowResult>();
-    let pending = rows;
-    for (let round = 1; pending.length > 0; round++) {
-      const assumeNew = options.assumeNew && round === 1;
-      const attempted = await attempt(organization, pending, { ...options, assumeNew });
-      for (const [row, result] of attempted.results) results.set(row, result);
-      ({ pending } = attempted);
-      if (pending.length === 0) break;
-      await backOff(round);
-      if (clock() >= options.deadline) throw new RowsPendingError();
+    let { assumeNew } = options;
+    for (const group of groupsOf(rows)) {
+      let pending: readonly ValidRow[] = group;
+      for (let round = 1; pending.length > 0; round++) {
+        // A dry run must know the items: what it writes does not show whether they exist.
+        const skipsRead = assumeNew && round === 1 && !options.source.dryRun;
+        const attempted = await attempt(organization, pending, { ...options, assumeNew: skipsRead });
+        for (const [row, result] of attempted.results) results.set(row, result);
+        ({ pending } = attempted);
+        if (pending.length === 0) break;
+        await backOff(round);
+        if (clock() >= options.deadline) throw new RowsPendingError();
+      }
+      assumeNew = group.every(({ row }) => results.get(row)?.outcome === "created");
     }
     return results;
   };

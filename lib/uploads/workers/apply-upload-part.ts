@@ -110,18 +110,17 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     window: readonly Frame[],
     assumeNew: boolean,
   ): Promise<AppliedWindow> => {
-    const texts = new Map(window.map(({ row, raw }) => [row, raw.toString()]));
     const rows: ValidRow[] = [];
-    const errors = new Map<number, RowError>();
-    const externalIds = new Map<number, string>();
     const { reader, delimiter } = context.format;
-    for (const [row, text] of texts) {
+    const readings = window.map(({ row, raw }) => {
+      const text = raw.toString();
       const cells = rawCells(text, delimiter).map(cellValue);
-      externalIds.set(row, reader.externalIdOf(cells));
+      const externalId = reader.externalIdOf(cells);
       const reading = reader.read(cells);
-      if ("error" in reading) errors.set(row, reading.error);
-      else rows.push({ row, input: reading.input });
-    }
+      if ("error" in reading) return { row, text, externalId, error: reading.error };
+      rows.push({ row, input: reading.input });
+      return { row, text, externalId };
+    });
     const applied = await applyRows(context.organization, rows, {
       source: {
         job: context.job.id,
@@ -129,8 +128,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
         ...(context.job.dry_run && { dryRun: true }),
         findEnded: (jobs) => findEndedJobs(context.organization.id, jobs),
       },
-      // A dry run must know the items: what it writes does not show whether they exist.
-      assumeNew: assumeNew && !context.job.dry_run,
+      assumeNew,
       deadline: Math.min(context.handOverAt, part.lease_until - RENEW_BEFORE_MS),
       guard: () => {
         if (clock() >= part.lease_until - LEASE_MARGIN_MS) throw new RowsPendingError();
@@ -139,13 +137,12 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
     const failures = createFrameWriter();
     const results = createFrameWriter();
-    for (const [row, text] of texts) {
+    for (const { row, text, externalId, error: invalid } of readings) {
       const { outcome = "error", id = "", error } = applied.get(row) ?? {};
       if (outcome === "error") {
-        const why = errors.get(row) ?? error ?? errorOfRow("invalid", "");
+        const why = invalid ?? error ?? errorOfRow("invalid", "");
         failures.add({ row, raw: Buffer.from(context.toLine(row, text, why)) });
       } else counters[outcome] += 1;
-      const externalId = externalIds.get(row) ?? "";
       results.add({ row, raw: Buffer.from(resultLine({ row, externalId, id, outcome })) });
     }
     const succeeded = counters.created + counters.updated + counters.unchanged + counters.restored;

@@ -11,7 +11,9 @@ const scalar = fc.oneof(
   fc.boolean(),
   fc.constant(null),
 );
-const value = fc.oneof(scalar, fc.array(scalar), fc.dictionary(fc.string({ minLength: 1 }), scalar));
+/** The document client takes a map with a `constructor` of its own for an instance of a class, and refuses it. */
+const nestedName = fc.string({ minLength: 1 }).filter((name) => name !== "constructor");
+const value = fc.oneof(scalar, fc.array(scalar), fc.dictionary(nestedName, scalar));
 
 describe("values of attributes", () => {
   it("are converted as the SDK's document client converts them", () => {
@@ -29,6 +31,11 @@ describe("values of attributes", () => {
   it("are refused if DynamoDB has no type for them", () => {
     expect(() => toAttributeValues({ number: Number.NaN })).toThrow("NaN");
     expect(() => toAttributeValues({ number: 2 ** 53 })).toThrow("9007199254740992");
+  });
+
+  it("may have the name of an object's prototype", () => {
+    const attributes = Object.fromEntries([["__proto__", "text"]]);
+    expect(Object.entries(fromAttributeValues(toAttributeValues(attributes)))).toEqual([["__proto__", "text"]]);
   });
 
   it("keep all digits of large integers", () => {
