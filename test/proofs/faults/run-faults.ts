@@ -29,12 +29,12 @@ export const runFaults = async (
   const findings: Finding[] = [];
   let faults = 0;
   let seeds = 0;
-  let next = firstSeed;
+  let begun = 0;
 
   const runLane = async (): Promise<void> => {
     const service = await createProofService();
-    while (seeds < limits.seeds || faults < limits.faults) {
-      const seed = next++;
+    while (begun < limits.seeds || faults < limits.faults) {
+      const seed = firstSeed + begun++;
       const random = randomFrom(seed);
       const faulty = createFaultyCalls(service, randomFrom(seed ^ 0x5eed));
       const report = (kind: FindingKind, details: unknown): void => {

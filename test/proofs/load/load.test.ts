@@ -5,9 +5,9 @@ it.runIf(process.platform === "linux")(
   "responds to mixed work and to an overload with nothing but what is right and 429 (npm run test:load)",
   async () => {
     const seconds = {
-      warmUpSeconds: 5,
-      loadSeconds: 4,
-      overloadSeconds: 4,
+      warmUpSeconds: 2,
+      loadSeconds: 3,
+      overloadSeconds: 3,
       calmSeconds: 1,
       restSeconds: 0,
     };
@@ -17,5 +17,4 @@ it.runIf(process.platform === "linux")(
     expect(run.overload.statuses["429"]).toBeGreaterThan(0);
     expect(run.neighbour.statuses).not.toHaveProperty("429");
   },
-  240_000,
 );
