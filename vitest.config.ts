@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
@@ -6,10 +7,15 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     include: ["test/**/*.test.ts"],
     // Only what hangs takes so long: on a busy machine everything takes many times what it takes on a quiet one.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // One more than there are cores, since some tests mostly wait.
+    maxWorkers: availableParallelism() + 1,
+    // The modules of SDK and CDK are loaded once for each worker, and so is the CDK's validator of templates, which
+    // takes ten times as long for its first template as for the next.
+    isolate: false,
+    setupFiles: ["test/support/unchanged-process.ts"],
     sequence: { sequencer: SlowFirst },
   },
 });

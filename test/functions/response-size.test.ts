@@ -26,7 +26,7 @@ interface Body {
 const denseText = (bytes: number): string =>
   JSON.stringify(JSON.stringify(Array(bytes >> 3).fill('"a'))).slice(0, bytes);
 
-describe("a response, as Lambda counts it, is below its limit", { timeout: 60_000 }, () => {
+describe("a response, as Lambda counts it, is below its limit", () => {
   let runtime: TestRuntime;
   let caller: Awaited<ReturnType<typeof createTestOrganization>>;
   beforeAll(async () => {

@@ -16,7 +16,7 @@ const OUTAGES = [
   "ExpiredTokenException",
 ];
 
-describe("a table that cannot be used", { timeout: 60_000 }, () => {
+describe("a table that cannot be used", () => {
   let runtime: TestRuntime;
   let caller: Awaited<ReturnType<typeof createTestOrganization>>;
   beforeAll(async () => {

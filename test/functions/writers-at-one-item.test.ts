@@ -32,7 +32,7 @@ const createDistantClient = (): DynamoDBDocumentClient => {
 const writers = Array.from({ length: WRITERS }, (_, index) => index);
 const keys = writers.map((index) => `k${index}`).toSorted();
 
-describe("forty writers at one item", { timeout: 60_000 }, () => {
+describe("forty writers at one item", () => {
   let runtime: TestRuntime;
   let caller: Awaited<ReturnType<typeof createTestOrganization>>;
   beforeAll(async () => {

@@ -47,7 +47,7 @@ describe.each(regionCodes)("region %s", (region) => {
     expect(REGIONS[region].awsRegion).toMatch(/^[a-z]{2}(-[a-z]+)+-\d$/);
   });
 
-  test("starts every function with the variables of its template", { timeout: 60_000 }, () => {
+  test("starts every function with the variables of its template", () => {
     const functions = functionsIn(assembly.getStackByName(stackIdOf(region)).template, region, assembly.directory);
     expect([...functions.keys()].toSorted()).toEqual(functionNames.toSorted());
     for (const [name, { environment }] of functions) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { readEnvironmentFile } from "../../infra/environment-file.ts";
+import { childEnvironment } from "../support/child-environment.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../infra/local/start.ts", import.meta.url));
 
@@ -37,14 +38,7 @@ export const startService = async (
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> => {
   const child = spawn(process.execPath, [SCRIPT], {
-    env: {
-      PATH: process.env["PATH"],
-      MALLOC_ARENA_MAX: "2",
-      NODE_COMPILE_CACHE: "node_modules/.cache/node",
-      DATA_DIR: directory,
-      PORT: "0",
-      ...variables,
-    },
+    env: { ...childEnvironment(), MALLOC_ARENA_MAX: "2", DATA_DIR: directory, PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, which can be killed as a whole.
     detached: true,

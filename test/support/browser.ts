@@ -13,7 +13,7 @@ if (!hasBrowser) {
 
 /** Starts Chromium without a window. */
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"], timeout: 0 });
 
 /** Kinds of screens on which pages are looked at. */
 export const SCREENS = {
@@ -35,7 +35,7 @@ export const openPage = async (
   options: BrowserContextOptions = SCREENS.desktop,
 ): Promise<WatchedPage> => {
   const page = await (await browser.newContext(options)).newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -55,10 +55,15 @@ export const takeScreenshot = async (page: Page, name: string): Promise<void> =>
   if (directory !== undefined) await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
 };
 
-/** The rules of WCAG 2.2 (A, AA) and good practice that a page breaks, each with the elements. */
-export const accessibilityFindings = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
+/**
+ * The rules of WCAG 2.2 (A, AA) and good practice that a page breaks, each with the elements.
+ * @param rules those of colours alone are enough for a page that was looked at in other colours before
+ */
+export const accessibilityFindings = async (page: Page, rules: "all" | "colours" = "all"): Promise<string[]> => {
+  if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(axe.source);
+  const options =
+    rules === "all" ? {} : { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands, runProgram } from "../../../infra/command-line/program.ts";
 import type { UploadJob } from "../../../lib/client/client.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
 import { makeWorkbook } from "../../support/workbook.ts";
 
 const start = fileURLToPath(new URL("../../../infra/local/start.ts", import.meta.url));
@@ -35,7 +36,7 @@ beforeAll(async () => {
   for (const name of ["WORK_ITEMS_URL", "WORK_ITEMS_KEY", "BASE_URL", "API_KEY"]) vi.stubEnv(name, undefined);
   service = spawn(process.execPath, [start], {
     cwd: home,
-    env: { PATH: process.env["PATH"], DATA_DIR: join(folder, "data"), PORT: "0" },
+    env: { ...childEnvironment(), DATA_DIR: join(folder, "data"), PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   writeFileSync("tickets.csv", TICKETS);
@@ -43,7 +44,7 @@ beforeAll(async () => {
   const items = [{ external_id: "J-1", custom_attributes: { n: 1 } }, { external_id: "J-2" }];
   writeFileSync("items.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
   for await (const chunk of service.stdout!) if (/^ready$/m.test(String(chunk))) break;
-}, 120_000);
+});
 afterAll(() => {
   service.kill("SIGKILL");
   process.chdir(home);
@@ -65,7 +66,7 @@ const run = async (...args: readonly string[]) => {
     stderr.mockRestore();
   }
 };
-describe("work-items", { timeout: 60_000 }, () => {
+describe("work-items", () => {
   it("imports another system's file by a mapping that it proposes", async () => {
     expect(await run("import", "tickets.csv", "--propose", "mapping.json")).toMatchObject({ exit: 0 });
     expect(JSON.parse(readFileSync("mapping.json", "utf8"))).toMatchObject({

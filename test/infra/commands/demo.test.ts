@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { childEnvironment } from "../../support/child-environment.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "work-items-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -20,18 +21,14 @@ it.each([
   ["another CSV", "other.csv", 'there is no column "number"; the nearest is "'],
   ["a file that breaks off", "broken.csv", "row 3: "],
   ["a service that does not respond", "log.csv", "no service responds at http://127.0.0.1:1: "],
-])(
-  "the demo ends with one line on %s",
-  async (_, file, message) => {
-    const { error, status } = await new Promise<{ error: string; status: number | null }>((resolve) => {
-      const command = [join(import.meta.dirname, "../../../infra/commands/demo.ts"), ...(file === "" ? [] : [file])];
-      const env = { PATH: process.env["PATH"], BASE_URL: "http://127.0.0.1:1", API_KEY: "wi_us_none" };
-      const child = execFile(process.execPath, command, { cwd: directory, env }, (_error, _out, stderr) =>
-        resolve({ status: child.exitCode, error: stderr }),
-      );
-    });
-    expect({ status, error }).toEqual({ status: 1, error: expect.stringContaining(message) as string });
-    expect(error.trim().split("\n")).toHaveLength(1);
-  },
-  60_000,
-);
+])("the demo ends with one line on %s", async (_, file, message) => {
+  const { error, status } = await new Promise<{ error: string; status: number | null }>((resolve) => {
+    const command = [join(import.meta.dirname, "../../../infra/commands/demo.ts"), ...(file === "" ? [] : [file])];
+    const env = { ...childEnvironment(), BASE_URL: "http://127.0.0.1:1", API_KEY: "wi_us_none" };
+    const child = execFile(process.execPath, command, { cwd: directory, env }, (_error, _out, stderr) =>
+      resolve({ status: child.exitCode, error: stderr }),
+    );
+  });
+  expect({ status, error }).toEqual({ status: 1, error: expect.stringContaining(message) as string });
+  expect(error.trim().split("\n")).toHaveLength(1);
+});

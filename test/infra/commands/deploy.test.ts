@@ -8,7 +8,8 @@ import { parseSettings } from "../../../infra/settings/settings.ts";
 import type { StageSettings } from "../../../infra/settings/stage-settings.ts";
 import { regionCodes } from "../../../lib/regions.ts";
 import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../support/aws-account.ts";
-import { makeApp } from "../synthesized.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
+import { assemblyOf } from "../synthesized.ts";
 
 interface Outcome {
   readonly code: number;
@@ -18,11 +19,11 @@ interface Outcome {
 /** Runs a file of `infra/` as the npm scripts do, without credentials. */
 const run = (file: string, options: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> =>
   new Promise((resolve) => {
-    const { PATH = "", HOME = "" } = process.env;
+    const { HOME = "" } = process.env;
     execFile(
       process.execPath,
       [join(PROJECT_ROOT, "infra", file), ...options],
-      { env: { PATH, HOME, ...variables } },
+      { env: { ...childEnvironment(), HOME, ...variables } },
       (error, stdout, stderr) => {
         const lines = `${stdout}${stderr}`.split("\n").filter((line) => line.trim() !== "");
         resolve({ code: error === null ? 0 : Number(error.code), lines });
@@ -68,10 +69,10 @@ describe("a refusal is one line and exit 1", () => {
   });
 });
 
-describe("an account that is not bootstrapped", { timeout: 60_000 }, () => {
+describe("an account that is not bootstrapped", () => {
   test("makes deploy print how to prepare it", async () => {
     const { variables } = await account();
-    const { directory } = makeApp({}, { region: "us" }).synth();
+    const { directory } = assemblyOf();
     const { code, lines } = await run(
       "commands/deploy.ts",
       ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],

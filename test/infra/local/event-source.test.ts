@@ -98,7 +98,7 @@ test("brings back only the messages that the function names", async () => {
     },
     { batchSize: 10 },
   );
-  await expect.poll(() => bodies.toSorted(), { timeout: 5000 }).toEqual(["bad", "bad", "fine", "good"]);
+  await expect.poll(() => bodies.toSorted()).toEqual(["bad", "bad", "fine", "good"]);
   await expect.poll(() => countIn(queue.url)).toBe(0);
 });
 
@@ -154,7 +154,7 @@ test("leaves a message that exhausts its receives to the dead-letter queue", asy
     receives += 1;
     return failing(event, "poison");
   });
-  await expect.poll(() => countIn(dead.url), { timeout: 8000 }).toBe(1);
+  await expect.poll(() => countIn(dead.url)).toBe(1);
   expect(receives).toBe(2);
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: dead.url }));
   expect(Messages[0]?.Body).toBe("poison");

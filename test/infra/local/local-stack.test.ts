@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
 import { temporaryDirectory } from "./written-functions.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
@@ -21,7 +22,7 @@ afterAll(() => {
 
 const run = (name: string, args: string[], variables: Record<string, string>): Child => {
   const child = spawn(process.execPath, [script(name), ...args], {
-    env: { PATH: process.env["PATH"], ...variables },
+    env: { ...childEnvironment(), ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
   children.push(child);
@@ -67,7 +68,7 @@ const json = (body: unknown) => ({
 });
 
 /** One data directory through three starts: each takes seconds, so that these tests share them. */
-describe("what npm start serves", { timeout: 60_000 }, () => {
+describe("what npm start serves", () => {
   const directory = mkdtempSync(join(tmpdir(), "local-stack-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, "env");
@@ -95,7 +96,7 @@ describe("what npm start serves", { timeout: 60_000 }, () => {
     expect(uploaded.status).toBe(202);
     jobPath = `/v1/work_items/upload/${String(uploaded.body.data["id"])}`;
     await expect
-      .poll(async () => (await call(jobPath)).body.data, { timeout: 10_000 })
+      .poll(async () => (await call(jobPath)).body.data)
       .toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
     const { body } = await call("/v1/work_items");
     listed = body;
@@ -128,9 +129,9 @@ describe("what npm start serves", { timeout: 60_000 }, () => {
 
   test("is logged: printed with LOG=1, and written too", async () => {
     const line = '"route":"list-work-items"';
-    await expect.poll(() => told, { timeout: 10_000 }).toContain(line);
+    await expect.poll(() => told).toContain(line);
     const written = () => readFileSync(join(directory, "functions.log"), "utf8");
-    await expect.poll(written, { timeout: 10_000 }).toContain(line);
+    await expect.poll(written).toContain(line);
   });
 
   test("is shown to nobody else on this machine", () => {
@@ -175,7 +176,7 @@ describe("what npm start serves", { timeout: 60_000 }, () => {
   test("keeps limits that were set, through an orderly stop", async () => {
     const command = ["infra/commands/organizations.ts", "set", "demo", "--rate", "2", "--burst", "2"];
     await promisify(execFile)(process.execPath, command, {
-      env: { PATH: process.env["PATH"], DATA_DIR: directory },
+      env: { ...childEnvironment(), DATA_DIR: directory },
     });
     running.kill("SIGTERM");
     expect(await once(running, "exit")).toEqual([0, null]);
@@ -202,13 +203,9 @@ test("serves on AWS's terms: what is refused succeeds when it is tried again, an
 
   const work_items = Array.from({ length: 100 }, (_, index) => ({ external_id: `item ${index}`, type: "call" }));
   await expect
-    .poll(async () => (await callUntilDone("/v1/work_items/batch", json({ work_items }))).body.data, {
-      timeout: 30_000,
-    })
+    .poll(async () => (await callUntilDone("/v1/work_items/batch", json({ work_items }))).body.data)
     .toMatchObject({ summary: { total: 100, unchanged: 100 } });
-  await expect
-    .poll(async () => (await callUntilDone("/v1/work_items?limit=100")).body.data, { timeout: 30_000 })
-    .toHaveLength(100);
+  await expect.poll(async () => (await callUntilDone("/v1/work_items?limit=100")).body.data).toHaveLength(100);
   const form = new FormData();
   const rows = Array.from({ length: 300 }, (_, index) => `item ${index},chat`);
   form.append("upload[file]", new Blob([`external_id,type\n${rows.join("\n")}\n`], { type: "text/csv" }), "items.csv");
@@ -223,7 +220,7 @@ test("serves on AWS's terms: what is refused succeeds when it is tried again, an
     .toMatchObject({ status: "completed", created_rows: 200, updated_rows: 100, failed_rows: 0 });
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
-}, 180_000);
+});
 
 test.each([
   ["a port that is none", { PORT: "http" }, "Cannot start: PORT is http: it must be a number from 0 to 65535\n"],

@@ -58,9 +58,7 @@ describe("tables that were kept from an earlier version", () => {
     expect(await indexesOf(table)).toEqual(["agents", "listing"]);
 
     const stop = reindexKeptOrganizations(runtime.dynamodb, runtime.environment);
-    await expect
-      .poll(async () => (await getOrganization(runtime, organization.id)).agents_indexed, { timeout: 30_000 })
-      .toBe(true);
+    await expect.poll(async () => (await getOrganization(runtime, organization.id)).agents_indexed).toBe(true);
     await stop();
     const listed = await call("listWorkItems", { query: { agent_external_id: "ann", limit: 100 } });
     expect(listed.body["data"]).toHaveLength(100);

@@ -12,11 +12,11 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
     [stack, browser] = await Promise.all([startLocalService(), startBrowser()]);
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
-  }, 60_000);
+  });
 
   test("lists every operation, and sends a request with a key, without a complaint of the browser", async () => {
     const { page, complaints } = await openPage(browser, [stack.baseUrl]);
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await takeScreenshot(page, "docs-tried");
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test("works below the name of a stage, which a server in front takes away", async () => {
     const { port } = new URL(stack.baseUrl);
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await page.getByRole("heading", { name: "1. The file" }).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test("shows a guide's code in the language that was chosen, by mouse and by keyboard, in every group", async () => {
     const { page, complaints } = await openPage(browser, [stack.baseUrl]);
@@ -96,26 +96,22 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect(await visible()).toEqual(["ts"]);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test.each(
     Object.entries(SCREENS).flatMap(([name, screen]) =>
       (["light", "dark"] as const).map((colorScheme) => [name, colorScheme, screen] as const),
     ),
-  )(
-    "fits on a %s in %s",
-    async (name, colorScheme, screen) => {
-      const { page, complaints } = await openPage(browser, [stack.baseUrl], { ...screen, colorScheme });
-      for (const path of ["", "docs", "docs/files"]) {
-        await page.goto(`${stack.baseUrl}/${path}`);
-        if (path === "docs") await page.locator(".opblock").first().waitFor();
-        await takeScreenshot(page, `${path.replace("/", "-") || "home"}-${name}-${colorScheme}`);
-        const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-        expect([path, overflow]).toEqual([path, 0]);
-      }
-      expect(complaints).toEqual([]);
-      await page.context().close();
-    },
-    120_000,
-  );
+  )("fits on a %s in %s", async (name, colorScheme, screen) => {
+    const { page, complaints } = await openPage(browser, [stack.baseUrl], { ...screen, colorScheme });
+    for (const path of ["", "docs", "docs/files"]) {
+      await page.goto(`${stack.baseUrl}/${path}`);
+      if (path === "docs") await page.locator(".opblock").first().waitFor();
+      await takeScreenshot(page, `${path.replace("/", "-") || "home"}-${name}-${colorScheme}`);
+      const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect([path, overflow]).toEqual([path, 0]);
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalStack } from "../../../infra/local/local-stack.ts";
 import { codeOf, type Language, LANGUAGES, readGuides, renderGuide } from "../../../infra/pages/guides.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
 import { startLocalService } from "../../support/local-service.ts";
 
 /** The programs that run the code of each language, and the name that it must have. */
@@ -40,8 +41,8 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
 let stack: LocalStack;
 beforeAll(async () => {
   stack = await startLocalService();
-}, 180_000);
-afterAll(() => stack?.stop(), 60_000);
+});
+afterAll(() => stack?.stop());
 
 describe("the guides", () => {
   test("are five, each with its title and with code in every language", () => {
@@ -68,7 +69,7 @@ describe("the guides", () => {
         writeFileSync(join(directory, file), language === "ts" ? code : code.replaceAll(/\b500([01])\b/g, "50$1"));
         const { stdout, stderr } = await promisify(execFile)(command, [...args, file], {
           cwd: directory,
-          env: { PATH: process.env["PATH"], BASE_URL: stack.baseUrl, API_KEY: stack.apiKey, NODE_NO_WARNINGS: "1" },
+          env: { ...childEnvironment(), BASE_URL: stack.baseUrl, API_KEY: stack.apiKey, NODE_NO_WARNINGS: "1" },
         });
         expect(stdout).toMatch(EXPECTED[name]!);
         expect(stderr).toBe("");
@@ -76,7 +77,6 @@ describe("the guides", () => {
         rmSync(directory, { recursive: true });
       }
     },
-    300_000,
   );
 
   test("sync 5,000 tickets, all of which are there", async () => {
@@ -87,5 +87,5 @@ describe("the guides", () => {
       const { data } = (await response.json()) as { data: { type: string }[] };
       expect(data).toMatchObject([{ type: "ticket", custom_attributes: { source: "desk" } }]);
     }
-  }, 60_000);
+  });
 });

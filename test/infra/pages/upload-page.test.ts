@@ -87,11 +87,11 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     const [, bucket = ""] =
       /connect-src 'self' (\S+);/.exec(response.headers.get("content-security-policy") ?? "") ?? [];
     origins = [stack.baseUrl, bucket];
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
-  }, 60_000);
+  });
 
   test("takes another system's file from its first rows to items that can be looked at", async () => {
     const { page, complaints } = await begin();
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await filters.getByLabel("Agent's e-mail").fill("agent1@example.com");
     await page.getByRole("button", { name: "Show", exact: true }).click();
     const items = page.getByRole("region", { name: "Items" });
-    await expect.poll(() => items.locator("tbody tr").count(), { timeout: 60_000 }).toBe(8);
+    await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
     await takeScreenshot(page, "upload-items");
     expect(await accessibilityFindings(page)).toEqual([]);
     const [download] = await Promise.all([
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await page.evaluate<string>(kept)).not.toContain(stack.apiKey);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 240_000);
+  });
 
   test("makes events of a log's rows, in UTF-16, and shows them as a timeline", async () => {
     const { page, complaints } = await begin();
@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await accessibilityFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 180_000);
+  });
 
   test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
     const { page, complaints } = await begin();
@@ -258,7 +258,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["41", "0"]);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 180_000);
+  });
 
   test("posts a large file to the bucket, and goes on with its job after it was closed", async () => {
     const { page, complaints } = await begin();
@@ -279,7 +279,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await count(again.page, "created")).toBe("300");
     expect(again.complaints).toEqual([]);
     await again.page.context().close();
-  }, 240_000);
+  });
 
   test("cancels a job that is open", async () => {
     const asked = await fetch(`${stack.baseUrl}/v1/work_items/upload`, {
@@ -298,7 +298,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test("makes one job of a request whose response was lost, and says what to do when the key is revoked", async () => {
     const { page } = await begin();
@@ -325,7 +325,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByRole("link", { name: "lost.csv" }).click();
     await page.getByText("Paste another one; a job that has begun goes on.").waitFor();
     await page.context().close();
-  }, 120_000);
+  });
 
   test("is used with the keyboard alone", async () => {
     const { page, complaints } = await openPage(browser, origins);
@@ -357,7 +357,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await count(page, "created")).toBe("1");
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test("says one sentence for a wrong key, an empty file, an old workbook and a lost connection", async () => {
     const { page } = await openPage(browser, origins);
@@ -387,37 +387,34 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await opened.page.getByRole("button", { name: "Try" }).click();
     await opened.page.getByText("Nothing was written").waitFor();
     await opened.page.context().close();
-  }, 180_000);
+  });
 
-  test.each(Object.entries(SCREENS))(
-    "fits on a %s, light and dark, without a finding of axe",
-    async (name, screen) => {
-      const { page, complaints } = await openPage(browser, origins, screen);
-      const check = async (state: string): Promise<void> => {
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme });
-          await takeScreenshot(page, `upload-${state}-${name}-${colorScheme}`);
-          expect([state, colorScheme, await accessibilityFindings(page)]).toEqual([state, colorScheme, []]);
-          expect([state, await page.evaluate("document.documentElement.scrollWidth - innerWidth")]).toEqual([state, 0]);
-        }
-      };
-      await page.goto(`${stack.baseUrl}/upload`);
-      await page.getByLabel("API key of your organization").fill(stack.apiKey);
-      await check("key");
-      await page.keyboard.press("Enter");
-      await chooseFile(page, "tickets.csv", TICKETS);
-      await page.getByText("What the 2 other columns hold").click();
-      await check("file");
-      await page.getByRole("button", { name: "Try" }).click();
-      await page.getByRole("region", { name: /failed rows/ }).waitFor();
-      await check("job");
-      for (const path of ["", "docs/files"]) {
-        await page.goto(`${stack.baseUrl}/${path}`);
-        await check(path.replace("/", "-") || "home");
+  test.each(Object.entries(SCREENS))("fits on a %s, light and dark, without a finding of axe", async (name, screen) => {
+    const { page, complaints } = await openPage(browser, origins, screen);
+    const check = async (state: string): Promise<void> => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await takeScreenshot(page, `upload-${state}-${name}-${colorScheme}`);
+        const findings = await accessibilityFindings(page, colorScheme === "light" ? "all" : "colours");
+        expect([state, colorScheme, findings]).toEqual([state, colorScheme, []]);
+        expect([state, await page.evaluate("document.documentElement.scrollWidth - innerWidth")]).toEqual([state, 0]);
       }
-      expect(complaints).toEqual([]);
-      await page.context().close();
-    },
-    180_000,
-  );
+    };
+    await page.goto(`${stack.baseUrl}/upload`);
+    await page.getByLabel("API key of your organization").fill(stack.apiKey);
+    await check("key");
+    await page.keyboard.press("Enter");
+    await chooseFile(page, "tickets.csv", TICKETS);
+    await page.getByText("What the 2 other columns hold").click();
+    await check("file");
+    await page.getByRole("button", { name: "Try" }).click();
+    await page.getByRole("region", { name: /failed rows/ }).waitFor();
+    await check("job");
+    for (const path of ["", "docs/files"]) {
+      await page.goto(`${stack.baseUrl}/${path}`);
+      await check(path.replace("/", "-") || "home");
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -13,11 +13,11 @@ const scratch = mkdtempSync(join(tmpdir(), "scratch-project-"));
 let stack: LocalStack;
 beforeAll(async () => {
   stack = await startLocalService();
-}, 180_000);
+});
 afterAll(async () => {
   await stack?.stop();
   rmSync(scratch, { recursive: true, force: true });
-}, 60_000);
+});
 
 const execute = promisify(execFile);
 const run = async (command: string, args: string[], cwd: string, variables: Record<string, string> = {}) =>
@@ -95,4 +95,4 @@ it("is packed and used by a project that has nothing else: 5,000 tickets, 10 cha
     status: "completed",
     failed: [expect.stringMatching(/^3 .*status/)],
   });
-}, 240_000);
+});

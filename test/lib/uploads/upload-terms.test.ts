@@ -43,7 +43,7 @@ const failRequests = (
 const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
 
 describe("a job goes on", () => {
-  it("through an hour in which the table is throttled most of the time", { timeout: 60_000 }, async () => {
+  it("through an hour in which the table is throttled most of the time", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
     await uploads.split(id);
     let calls = 0;
@@ -72,30 +72,26 @@ describe("a job goes on", () => {
     ["AccessDeniedException", 400],
     ["ResourceNotFoundException", 400],
     ["ExpiredTokenException", 400],
-  ])(
-    "once %s is over, and none of its rows has failed",
-    async (name, httpStatusCode) => {
-      const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\nC\n");
-      await uploads.split(id);
-      const stop = failRequests(uploads.runtime.dynamodb, (command) => {
-        if (!/^(BatchExecuteStatement|PutItem|Put)Command$/.test(command)) return undefined;
-        uploads.clock.advance(1000);
-        return { name, httpStatusCode };
-      });
-      for (let run = 0; run < 4; run++) {
-        const [message] = await uploads.harness.take("parts");
-        if (message) await uploads.harness.apply(sqsEvent(message), lambdaContext(60_000));
-        uploads.clock.advance(2 * MINUTE_MS);
-        await uploads.sweep();
-      }
-      stop();
-      uploads.clock.advance(3 * MINUTE_MS);
+  ])("once %s is over, and none of its rows has failed", async (name, httpStatusCode) => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\nC\n");
+    await uploads.split(id);
+    const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+      if (!/^(BatchExecuteStatement|PutItem|Put)Command$/.test(command)) return undefined;
+      uploads.clock.advance(1000);
+      return { name, httpStatusCode };
+    });
+    for (let run = 0; run < 4; run++) {
+      const [message] = await uploads.harness.take("parts");
+      if (message) await uploads.harness.apply(sqsEvent(message), lambdaContext(60_000));
+      uploads.clock.advance(2 * MINUTE_MS);
       await uploads.sweep();
-      await uploads.harness.drain();
-      expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3, failed_rows: 0 });
-    },
-    60_000,
-  );
+    }
+    stop();
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3, failed_rows: 0 });
+  });
 
   it("where a transaction conflicts with the splitter's checkpoint", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
@@ -135,36 +131,28 @@ describe("messages of S3", () => {
 });
 
 describe("the sweep", () => {
-  it(
-    "finds another organization's lost message in the same minute, however many jobs one has open",
-    { timeout: 120_000 },
-    async () => {
-      const { store } = uploads.harness;
-      const neighbour = await createTestOrganization(uploads.runtime);
-      const forms = 2000;
-      for (let from = 0; from < forms; from += 100) {
-        await Promise.all(
-          Array.from({ length: 100 }, () =>
-            store.create(
-              neighbour.organization,
-              { id: randomUUID(), origin: "form", expected_size: 1 },
-              uploads.clock(),
-            ),
-          ),
-        );
-      }
-      const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
-      uploads.clock.advance(3 * MINUTE_MS);
-      // Time for a few jobs: each look at one takes the sweep some milliseconds.
-      const stop = failRequests(uploads.runtime.s3, () => {
-        uploads.clock.advance(1000);
-        return undefined;
-      });
-      await uploads.sweep();
-      stop();
-      expect(await uploads.harness.take("split")).toContainEqual(splitMessage(uploads.jobKey(id)));
-    },
-  );
+  it("finds another organization's lost message in the same minute, however many jobs one has open", async () => {
+    const { store } = uploads.harness;
+    const neighbour = await createTestOrganization(uploads.runtime);
+    const forms = 2000;
+    for (let from = 0; from < forms; from += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, () =>
+          store.create(neighbour.organization, { id: randomUUID(), origin: "form", expected_size: 1 }, uploads.clock()),
+        ),
+      );
+    }
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
+    uploads.clock.advance(3 * MINUTE_MS);
+    // Time for a few jobs: each look at one takes the sweep some milliseconds.
+    const stop = failRequests(uploads.runtime.s3, () => {
+      uploads.clock.advance(1000);
+      return undefined;
+    });
+    await uploads.sweep();
+    stop();
+    expect(await uploads.harness.take("split")).toContainEqual(splitMessage(uploads.jobKey(id)));
+  });
 
   it("looks at a form when its file must have come, not before", async () => {
     const { id } = dataOf(await uploads.requestForm(256 * 60_000));
@@ -185,30 +173,26 @@ describe("the sweep", () => {
 });
 
 describe("an organization", () => {
-  it(
-    "has at most a hundred unfinished uploads, and repeated requests are still answered",
-    { timeout: 60_000 },
-    async () => {
-      const upload = (headers: Record<string, string> = {}) => uploads.requestForm(10, headers);
-      const first = await upload({ "Idempotency-Key": "first" });
-      for (let count = 1; count < 100; count++) expect((await upload()).status).toBe(202);
-      const refused = await upload();
-      expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "30" } });
-      expect(refused.body.error).toContain("at most 100 uploads may be unfinished");
-      expect(dataOf(await upload({ "Idempotency-Key": "first" })).id).toBe(dataOf(first).id);
+  it("has at most a hundred unfinished uploads, and repeated requests are still answered", async () => {
+    const upload = (headers: Record<string, string> = {}) => uploads.requestForm(10, headers);
+    const first = await upload({ "Idempotency-Key": "first" });
+    for (let count = 1; count < 100; count++) expect((await upload()).status).toBe(202);
+    const refused = await upload();
+    expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "30" } });
+    expect(refused.body.error).toContain("at most 100 uploads may be unfinished");
+    expect(dataOf(await upload({ "Idempotency-Key": "first" })).id).toBe(dataOf(first).id);
 
-      await uploads.cancel(dataOf(first).id);
-      expect((await upload()).status).toBe(202);
-      const neighbour = await createTestOrganization(uploads.runtime);
-      const response = await call(createUploadWorkItems(uploads.runtime), {
-        method: "POST",
-        resource: "/v1/work_items/upload",
-        body: { upload: { filename: "a.csv", size: 1 } },
-        key: neighbour.key,
-      });
-      expect(response.status).toBe(202);
-    },
-  );
+    await uploads.cancel(dataOf(first).id);
+    expect((await upload()).status).toBe(202);
+    const neighbour = await createTestOrganization(uploads.runtime);
+    const response = await call(createUploadWorkItems(uploads.runtime), {
+      method: "POST",
+      resource: "/v1/work_items/upload",
+      body: { upload: { filename: "a.csv", size: 1 } },
+      key: neighbour.key,
+    });
+    expect(response.status).toBe(202);
+  });
 });
 
 describe("a worker that sleeps longer than its lease", () => {

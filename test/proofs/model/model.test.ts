@@ -10,13 +10,13 @@ describe("the service and its model", () => {
     const { sequences, commands } = await runSequences(24, SEED);
     expect(sequences).toBe(24);
     expect(commands).toBeGreaterThan(200);
-  }, 120_000);
+  });
 
   it(`let calls at the same time happen one after another (seed ${SEED})`, async () => {
     const { histories, unknown } = await runHistories(32, SEED);
     expect(histories).toBe(32);
     expect(unknown).toBeGreaterThan(5);
-  }, 120_000);
+  });
 });
 
 describe("the search for an order", () => {

@@ -5,6 +5,7 @@ import {
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
 import type { Context, SQSBatchResponse } from "aws-lambda";
+import { onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
@@ -28,16 +29,21 @@ interface Sent {
   readonly statements: number;
 }
 
-/** Makes functions write their metrics, as they do in Lambda. @returns takes the lines that were written */
+/** Makes functions write their metrics, as they do in Lambda, in this test. @returns takes the lines that were written */
 const captureLog = (): (() => readonly string[]) => {
   const lines: string[] = [];
-  Object.assign(process.env, {
+  const variables = {
     POWERTOOLS_DEV: "true",
     POWERTOOLS_METRICS_DISABLED: "false",
     POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
     POWERTOOLS_SERVICE_NAME: STACK,
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const log = vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    log.mockRestore();
   });
-  console.log = (line: unknown) => void lines.push(String(line));
   return () => lines.splice(0);
 };
 
