@@ -1,6 +1,8 @@
+import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { create as createApplyUploadPart } from "../../functions/apply-upload-part.ts";
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
@@ -13,6 +15,7 @@ import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { apiEvent, createTestOrganization, lambdaContext } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import type { RowWritesMessage } from "./row-writes-server.ts";
 import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./uploads-data.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
@@ -199,13 +202,41 @@ const compareWithBatch = async (): Promise<Comparison> => {
 /** What AWS takes for a request, in milliseconds, beside the time of the engine. */
 const LATENCY_MS = { read: 5, write: 12, object: 20 } as const;
 const READS: readonly unknown[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];
+const ROW_WRITES = "BatchExecuteStatementCommand";
+const ROW_WRITES_SERVER = fileURLToPath(new URL("row-writes-server.ts", import.meta.url));
+
+const messageFrom = async (child: ChildProcess): Promise<RowWritesMessage> => {
+  const [message] = (await once(child, "message")) as [RowWritesMessage];
+  return message;
+};
+
+/** Sends the writes of rows to a server of their own, but for single ones. @returns a function that counts all */
+const redirectRowWrites = async (): Promise<() => Promise<number>> => {
+  const server = fork(ROW_WRITES_SERVER, [String(LATENCY_MS.write)], { execArgv: [] });
+  const ready = await messageFrom(server);
+  let single = 0;
+  runtime.dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName === ROW_WRITES && "port" in ready) Object.assign(args.request as object, ready);
+        if (commandName === "PutCommand" || commandName === "PutItemCommand") single++;
+        return next(args);
+      },
+    { step: "build", name: "server of row writes" },
+  );
+  return async () => {
+    server.send("count");
+    const message = await messageFrom(server);
+    return "statements" in message ? message.statements + single : 0;
+  };
+};
 
 const addLatencies = (): void => {
   const options = { step: "initialize", name: "latency of AWS" } as const;
   runtime.dynamodb.middlewareStack.add(
     (next, { commandName }) =>
       async (request) => {
-        await sleep(READS.includes(commandName) ? LATENCY_MS.read : LATENCY_MS.write);
+        if (commandName !== ROW_WRITES) await sleep(READS.includes(commandName) ? LATENCY_MS.read : LATENCY_MS.write);
         return next(request);
       },
     options,
@@ -246,8 +277,11 @@ const applyIn = async (batchSize: number, rows: number): Promise<Busy> => {
 const withLatencies = async (): Promise<readonly [number, Busy][]> => {
   await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
   addLatencies();
+  const countRowWrites = await redirectRowWrites();
   const found: [number, Busy][] = [];
   for (const batchSize of BATCH_SIZES) found.push([batchSize, await applyIn(batchSize, ROWS_COMPARED)]);
+  const written = await countRowWrites();
+  if (written !== BATCH_SIZES.length * ROWS_COMPARED) throw new Error(`${written} rows were written`);
   return found;
 };
 
