@@ -46,13 +46,13 @@ const isFaultOfRow = (error: unknown): boolean =>
 const ITEMS_AT_ONCE = 100;
 
 /** Cuts rows into groups, each with all rows of its items in file order. */
-const groupsOf = (rows: readonly ValidRow[]): ValidRow[][] => {
+const groupsOf = (rows: readonly ValidRow[], items: number): ValidRow[][] => {
   const groups: ValidRow[][] = [];
   const groupOfItem = new Map<string, ValidRow[]>();
   for (const row of rows) {
     let group = groupOfItem.get(row.input.external_id);
     if (group === undefined) {
-      if (groupOfItem.size % ITEMS_AT_ONCE === 0) groups.push([]);
+      if (groupOfItem.size % items === 0) groups.push([]);
       group = groups.at(-1)!;
       groupOfItem.set(row.input.external_id, group);
     }
@@ -80,7 +80,7 @@ export interface ApplyRowsOptions {
  * @returns the results by row number
  * @throws RowsPendingError at the deadline, or from `guard`
  */
-export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
+export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) => {
   const attempt = async (
     organization: Organization,
     rows: readonly ValidRow[],
@@ -119,7 +119,7 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock) => {
   ): Promise<ReadonlyMap<number, RowResult>> => {
     const results = new Map<number, RowResult>();
     let { assumeNew } = options;
-    for (const group of groupsOf(rows)) {
+    for (const group of groupsOf(rows, itemsAtOnce)) {
       let pending: readonly ValidRow[] = group;
       for (let round = 1; pending.length > 0; round++) {
         // A dry run must know the items: what it writes does not show whether they exist.

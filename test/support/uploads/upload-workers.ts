@@ -18,10 +18,11 @@ import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.t
 import type { TestFile } from "./test-file.ts";
 import type { TestRuntime } from "../runtime.ts";
 
-/** Small limits, so that a file of a few hundred rows has several parts, segments and windows. */
+/** Small limits, so that a file of a few hundred rows has several parts, segments, windows and groups of items. */
 const SMALL = {
   split: { segmentBytes: 12_000, partBytes: 8000, largePartBytes: 8000 },
   window: { rows: 60, bytes: 4096 },
+  itemsAtOnce: 15,
 } as const;
 
 /** Makes the workers of upload jobs as their functions do, but with small limits. */
@@ -41,7 +42,7 @@ export const createWorkers = (runtime: TestRuntime) => {
     ...shared,
     findOrganization: (id) => access.findOrganization(id),
     findEndedJobs: createFindEndedJobs(runtime),
-    applyRows: createApplyRows(createApplyWorkItems(runtime), clock),
+    applyRows: createApplyRows(createApplyWorkItems(runtime), clock, SMALL.itemsAtOnce),
     onEnd: () => undefined,
     limits: SMALL.window,
   });
