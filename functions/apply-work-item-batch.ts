@@ -11,7 +11,7 @@ import { countFitting, RESPONSE_MAX_BYTES, responseBytes } from "../lib/runtime/
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { type ApplyResult, createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
-import type { BatchOutcome, BatchResult } from "../lib/work-items/work-item.ts";
+import type { BatchResult } from "../lib/work-items/work-item.ts";
 import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
@@ -73,23 +73,9 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       items.map((item, index) => resultOf(item, index, ofAll[index])),
       ofAll,
     );
-    const count = (status: BatchOutcome): number => results.filter((result) => result.status === status).length;
-    return {
-      body: {
-        data: {
-          dry_run: dryRun,
-          summary: {
-            total: results.length,
-            created: count("created"),
-            updated: count("updated"),
-            unchanged: count("unchanged"),
-            restored: count("restored"),
-            error: count("error"),
-          },
-          results,
-        },
-      },
-    };
+    const summary = { total: results.length, created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
+    for (const { status } of results) summary[status] += 1;
+    return { body: { data: { dry_run: dryRun, summary, results } } };
   });
 };
 

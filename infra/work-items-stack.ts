@@ -100,30 +100,25 @@ export class WorkItemsStack extends Stack {
       logGroups.push(logGroup);
       return target;
     };
-    const functionOf = ({
-      name,
-      summary,
-      permissions,
-      bodyKind,
-    }: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">) =>
+    const functionOf = (route: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">) =>
       keepLogGroup(
-        new ServiceFunction(this, toPascalCase(name), {
+        new ServiceFunction(this, toPascalCase(route.name), {
           ...sharedProps,
           environment: apiEnvironment,
-          name,
-          summary,
-          permissions,
-          memorySize: bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
+          name: route.name,
+          summary: route.summary,
+          permissions: route.permissions,
+          memorySize: route.bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
           timeout: API_TIMEOUT,
         }),
       );
+    const needsNothing = { permissions: {}, bodyKind: "none" } as const;
     const rejectUnknownRoute = functionOf({
+      ...needsNothing,
       name: REJECT_UNKNOWN_ROUTE,
       summary: "Responds with 404 or 405",
-      permissions: {},
-      bodyKind: "none",
     });
-    const page = functionOf({ ...pages, permissions: {}, bodyKind: "none" });
+    const page = functionOf({ ...needsNothing, ...pages });
     page.addEnvironment("BUCKET_ORIGIN", `https://${buckets.uploads.bucketRegionalDomainName}`);
     api.serve({
       routes: allRoutes,

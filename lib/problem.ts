@@ -31,6 +31,10 @@ export interface Problem {
   readonly isParameter?: boolean;
 }
 
+/** The problem at a path, if there is one: a list of none or one. */
+export const problemIf = (isWrong: boolean, path: Problem["path"], code: ProblemCode, message: string): Problem[] =>
+  isWrong ? [{ path, code, message }] : [];
+
 /** A problem of a value under a key of another value. */
 export const under = (key: PropertyKey, problem: Problem): Problem => ({ ...problem, path: [key, ...problem.path] });
 

@@ -1,16 +1,13 @@
 import * as z from "zod";
 
-/** One regional deployment: a separate stack that shares nothing with the others. */
-export interface Region {
-  /** The AWS region that the stack is deployed to. */
-  readonly awsRegion: string;
-}
-
-/** All regions by code. API keys, stack names and host names contain the code's two lower-case letters. */
+/**
+ * All regional deployments by code, each a separate stack in an AWS region that shares nothing with the others. API keys, stack
+ * names and host names contain the code's two lower-case letters.
+ */
 export const REGIONS = {
   us: { awsRegion: "us-east-1" },
   eu: { awsRegion: "eu-west-1" },
-} as const satisfies Record<string, Region>;
+} as const satisfies Record<string, { readonly awsRegion: string }>;
 
 /** Code of a region. */
 export type RegionCode = keyof typeof REGIONS;

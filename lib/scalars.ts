@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ProblemCode } from "./problem.ts";
+import type { Problem, ProblemCode } from "./problem.ts";
 import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
 
 /** Length limits count Unicode code points, as JSON Schema's `maxLength` does. */
@@ -112,14 +112,8 @@ export const boundedArray = <S extends z.ZodType>(schema: S, max: number, what: 
 /** A JSON object in a response. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 
-interface Forbidden {
-  readonly path: (string | number)[];
-  readonly code: ProblemCode;
-  readonly message: string;
-}
-
 /** The first value that custom attributes must not contain: its path, and a message that says why. */
-const findForbidden = (value: unknown, path: (string | number)[]): Forbidden | null => {
+const findForbidden = (value: unknown, path: Problem["path"]): Problem | null => {
   if (typeof value === "number" || isRawJson(value)) {
     const isFinite = Number.isFinite(isRawJson(value) ? Number(value.rawJSON) : value);
     return isFinite ? null : { path, code: "too_big", message: "must be a finite number" };
@@ -144,7 +138,7 @@ export const customAttributes = z
     const found = findForbidden(value, []);
     if (found) {
       const { path, message, code } = found;
-      context.addIssue({ code: "custom", path, message, params: { code } });
+      context.addIssue({ code: "custom", path: [...path], message, params: { code } });
       return;
     }
     if (Buffer.byteLength(JSON.stringify(value)) > CUSTOM_ATTRIBUTES_MAX_BYTES) {

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { WorkItemInput } from "../../lib/client/client.ts";
 import { isJsonObject, parseJson } from "../../lib/json.ts";
 import { type Command, EXIT, note, onlyArgument, print } from "./command.ts";
-import { startProgress } from "./progress.ts";
+import { withProgress } from "./progress.ts";
 import { CommandError } from "./service-client.ts";
 
 /** An object as it stands in the file: the service says what is wrong with it. Numbers keep their digits. */
@@ -58,22 +58,19 @@ export const batchCommand: Command = {
       if (isJson) print(JSON.stringify({ line: number, external_id: externalId, status, error }));
       else if (error !== null) note(`line ${number}: ${error}`);
     };
-    const progress = startProgress("batch", "items");
     // Lines of items whose results are awaited, which come in the same order.
     const lines: number[] = [];
     const items = itemsIn(path, {
       onItem: (number) => lines.push(number),
       onError: (number, error) => count(number, "error", error),
     });
-    let done = 0;
-    try {
+    await withProgress("batch", "items", async (update) => {
+      let done = 0;
       for await (const result of client().workItems.apply(items, { dryRun: isDry, onInvalid: "skip" })) {
         count(lines.shift() ?? 0, result.status, result.error, result.external_id);
-        progress.update(++done, done);
+        update(++done, done);
       }
-    } finally {
-      progress.stop();
-    }
+    });
     const described = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`);
     if (!isJson) print(`${described.join(", ")}${isDry ? " (dry run)" : ""}`);
     return (counts["error"] ?? 0) > 0 ? EXIT.someFailed : EXIT.done;

@@ -19,7 +19,7 @@ import {
   UsageError,
 } from "./command.ts";
 import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
-import { startProgress } from "./progress.ts";
+import { withProgress } from "./progress.ts";
 import { readList, type RowList } from "./row-list.ts";
 import { CommandError } from "./service-client.ts";
 
@@ -88,14 +88,9 @@ const runImport = async (client: Client, options: Options, path: string, file: C
   let { job } = upload;
   if (waits) {
     note(`the upload is ${upload.id}; it goes on if this command is stopped`);
-    const progress = startProgress("import", "rows");
-    try {
-      job = await upload.wait({
-        onProgress: (now) => progress.update(now.succeeded_rows + now.failed_rows, now.total_rows),
-      });
-    } finally {
-      progress.stop();
-    }
+    job = await withProgress("import", "rows", (update) =>
+      upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
+    );
     await saveList(client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(client, upload.id, "results", lists.results);
   }

@@ -1,6 +1,6 @@
-import type { Client } from "../../lib/client/client.ts";
+import type { Client, WorkItem } from "../../lib/client/client.ts";
 import { entriesOf, type Page } from "../../lib/client/pages.ts";
-import { toCell } from "../../lib/uploads/csv/csv-row.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "../import-files/item-csv.ts";
 import {
   type Command,
   type CommandCall,
@@ -11,7 +11,7 @@ import {
   textOption,
   UsageError,
 } from "./command.ts";
-import { CommandError, type Json, keepingDigits } from "./service-client.ts";
+import { CommandError, keepingDigits } from "./service-client.ts";
 
 const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -26,51 +26,33 @@ const idOf = async ({ workItems }: Client, name: string): Promise<string> => {
 const FILTERS = ["external-id", "agent-external-id", "agent-email", "type", "status", "completed-from", "completed-to"];
 
 /** The items that fit the filters, in the order of the list. */
-async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<Json> {
+async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<WorkItem> {
   const filters = FILTERS.flatMap((name) => {
     const value = textOption(options, name);
     return value === undefined ? [] : [[name.replaceAll("-", "_"), value] as const];
   });
   let left = most;
-  const readPage = (cursor: { readonly cursor?: string }): Promise<Page<Json>> => {
+  const items = entriesOf((cursor) => {
     const query = { ...Object.fromEntries(filters), ...cursor, limit: Math.min(PAGE, left) };
-    return keepingDigits(http.GET("/v1/work_items", { params: { query }, parseAs: "text" }));
-  };
-  for await (const item of entriesOf(readPage)) {
+    return keepingDigits<Page<WorkItem>>(http.GET("/v1/work_items", { params: { query }, parseAs: "text" }));
+  });
+  for await (const item of items) {
     yield item;
     if (--left === 0) return;
   }
 }
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const agentOf = (item: Json): Json => item["agent"] as Json;
-
-/** Columns of a CSV file that can be uploaded again. */
-const COLUMNS: readonly (readonly [column: string, valueOf: (item: Json) => string | null])[] = [
-  ["external_id", (item) => textOf(item["external_id"])],
-  ["agent_email", (item) => textOf(agentOf(item)["email"])],
-  ["agent_name", (item) => textOf(agentOf(item)["name"])],
-  ["agent_external_id", (item) => textOf(agentOf(item)["external_id"])],
-  ["type", (item) => textOf(item["type"])],
-  ["status", (item) => textOf(item["status"])],
-  ["completed_at", (item) => textOf(item["completed_at"])],
-  ["custom_attributes", (item) => JSON.stringify(item["custom_attributes"])],
-];
-const CSV_HEADER = COLUMNS.map(([column]) => column).join(",");
-const toCsvLine = (item: Json): string => COLUMNS.map(([, valueOf]) => toCell(valueOf(item) ?? "", ",")).join(",");
-
-const printCsv = async (items: AsyncIterable<Json>): Promise<void> => {
-  print(CSV_HEADER);
-  for await (const item of items) print(toCsvLine(item));
+const printCsv = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+  print(ITEM_CSV_HEADER);
+  for await (const item of items) print(itemCsvLine(item));
 };
-const printJson = async (items: AsyncIterable<Json>): Promise<void> => {
+const printJson = async (items: AsyncIterable<WorkItem>): Promise<void> => {
   for await (const item of items) print(JSON.stringify(item));
 };
-const printTable = async (items: AsyncIterable<Json>): Promise<void> => {
-  for await (const item of items) {
-    const agent = agentOf(item);
-    const who = agent["name"] ?? agent["email"] ?? agent["external_id"] ?? "";
-    print([item["external_id"], item["status"], item["type"], who, item["completed_at"] ?? ""].join("\t"));
+const printTable = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+  for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
+    const who = agent.name ?? agent.email ?? agent.external_id ?? "";
+    print([externalId, status, type, who, completedAt ?? ""].join("\t"));
   }
 };
 
@@ -106,7 +88,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       const service = client();
       const path = { id: await idOf(service, name) };
       const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
-      const { data } = await keepingDigits<{ readonly data: Json }>(call);
+      const { data } = await keepingDigits<{ readonly data: object }>(call);
       print(JSON.stringify(data, null, 2));
       return EXIT.done;
     },

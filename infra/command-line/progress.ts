@@ -1,14 +1,7 @@
 import { Presets, SingleBar } from "cli-progress";
 
-/** A bar with rate and time left on a terminal; nothing in a pipe. */
-export interface Progress {
-  readonly update: (done: number, total: number) => void;
-  readonly stop: () => void;
-}
-
-/** Starts a progress bar on the standard error. @param unit what is counted, such as `rows` */
-export const startProgress = (label: string, unit: string): Progress => {
-  if (!process.stderr.isTTY) return { update: () => undefined, stop: () => undefined };
+/** A bar with rate and time left on the standard error; nothing in a pipe. */
+const startProgress = (label: string, unit: string) => {
   const bar = new SingleBar(
     {
       format: `${label} [{bar}] {value}/{total} ${unit}, {rate} a second, {eta_formatted} left`,
@@ -21,11 +14,21 @@ export const startProgress = (label: string, unit: string): Progress => {
   const started = performance.now();
   bar.start(0, 0, { rate: 0 });
   return {
-    update: (done, total) => {
+    update: (done: number, total: number): void => {
       const seconds = (performance.now() - started) / 1000;
       bar.setTotal(total);
       bar.update(done, { rate: Math.round(done / Math.max(seconds, 0.1)) });
     },
     stop: () => bar.stop(),
   };
+};
+
+/** Shows the progress of work while it runs. @param unit what is counted, such as `rows` */
+export const withProgress = async <T>(
+  label: string,
+  unit: string,
+  work: (update: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> => {
+  const { update, stop } = startProgress(label, unit);
+  return work(update).finally(stop);
 };

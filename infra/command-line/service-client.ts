@@ -11,18 +11,11 @@ export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
-/** Where the service is, and the key to call it with. */
-export interface ServiceAddress {
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-}
-
 /**
- * Finds the service: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service wrote into its data directory.
+ * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service wrote into its data directory.
  * @throws CommandError
  */
-const findService = (variables: NodeJS.Dict<string> = process.env): ServiceAddress => {
+const findService = (variables: NodeJS.Dict<string> = process.env) => {
   const file = join(variables["DATA_DIR"] ?? ".local", "env");
   let local: NodeJS.Dict<string> = {};
   try {
@@ -39,9 +32,6 @@ const findService = (variables: NodeJS.Dict<string> = process.env): ServiceAddre
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
 };
-
-/** A JSON object that a command sends or shows. */
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Attempts after the first. A service that was not started is told of within seconds. */
 const RETRIES = 5;

@@ -50,6 +50,18 @@ export const regionCode = (value: string | undefined): RegionCode => {
   throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)${guess}`);
 };
 
+/** Options of an SDK client with the credentials of these variables, or with those that the SDK finds by itself. */
+export const clientOptions = (variables: Variables, endpoint: string | undefined) => {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = variables;
+  const hasKey = accessKeyId !== undefined && secretAccessKey !== undefined;
+  const credentials = hasKey && { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+  return { maxAttempts: 3, ...(endpoint !== undefined && { endpoint }), ...(credentials && { credentials }) };
+};
+
 /** What a command works on. */
 export interface OpenedAdministration extends Administration {
   /** Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing. */
@@ -66,18 +78,9 @@ export const openAdministration = (target: Target, variables: Variables): Opened
   const table = named ?? all["ACCESS_TABLE"];
   if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
   const region = regionCode(target.region ?? all["REGION_CODE"]);
-  const endpoint = all["AWS_ENDPOINT_URL_DYNAMODB"];
-  const accessKeyId = all["AWS_ACCESS_KEY_ID"];
-  const secretAccessKey = all["AWS_SECRET_ACCESS_KEY"];
-  const sessionToken = all["AWS_SESSION_TOKEN"];
   const client = new DynamoDBClient({
+    ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
     region: target.region === undefined ? (all["AWS_REGION"] ?? REGIONS[region].awsRegion) : REGIONS[region].awsRegion,
-    maxAttempts: 3,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(accessKeyId !== undefined &&
-      secretAccessKey !== undefined && {
-        credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
-      }),
   });
   return {
     dynamodb: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),

@@ -2,24 +2,15 @@ import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import type { Client, Mapping, WorkItemInput } from "../../lib/client/client.ts";
 import { mappingSchema } from "../../lib/uploads/mapping/mapping.ts";
-import { startProgress } from "../command-line/progress.ts";
+import { withProgress } from "../command-line/progress.ts";
 import { readItems } from "../command-line/read-items.ts";
 import { CommandError, explain, openService } from "../command-line/service-client.ts";
 import logMapping from "./incident-log.mapping.json" with { type: "json" };
 
-/** Shows the progress of work, also if it fails. @returns what the work returns, and its seconds */
-const timed = async <T>(
-  label: string,
-  unit: string,
-  work: (update: (done: number, total: number) => void) => Promise<T>,
-): Promise<{ readonly result: T; readonly seconds: number }> => {
-  const progress = startProgress(label, unit);
+/** Shows the progress of work. @returns what the work returns, and its seconds */
+const timed = async <T>(...work: Parameters<typeof withProgress<T>>) => {
   const started = performance.now();
-  try {
-    return { result: await work(progress.update), seconds: (performance.now() - started) / 1000 };
-  } finally {
-    progress.stop();
-  }
+  return { result: await withProgress(...work), seconds: (performance.now() - started) / 1000 };
 };
 
 /** What the batches did, by outcome, and how long it took. */

@@ -41,9 +41,6 @@ const describe = async (client: CloudFormationClient, stackName: string): Promis
   }
 };
 
-const tagsOfStack = ({ Tags = [] }: Stack): StackTags =>
-  Object.fromEntries(Tags.map(({ Key = "", Value = "" }) => [Key, Value]));
-
 /**
  * Checks that a deployment takes nothing away from what is deployed. If the first deployment failed, it lifts the
  * protection of the stack that is left, so that the CDK can delete it and make it again.
@@ -66,7 +63,7 @@ export const checkDeployedStack = async (
     return;
   }
   if (drops.includes("everything")) return;
-  const tags = tagsOfStack(stack);
+  const tags: StackTags = Object.fromEntries((stack.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   if (tags["stage"] === undefined) {
     throw new SettingsError(
       `${stackName}: it was deployed by a version that left no tags, so that nobody knows what would be lost; ` +

@@ -80,6 +80,18 @@ const remainsInWords = (remains: readonly Remaining[]): string[] => [
   ...remains.map(({ what, until }) => `  ${what}: until ${until}`),
 ];
 
+/** What erasing an item or a person has done, or would do, with what remains. */
+const report = (
+  { json, "dry-run": dryRun }: EraseOptions,
+  now: number,
+  result: object,
+  lines: readonly string[],
+): string => {
+  const remains = remainsOfContent(now);
+  if (json) return JSON.stringify({ ...result, dry_run: dryRun, at: isoTime(now), remains });
+  return [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n");
+};
+
 const eraseAll = async (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
   const bar = scanBar("counting");
   const { erased, readUnits } = await countForErasure(runtime, organization, bar.update).finally(bar.stop);
@@ -117,22 +129,9 @@ const eraseOne = async (
   }
   if (!dryRun) console.error("calls that know the item end within 30 s; then it is looked at again");
   const erased = dryRun ? first : await eraseItem(runtime, organization, externalId, { sleep });
-  const at = runtime.clock();
-  const remains = remainsOfContent(at);
-  if (options.json) {
-    return JSON.stringify({
-      organization,
-      external_id: externalId,
-      dry_run: dryRun,
-      at: isoTime(at),
-      ...erased,
-      remains,
-    });
-  }
-  return [
+  return report(options, runtime.clock(), { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
-    ...(dryRun ? [] : remainsInWords(remains)),
-  ].join("\n");
+  ]);
 };
 
 const personInWords = (person: ErasedPerson, address: string, dryRun: boolean): string[] => {
@@ -165,10 +164,7 @@ const eraseAddress = async (
   const erased = await erasePerson(runtime, organization, address, { dryRun, onProgress: bar.update }).finally(
     bar.stop,
   );
-  const at = runtime.clock();
-  const remains = remainsOfContent(at);
-  if (options.json) return JSON.stringify({ organization, dry_run: dryRun, at: isoTime(at), ...erased, remains });
-  return [...personInWords(erased, address, dryRun), ...(dryRun ? [] : remainsInWords(remains))].join("\n");
+  return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
 };
 
 /** `organizations erase`: everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */

@@ -15,17 +15,6 @@ interface Kept extends Source {
   readonly place: ExportPlace;
 }
 
-/** A file that an export is written into. It has its name only when it is complete. */
-export interface ExportFile {
-  /** Where an interrupted export goes on; undefined if this one begins. */
-  readonly from: ExportPlace | undefined;
-  readonly write: (lines: string) => Promise<void>;
-  /** Keeps the place up to which the file is written. */
-  readonly keepPlace: (place: ExportPlace) => Promise<void>;
-  /** Gives the complete file its name. */
-  readonly finish: () => Promise<void>;
-}
-
 const readKept = (file: string, source: Source): Kept | undefined => {
   if (!existsSync(file)) return undefined;
   const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
@@ -40,11 +29,11 @@ const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Pr
 };
 
 /**
- * Opens the file of an export, which only its owner can read. An export that was interrupted goes on in its
+ * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that was interrupted goes on in its
  * `<file>.partial`, from the place in `<file>.partial.json`.
  * @throws UsageError if the file cannot be written
  */
-export const openExportFile = async (file: string, source: Source): Promise<ExportFile> => {
+export const openExportFile = async (file: string, source: Source) => {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const partial = `${file}.partial`;
   const placeFile = `${partial}.json`;
@@ -55,18 +44,21 @@ export const openExportFile = async (file: string, source: Source): Promise<Expo
   let bytes = kept?.bytes ?? 0;
   await handle.truncate(bytes);
   return {
+    /** Where an interrupted export goes on; undefined if this one begins. */
     from: kept?.place,
-    write: async (lines) => {
+    write: async (lines: string): Promise<void> => {
       const chunk = Buffer.from(lines);
       await writeAll(handle, chunk, bytes);
       bytes += chunk.length;
     },
-    keepPlace: async (place) => {
+    /** Keeps the place up to which the file is written. */
+    keepPlace: async (place: ExportPlace): Promise<void> => {
       // Renamed, so that an interruption leaves either the old or the new one.
       await writeFile(`${placeFile}.new`, JSON.stringify({ ...source, bytes, place } satisfies Kept), { mode: 0o600 });
       await rename(`${placeFile}.new`, placeFile);
     },
-    finish: async () => {
+    /** Gives the complete file its name. */
+    finish: async (): Promise<void> => {
       await handle.sync();
       await handle.close();
       await rename(partial, file);

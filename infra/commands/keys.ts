@@ -65,14 +65,8 @@ const withoutHash = (key: ApiKeyRecord) => apiKeyRecordSchema.omit({ hash: true 
 const describeCreated = ({ key, record }: CreatedKey): string =>
   `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
 
-/** A key and the hour of its last use. */
-interface ListedKey {
-  readonly key: ApiKeyRecord;
-  /** ISO 8601; undefined if it was never used, or nobody knows. */
-  readonly usedAt: string | undefined;
-}
-
-const list = async (administration: OpenedAdministration, organization: string | undefined): Promise<ListedKey[]> => {
+/** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or nobody knows. */
+const list = async (administration: OpenedAdministration, organization: string | undefined) => {
   const keys = await (organization === undefined
     ? listAllKeys(administration)
     : listKeys(administration, organization));
@@ -84,7 +78,7 @@ const list = async (administration: OpenedAdministration, organization: string |
   return keys.map((key) => ({ key, usedAt: uses.get(key.key_id) }));
 };
 
-const describeListed = ({ key, usedAt }: ListedKey, now: number): string =>
+const describeListed = (key: ApiKeyRecord, usedAt: string | undefined, now: number): string =>
   [
     key.organization,
     key.key_id,
@@ -120,7 +114,8 @@ const run = async (
       const keys = await list(administration, organization);
       return print(
         keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
-        keys.map((key) => describeListed(key, clock())).join("\n") || `${organization ?? "nobody"} has no keys`,
+        keys.map(({ key, usedAt }) => describeListed(key, usedAt, clock())).join("\n") ||
+          `${organization ?? "nobody"} has no keys`,
       );
     }
     case "rotate": {

@@ -3,7 +3,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { REGIONS } from "../../lib/regions.ts";
 import { type ResourceName, resources } from "../../lib/resources.ts";
 import type { RuntimeWith } from "../../lib/runtime/runtime.ts";
-import { type OpenedAdministration, UsageError } from "./administration.ts";
+import { clientOptions, type OpenedAdministration, UsageError } from "./administration.ts";
 
 /** What commands on an organization's data work with. */
 export type OperatorRuntime = OpenedAdministration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
@@ -17,19 +17,10 @@ export const operatorRuntime = (opened: OpenedAdministration): OperatorRuntime =
     if (found !== undefined) return found;
     throw new UsageError(`where is ${id}? Name the stage: --stage prod --region ${region} (or ${variable})`);
   };
-  const endpoint = variables["AWS_ENDPOINT_URL_S3"];
-  const accessKeyId = variables["AWS_ACCESS_KEY_ID"];
-  const secretAccessKey = variables["AWS_SECRET_ACCESS_KEY"];
-  const sessionToken = variables["AWS_SESSION_TOKEN"];
   const s3 = new S3Client({
+    ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]),
     region: REGIONS[region].awsRegion,
-    maxAttempts: 3,
     forcePathStyle: variables["S3_FORCE_PATH_STYLE"] === "true",
-    ...(endpoint !== undefined && { endpoint }),
-    ...(accessKeyId !== undefined &&
-      secretAccessKey !== undefined && {
-        credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
-      }),
   });
   return {
     ...opened,

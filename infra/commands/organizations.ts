@@ -52,11 +52,7 @@ const wholeNumber = (name: string, text: string | undefined, max: number): numbe
 const withoutSecret = (record: OrganizationRecord) =>
   organizationRecordSchema.omit({ cursor_secret: true }).parse(record);
 
-const set = async (
-  administration: Administration,
-  organization: string,
-  values: Values,
-): Promise<OrganizationRecord> => {
+const set = async (administration: Administration, organization: string, values: Values) => {
   const shards = wholeNumber("listing-shards", values["listing-shards"], LISTING_SHARDS_MAX);
   const record = await putOrganization(administration, organization, {
     rate: wholeNumber("rate", values.rate, RATE_MAX),
@@ -108,27 +104,12 @@ type Command = (opened: OpenedAdministration, organization: string, values: Valu
 
 /** The commands on one organization. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  set: async (opened, organization, values) => {
-    if (!values.create) await existingOrganization(opened, organization, "--create makes a new one");
-    return show(await set(opened, organization, values), values);
-  },
-  show: async (opened, organization, values) => show(await existingOrganization(opened, organization), values),
-  reindex: async (opened, organization, values) => {
-    await existingOrganization(opened, organization);
-    return show(await reindex(opened, organization), values);
-  },
-  export: async (opened, organization, values) => {
-    await existingOrganization(opened, organization);
-    return exportTo(operatorRuntime(opened), organization, values);
-  },
-  import: async (opened, organization, values) => {
-    await existingOrganization(opened, organization);
-    return importFrom(operatorRuntime(opened), organization, values);
-  },
-  erase: async (opened, organization, values) => {
-    await existingOrganization(opened, organization);
-    return erase(operatorRuntime(opened), organization, values);
-  },
+  set: async (opened, organization, values) => show(await set(opened, organization, values), values),
+  show: async (opened, organization, values) => show(await getOrganization(opened, organization), values),
+  reindex: async (opened, organization, values) => show(await reindex(opened, organization), values),
+  export: async (opened, organization, values) => exportTo(operatorRuntime(opened), organization, values),
+  import: async (opened, organization, values) => importFrom(operatorRuntime(opened), organization, values),
+  erase: async (opened, organization, values) => erase(operatorRuntime(opened), organization, values),
 };
 
 /** Options of each command, in addition to those of all. */
@@ -170,5 +151,8 @@ await runCommand(async () => {
   if (command === "list" && id === undefined) return list(await open(), values);
   const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
   if (stray !== undefined || id === undefined || run === undefined) throw new UsageError(USAGE);
-  return run(await open(), organizationId(id), values);
+  const [opened, organization] = [await open(), organizationId(id)];
+  if (!values.create)
+    await existingOrganization(opened, organization, command === "set" ? "--create makes a new one" : "");
+  return run(opened, organization, values);
 });

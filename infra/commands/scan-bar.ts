@@ -9,16 +9,14 @@ export const costOf = (readUnits: number): string =>
   `${Math.ceil(readUnits)} read units, about $${((readUnits / 1e6) * DOLLARS_PER_MILLION_READ_UNITS).toFixed(4)}`;
 
 /** A progress bar of a scan, whose end nobody knows before. It is shown in a terminal only. */
-export const scanBar = (
-  label: string,
-): { readonly update: (progress: ScanProgress) => void; readonly stop: () => void } => {
+export const scanBar = (label: string) => {
   const bar = new SingleBar(
     { format: `${label}: {value} records read, {cost}, {duration_formatted}`, hideCursor: true },
     Presets.legacy,
   );
   bar.start(0, 0, { cost: costOf(0) });
   return {
-    update: ({ scanned, readUnits }) => bar.update(scanned, { cost: costOf(readUnits) }),
-    stop: () => bar.stop(),
+    update: ({ scanned, readUnits }: ScanProgress): void => bar.update(scanned, { cost: costOf(readUnits) }),
+    stop: (): void => bar.stop(),
   };
 };

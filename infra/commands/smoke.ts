@@ -15,14 +15,7 @@ It writes to that organization. Make it first: npm run keys -- create --organiza
 const PREFIX = "smoke-";
 const ORGANIZATION_DEFAULT = `${PREFIX}1`;
 
-interface Outcome {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly seen: string;
-  readonly milliseconds: number;
-}
-
-const perform = async ({ name, run: check }: Check, run: Run): Promise<Outcome> => {
+const perform = async ({ name, run: check }: Check, run: Run) => {
   const began = performance.now();
   const took = (): number => Math.round(performance.now() - began);
   try {
@@ -34,6 +27,8 @@ const perform = async ({ name, run: check }: Check, run: Run): Promise<Outcome> 
     return { check: name, ok: false, seen: reason, milliseconds: took() };
   }
 };
+
+type Outcome = Awaited<ReturnType<typeof perform>>;
 
 /** Checks that the address is that of the key's region, and the key that of the organization. @throws UsageError */
 const assertRightPlace = async ({ url, key, send, prefix }: Run, organization: string): Promise<void> => {

@@ -40,9 +40,7 @@ export const exportTo = async (
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
   const bar = scanBar(dryRun ? "counting" : "exporting");
   const options = { onProgress: bar.update, from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
-  const { counts, read_units: readUnits } = await exportOrganization(runtime, organization, write, options).finally(
-    bar.stop,
-  );
+  const { counts, readUnits } = await exportOrganization(runtime, organization, write, options).finally(bar.stop);
   await toFile?.finish();
   const cost = costOf(readUnits);
   if (!dryRun && file === undefined) {

@@ -11,19 +11,14 @@ import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import { Construct } from "constructs";
 import type { Domain } from "../settings/stage-settings.ts";
 
-/** Properties of a region's custom domain name. */
-export interface ApiDomainProps {
-  readonly api: RestApi;
-  readonly domain: Domain;
-}
-
 /** The region's custom domain name, and its alias record if the zone is in Route 53. */
 export class ApiDomain extends Construct {
   readonly domainName: DomainName;
 
-  constructor(scope: Construct, id: string, { api, domain: { host, certificate, zone } }: ApiDomainProps) {
+  constructor(scope: Construct, id: string, props: { readonly api: RestApi; readonly domain: Domain }) {
     super(scope, id);
-    this.domainName = api.addDomainName("Domain", {
+    const { host, certificate, zone } = props.domain;
+    this.domainName = props.api.addDomainName("Domain", {
       domainName: host,
       certificate: Certificate.fromCertificateArn(this, "Certificate", certificate),
       endpointType: EndpointType.REGIONAL,

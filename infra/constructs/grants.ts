@@ -86,17 +86,15 @@ const bindQueue = ({ variable }: QueueResource, { queue }: WorkQueue, { actions 
 });
 
 /** The bindings of all resources that the permissions name. They grant exactly these permissions. */
-export const bind = ({ tables, buckets, queues }: StatefulResources, permissions: Permissions): readonly Binding[] => [
-  ...resourcesOfKind("table").flatMap(([name, resource]) => {
-    const granted = permissions[name];
-    return granted ? [bindTable(resource, tables[name], granted)] : [];
-  }),
-  ...resourcesOfKind("bucket").flatMap(([name, resource]) => {
-    const granted = permissions[name];
-    return granted ? [bindBucket(resource, buckets[name], granted)] : [];
-  }),
-  ...resourcesOfKind("queue").flatMap(([name, resource]) => {
-    const granted = permissions[name];
-    return granted ? [bindQueue(resource, queues[name], granted)] : [];
-  }),
-];
+export const bind = ({ tables, buckets, queues }: StatefulResources, permissions: Permissions): readonly Binding[] =>
+  [
+    ...resourcesOfKind("table").map(
+      ([name, resource]) => permissions[name] && bindTable(resource, tables[name], permissions[name]),
+    ),
+    ...resourcesOfKind("bucket").map(
+      ([name, resource]) => permissions[name] && bindBucket(resource, buckets[name], permissions[name]),
+    ),
+    ...resourcesOfKind("queue").map(
+      ([name, resource]) => permissions[name] && bindQueue(resource, queues[name], permissions[name]),
+    ),
+  ].filter((binding) => binding !== undefined);

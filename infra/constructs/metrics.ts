@@ -1,6 +1,6 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
-import { type IMetric, MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { allWorkers, type Worker, workers } from "../../functions/workers.ts";
@@ -77,39 +77,6 @@ const failuresOfDirectCalls = (functionOf: (worker: Worker) => Function): Record
       ]),
   );
 
-/** All metrics that an alarm or the dashboard shows. */
-export interface ServiceMetrics {
-  readonly requests: IMetric;
-  readonly clientErrors: IMetric;
-  readonly serverErrors: IMetric;
-  readonly serverErrorPercent: IMetric;
-  /** Milliseconds, including the functions' time. */
-  readonly latencyP50: IMetric;
-  readonly latencyP99: IMetric;
-  readonly rowsPerSecond: IMetric;
-  /** Seconds since the oldest running job was created. */
-  readonly jobAgeSeconds: IMetric;
-  /** Seconds for which the oldest uploaded file has waited to be read. */
-  readonly fileWaitSeconds: IMetric;
-  readonly messagesWaiting: readonly IMetric[];
-  /** Seconds since the oldest message of each queue was sent, by the queue's id. */
-  readonly messageAgeSeconds: Readonly<Record<string, IMetric>>;
-  /** Dead letters that a function has received; it ends their jobs. */
-  readonly deadLettersTaken: IMetric;
-  /** Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed. */
-  readonly deadLettersHeld: IMetric;
-  readonly limiterFailedOpen: IMetric;
-  /** Writes that the WorkItems table refused for reasons that are not in the items: access, table, credentials. */
-  readonly storeRefusals: IMetric;
-  /** Sweeps that did not fail. There is no data while no sweep is started. */
-  readonly sweeps: IMetric;
-  /** Invocations by other systems that failed or were throttled, without those whose payload was refused. */
-  readonly directFailures: IMetric;
-  readonly throttledWrites: IMetric;
-  readonly consumedReads: readonly IMetric[];
-  readonly consumedWrites: readonly IMetric[];
-}
-
 /** The constructs that the metrics belong to. */
 export interface MetricSources {
   readonly api: RestApi;
@@ -119,7 +86,7 @@ export interface MetricSources {
 }
 
 /** Defines every metric that an alarm or the dashboard shows. */
-export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSources): ServiceMetrics => {
+export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSources) => {
   const stack = Stack.of(api);
   const functionOf = ({ name }: Pick<Worker, "name">): Function => {
     const found = workerFunctions.get(name);
@@ -129,7 +96,7 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
   const requests = api.metricCount({ ...sum, label: "Requests" });
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
   const ofEveryQueue = (map: (queue: WorkQueue, label: string) => Metric) =>
-    Object.fromEntries(resourcesOfKind("queue").map(([name, { id }]) => [name, map(resources.queues[name], id)]));
+    Object.fromEntries(resourcesOfKind("queue").map(([name, { id }]) => [id, map(resources.queues[name], id)]));
   const inDeadLetters = (metric: "Visible" | "NotVisible") =>
     Object.fromEntries(
       resourcesOfKind("queue").map(([name]) => {
@@ -148,6 +115,7 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
       period: PERIOD,
       label: "5xx, % of requests",
     }),
+    /** Milliseconds, including the functions' time. */
     latencyP50: api.metricLatency({ period: PERIOD, statistic: Stats.p(50), label: "p50" }),
     latencyP99: api.metricLatency({ period: PERIOD, statistic: Stats.p(99), label: "p99" }),
     rowsPerSecond: new MathExpression({
@@ -156,21 +124,25 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
       period: PERIOD,
       label: "Rows a second",
     }),
+    /** Seconds since the oldest running job was created. */
     jobAgeSeconds: ownMetric(stack, "JobAgeSeconds", Stats.MAXIMUM, "Oldest open job"),
+    /** Seconds for which the oldest uploaded file has waited to be read. */
     fileWaitSeconds: ownMetric(stack, "FileWaitSeconds", Stats.MAXIMUM, "Oldest waiting file"),
     messagesWaiting: Object.values(
       ofEveryQueue(({ queue }, label) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
     ),
-    messageAgeSeconds: Object.fromEntries(
-      resourcesOfKind("queue").map(([name, { id }]) => [
-        id,
-        resources.queues[name].queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: id }),
-      ]),
+    /** Seconds since the oldest message of each queue was sent, by the queue's id. */
+    messageAgeSeconds: ofEveryQueue(({ queue }, label) =>
+      queue.metricApproximateAgeOfOldestMessage({ ...maximum, label }),
     ),
+    /** Dead letters that a function has received; it ends their jobs. */
     deadLettersTaken: functionOf(workers.failDeadUpload).metricInvocations({ ...sum, label: "Dead letters taken" }),
+    /** Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed. */
     deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
+    /** Writes that the WorkItems table refused for reasons that are not in the items: access, table, credentials. */
     storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),
+    /** Sweeps that did not fail. There is no data while no sweep is started. */
     sweeps: new MathExpression({
       expression: "invocations - FILL(errors, 0)",
       usingMetrics: {
@@ -180,6 +152,7 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
       period: PERIOD,
       label: "Sweeps",
     }),
+    /** Invocations by other systems that failed or were throttled, without those whose payload was refused. */
     directFailures: new MathExpression({
       expression: "failed - FILL(refused, 0)",
       usingMetrics: {
@@ -194,3 +167,6 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
     consumedWrites: Object.values(ofEveryTable(resources, "ConsumedWriteCapacityUnits")),
   };
 };
+
+/** All metrics that an alarm or the dashboard shows. */
+export type ServiceMetrics = ReturnType<typeof serviceMetrics>;

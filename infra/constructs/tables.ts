@@ -20,17 +20,11 @@ import {
 
 const key = (name: string) => ({ name, type: AttributeType.STRING });
 
-/** Properties of the tables. */
-export interface TablesProps {
-  /** Units a second that the WorkItems table and its indexes take at once. @default what on-demand tables start with */
-  readonly warmThroughput: RegionSettings["warmThroughput"];
-}
-
 /** The tables of one region. */
 export class Tables extends Construct {
   readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
 
-  constructor(scope: Construct, id: string, { warmThroughput }: TablesProps) {
+  constructor(scope: Construct, id: string, { warmThroughput }: Pick<RegionSettings, "warmThroughput">) {
     super(scope, id);
     const warm = warmThroughput && {
       readUnitsPerSecond: warmThroughput.reads,

@@ -42,10 +42,6 @@ const FIRST_ROW = /^[^"\r\n]*(?:"[^"]*"[^"\r\n]*)*/;
 /** A longer header is refused anyway. */
 const HEADER_MAX_CHARACTERS = 64 * 1024;
 
-/** The text at the beginning of a file. @throws RangeError if the encoding is not known */
-const headOf = (bytes: Uint8Array, encoding: string): string =>
-  new TextDecoder(encoding).decode(bytes, { stream: true });
-
 /**
  * Finds out how a file is written. It is read to its end only where that tells UTF-8 from other encodings.
  * @param known what is not to be found out
@@ -57,7 +53,7 @@ export const findTextFormat = async (
 ): Promise<TextFormat> => {
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const encoding = known.encoding ?? utf16Of(bytes) ?? ((await isUtf8(file)) ? UTF_8 : OTHERWISE);
-  const text = headOf(bytes, encoding);
+  const text = new TextDecoder(encoding).decode(bytes, { stream: true });
   const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
   const hasOnlyReturns = text.includes("\r") && !text.includes("\n");
   const [header = ""] = FIRST_ROW.exec(text.slice(hidden.length, HEADER_MAX_CHARACTERS)) ?? [];

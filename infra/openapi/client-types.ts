@@ -1,5 +1,5 @@
 import type { OpenApiDocument } from "./document.ts";
-import { isObject, type Json } from "./schema-form.ts";
+import { isObject, type Json, propertiesOf, requiredOf } from "./schema-form.ts";
 
 /** A property's type. One that may be left out may be undefined too: JSON has neither. */
 const valueOf = (type: string, isRequired: boolean): string => (isRequired ? `: ${type};` : `?: ${type} | undefined;`);
@@ -25,9 +25,8 @@ const SCALARS: Readonly<Record<string, string>> = {
 };
 
 const objectType = (schema: Json): string => {
-  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
-  const properties = isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
-  const fields = Object.entries(properties).map(
+  const required = requiredOf(schema);
+  const fields = Object.entries(propertiesOf(schema)).map(
     ([key, value]) => `${commentOf(value)}${nameOf(key)}${valueOf(typeOf(value), required.has(key))}`,
   );
   const others = schema["additionalProperties"];

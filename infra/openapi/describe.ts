@@ -1,6 +1,6 @@
 import { PARAMETER_DESCRIPTIONS, SCHEMA_DESCRIPTIONS } from "./descriptions.ts";
 import { examples } from "./examples.ts";
-import { isObject, type Json } from "./schema-form.ts";
+import { isObject, type Json, propertiesOf } from "./schema-form.ts";
 
 /** A schema, property or parameter has no description, or a description has no schema. */
 class DescriptionError extends Error {}
@@ -44,7 +44,7 @@ const exampleOf = (schema: string, property: string): Json => {
 /** Adds the descriptions, beside references too, which OpenAPI 3.1 allows. Schemas may bring their own in their `meta`. */
 const describeOne = (name: string, schema: Json): Json => {
   const about = descriptionOf(name, "") ?? schema["description"];
-  const properties = isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
+  const properties = propertiesOf(schema);
   const described = Object.entries(properties).map(
     ([property, value]) => [property, value, descriptionOf(name, property) ?? value["description"]] as const,
   );

@@ -83,6 +83,10 @@ const fileForm = (fields: Json): Json => {
 
 const JSON_TYPE = "application/json";
 
+/** The successful responses of an endpoint: status and description. */
+const successesOf = (name: RouteName, { status }: Route): [string, string][] =>
+  Object.entries({ ...operations[name].otherResponses, [status]: operations[name].response });
+
 /** The schemas of all routes, as components with the names that clients see. */
 const schemasOf = ([name, route]: [RouteName, Route]) => {
   const response = route.response.meta({ id: `${capitalized(name)}Response` });
@@ -104,7 +108,7 @@ const schemasOf = ([name, route]: [RouteName, Route]) => {
           },
         }),
         responses: Object.fromEntries(
-          Object.entries(operations[name].success).map(([status, { description }]) => [
+          successesOf(name, route).map(([status, description]) => [
             status,
             { description, content: { [route.contentType ?? JSON_TYPE]: { schema: response } } },
           ]),
@@ -137,27 +141,21 @@ const complete = (name: RouteName, route: Route, made: Json): Json => {
   const isRead = route.method === "GET";
   const requestHeaders = [...(operation.requestHeaders ?? []), ...(isRead ? (["If-None-Match"] as const) : [])];
   const metered: readonly ResponseHeader[] = route.public === true ? [] : LIMIT_HEADERS;
-  const success = Object.entries(operation.success).map(([status, { headers = [], example, links }]) => {
-    const response = (responses as Record<string, Json>)[status] ?? {};
-    const names = new Set<ResponseHeader>([...metered, ...headers, ...(isRead ? (["ETag"] as const) : [])]);
-    return [
-      status,
-      {
-        ...response,
-        headers: headersOf(...names),
-        content: withExample(response["content"], example, route.contentType),
-        ...(links && { links }),
-      },
-    ];
-  });
+  const { example, headers = [], links } = operation;
+  const names = new Set<ResponseHeader>([...metered, ...headers, ...(isRead ? (["ETag"] as const) : [])]);
+  const success = Object.entries(responses as Record<string, Json>).map(([status, response]) => [
+    status,
+    {
+      ...response,
+      headers: headersOf(...names),
+      content: withExample(response["content"], example, route.contentType),
+      ...(links && { links }),
+    },
+  ]);
   const notModified = isRead && {
     304: {
       description: "The representation still has an entity tag in `If-None-Match`. There is no body.",
-      headers: headersOf(
-        "ETag",
-        ...metered,
-        ...Object.values(operation.success).flatMap(({ headers = [] }) => headers),
-      ),
+      headers: headersOf("ETag", ...metered, ...headers),
     },
   };
   const body = requestBody as { readonly content: Record<string, { readonly schema: Json }> } | undefined;

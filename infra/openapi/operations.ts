@@ -22,13 +22,6 @@ interface Link {
   readonly description: string;
 }
 
-interface Success {
-  readonly description: string;
-  readonly example: Json | string;
-  readonly headers?: readonly ResponseHeader[];
-  readonly links?: Readonly<Record<string, Link>>;
-}
-
 /** What the document says of an endpoint beside what follows from its row in the route table. */
 export interface OperationDescription {
   readonly tag: keyof typeof TAGS;
@@ -38,8 +31,14 @@ export interface OperationDescription {
   /** The example of a JSON body. */
   readonly body?: Json;
   readonly requestHeaders?: readonly RequestHeader[];
-  /** Successful responses by status. The first is the route's. */
-  readonly success: Readonly<Record<number, Success>>;
+  /** What the response with the route's status holds. */
+  readonly response: string;
+  /** What other successful responses hold, by status. They have the same body. */
+  readonly otherResponses?: Readonly<Record<number, string>>;
+  readonly example: Json | string;
+  /** Headers of successful responses. */
+  readonly headers?: readonly ResponseHeader[];
+  readonly links?: Readonly<Record<string, Link>>;
   /** Errors in addition to those that follow from the row. */
   readonly errors?: readonly ErrorStatus[];
 }
@@ -74,6 +73,14 @@ const page = (data: readonly unknown[], next?: string): Json => ({
   meta: { page: { ...(next !== undefined && { next }), limit: 50 } },
 });
 
+const rowList = (name: string, rows: number): Json => ({
+  data: {
+    url: `https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/${name}.csv?X-Amz-Signature=0a1b2c`,
+    expires_at: "2026-03-01T10:45:00.000Z",
+    rows,
+  },
+});
+
 const LISTS =
   "A page may hold fewer entries than `limit`, even none, while `meta.page.next` is there. Go on until it is absent.";
 
@@ -86,22 +93,18 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       "values. An item that cannot be applied does not affect the others, and items that are not named stay as they " +
       "are. The same call again applies what is missing and finds the rest `unchanged`.",
     body: { work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }], dry_run: false },
-    success: {
-      200: {
-        description: "The outcome of each item, in the order of the request.",
-        example: {
-          data: {
-            dry_run: false,
-            summary: { total: 2, created: 2, updated: 0, unchanged: 0, restored: 0, error: 0 },
-            results: [
-              { index: 0, external_id: examples.item.external_id, status: "created", data: examples.item, error: null },
-              { index: 1, external_id: "INC0000046", status: "created", data: null, error: null },
-            ],
-          },
-        },
-        links: links("$response.body#/data/results/0/data/id", ...ITEM_OPERATIONS),
+    response: "The outcome of each item, in the order of the request.",
+    example: {
+      data: {
+        dry_run: false,
+        summary: { total: 2, created: 2, updated: 0, unchanged: 0, restored: 0, error: 0 },
+        results: [
+          { index: 0, external_id: examples.item.external_id, status: "created", data: examples.item, error: null },
+          { index: 1, external_id: "INC0000046", status: "created", data: null, error: null },
+        ],
       },
     },
+    links: links("$response.body#/data/results/0/data/id", ...ITEM_OPERATIONS),
   },
   createWorkItem: {
     tag: "Work items",
@@ -110,14 +113,10 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       "here.",
     body: { work_item: examples.itemInput },
     requestHeaders: ["Idempotency-Key"],
-    success: {
-      201: {
-        description: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
-        example: { data: examples.itemWithEvents },
-        headers: ["ETag"],
-        links: links("$response.body#/data/id", ...ITEM_OPERATIONS),
-      },
-    },
+    response: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
+    example: { data: examples.itemWithEvents },
+    headers: ["ETag"],
+    links: links("$response.body#/data/id", ...ITEM_OPERATIONS),
     errors: [409],
   },
   listWorkItems: {
@@ -125,25 +124,17 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
     description:
       "Items with `completed_at` come first, newest first, then the others by `created_at`, newest first. An item " +
       `must match all filters. ${LISTS}`,
-    success: {
-      200: {
-        description: "A page of items without their events.",
-        example: page([examples.completed], examples.cursor),
-        links: { ...nextPage("listWorkItems"), ...links("$response.body#/data/0/id", ...ITEM_OPERATIONS) },
-      },
-    },
+    response: "A page of items without their events.",
+    example: page([examples.completed], examples.cursor),
+    links: { ...nextPage("listWorkItems"), ...links("$response.body#/data/0/id", ...ITEM_OPERATIONS) },
   },
   getWorkItem: {
     tag: "Work items",
     description: "If an item has very many events, `meta.events.next` is the cursor for the rest of them.",
     id: ids.item,
-    success: {
-      200: {
-        description: "The item with its events.",
-        example: { data: examples.itemWithEvents },
-        links: links("$response.body#/data/id", "updateWorkItem", "deleteWorkItem", "listWorkItemEvents"),
-      },
-    },
+    response: "The item with its events.",
+    example: { data: examples.itemWithEvents },
+    links: links("$response.body#/data/id", "updateWorkItem", "deleteWorkItem", "listWorkItemEvents"),
   },
   updateWorkItem: {
     tag: "Work items",
@@ -153,14 +144,10 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
     id: ids.item,
     body: { work_item: { completed_at: "2026-03-01T11:30:00+01:00", custom_attributes: { solved_by: "restart" } } },
     requestHeaders: ["If-Match"],
-    success: {
-      200: {
-        description: "The item as it is now, with its events.",
-        example: { data: examples.completedWithEvents },
-        headers: ["ETag"],
-        links: links("$response.body#/data/id", "getWorkItem", "deleteWorkItem"),
-      },
-    },
+    response: "The item as it is now, with its events.",
+    example: { data: examples.completedWithEvents },
+    headers: ["ETag"],
+    links: links("$response.body#/data/id", "getWorkItem", "deleteWorkItem"),
     errors: [412],
   },
   deleteWorkItem: {
@@ -170,9 +157,8 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       "same id.",
     id: ids.item,
     requestHeaders: ["If-Match"],
-    success: {
-      200: { description: "The item is deleted.", example: { data: { id: ids.item, deleted: true } } },
-    },
+    response: "The item is deleted.",
+    example: { data: { id: ids.item, deleted: true } },
     errors: [412],
   },
   upsertWorkItemEvent: {
@@ -180,22 +166,17 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
     description: "Fields that are left out keep their values.",
     id: ids.item,
     body: { event: examples.eventInput },
-    success: {
-      201: { description: "The event is created.", example: { data: examples.event } },
-      200: { description: "The event is updated, or was so already.", example: { data: examples.event } },
-    },
+    response: "The event is created.",
+    otherResponses: { 200: "The event is updated, or was so already." },
+    example: { data: examples.event },
   },
   listWorkItemEvents: {
     tag: "Work items",
     description: `All events of an item, in no particular order. ${LISTS}`,
     id: ids.item,
-    success: {
-      200: {
-        description: "A page of events.",
-        example: page([examples.event]),
-        links: nextPage("listWorkItemEvents", { id: "$request.path.id" }),
-      },
-    },
+    response: "A page of events.",
+    example: page([examples.event]),
+    links: nextPage("listWorkItemEvents", { id: "$request.path.id" }),
   },
   uploadWorkItems: {
     tag: "Uploads",
@@ -208,51 +189,35 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       "field, `file`. It must have exactly the announced size.",
     body: { upload: { filename: "items.csv", size: 1048576 } },
     requestHeaders: ["Idempotency-Key"],
-    success: {
-      202: {
-        description: "The job that applies the file.",
-        example: { data: examples.job },
-        headers: ["Retry-After-Job"],
-        links: links("$response.body#/data/id", ...JOB_OPERATIONS),
-      },
-    },
+    response: "The job that applies the file.",
+    example: { data: examples.job },
+    headers: ["Retry-After-Job"],
+    links: links("$response.body#/data/id", ...JOB_OPERATIONS),
   },
   getWorkItemUpload: {
     tag: "Uploads",
     description: "For polling: counters only grow, and `Retry-After` says when to ask again.",
     id: ids.upload,
-    success: {
-      200: {
-        description: "The job.",
-        example: { data: examples.completedJob },
-        headers: ["Retry-After-Job"],
-        links: links("$response.body#/data/id", ...LIST_OPERATIONS),
-      },
-    },
+    response: "The job.",
+    example: { data: examples.completedJob },
+    headers: ["Retry-After-Job"],
+    links: links("$response.body#/data/id", ...LIST_OPERATIONS),
   },
   listWorkItemUploads: {
     tag: "Uploads",
     description: `Jobs, newest first. ${LISTS}`,
-    success: {
-      200: {
-        description: "A page of jobs.",
-        example: page([examples.completedJob]),
-        links: { ...nextPage("listWorkItemUploads"), ...links("$response.body#/data/0/id", ...JOB_OPERATIONS) },
-      },
-    },
+    response: "A page of jobs.",
+    example: page([examples.completedJob]),
+    links: { ...nextPage("listWorkItemUploads"), ...links("$response.body#/data/0/id", ...JOB_OPERATIONS) },
   },
   cancelWorkItemUpload: {
     tag: "Uploads",
     description: "Rows that are applied stay. Repeating the call has no further effect.",
     id: ids.upload,
-    success: {
-      200: {
-        description: "The job, which is cancelled or about to be.",
-        example: { data: { ...examples.job, status: "cancelled" } },
-        headers: ["Retry-After-Job"],
-        links: links("$response.body#/data/id", "getWorkItemUpload"),
-      },
-    },
+    response: "The job, which is cancelled or about to be.",
+    example: { data: { ...examples.job, status: "cancelled" } },
+    headers: ["Retry-After-Job"],
+    links: links("$response.body#/data/id", "getWorkItemUpload"),
     errors: [409],
   },
   getWorkItemUploadFailedRows: {
@@ -261,18 +226,8 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
       "error. It can be corrected and uploaded as it is.",
     id: ids.upload,
-    success: {
-      200: {
-        description: "Where to download the file. `url` is null while the job is open, and if no row failed.",
-        example: {
-          data: {
-            url: "https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/failed_rows.csv?X-Amz-Signature=0a1b2c",
-            expires_at: "2026-03-01T10:45:00.000Z",
-            rows: 1,
-          },
-        },
-      },
-    },
+    response: "Where to download the file. `url` is null while the job is open, and if no row failed.",
+    example: rowList("failed_rows", 1),
   },
   getWorkItemUploadResults: {
     tag: "Uploads",
@@ -280,54 +235,43 @@ export const operations: Record<keyof typeof routes, OperationDescription> = {
       "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
       "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.",
     id: ids.upload,
-    success: {
-      200: {
-        description: "Where to download the file. `url` is null while the job is open, and if no row was read.",
-        example: {
-          data: {
-            url: "https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/results.csv?X-Amz-Signature=0a1b2c",
-            expires_at: "2026-03-01T10:45:00.000Z",
-            rows: 3,
-          },
-        },
-      },
-    },
+    response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
+    example: rowList("results", 3),
   },
   getWorkItemUploadTemplate: {
     tag: "Uploads",
     description: "It has all columns that a file without mapping may have, and two rows.",
-    success: { 200: { description: "A CSV file.", example: templateCsv(), headers: ["Content-Disposition"] } },
+    response: "A CSV file.",
+    example: templateCsv(),
+    headers: ["Content-Disposition"],
   },
   listConversationUploads: {
     tag: "Conversation uploads",
     description: `Conversation uploads, newest first. ${LISTS}`,
-    success: {
-      200: {
-        description: "A page of conversation uploads.",
-        example: page([examples.listedConversation]),
-        links: {
-          ...nextPage("listConversationUploads"),
-          ...links("$response.body#/data/0/id", "getConversationUpload"),
-        },
-      },
+    response: "A page of conversation uploads.",
+    example: page([examples.listedConversation]),
+    links: {
+      ...nextPage("listConversationUploads"),
+      ...links("$response.body#/data/0/id", "getConversationUpload"),
     },
   },
   getConversationUpload: {
     tag: "Conversation uploads",
     description: "They are created by another system.",
     id: ids.conversation,
-    success: { 200: { description: "The conversation upload.", example: { data: examples.conversation } } },
+    response: "The conversation upload.",
+    example: { data: examples.conversation },
   },
   getHealth: {
     tag: "Service",
     description: "Responds with 503 while the store cannot be read.",
-    success: {
-      200: { description: "The service works.", example: { status: "ok", region: "us", version: "1.0.0" } },
-    },
+    response: "The service works.",
+    example: { status: "ok", region: "us", version: "1.0.0" },
   },
   getOpenapiDocument: {
     tag: "Service",
     description: "This document, with the address at which it was requested as its server.",
-    success: { 200: { description: "An OpenAPI 3.1 document.", example: { openapi: "3.1.1" } } },
+    response: "An OpenAPI 3.1 document.",
+    example: { openapi: "3.1.1" },
   },
 };

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "./schema-form.ts";
+import { isObject, type Json, propertiesOf, requiredOf } from "./schema-form.ts";
 
 /** Who sends the values: callers, which know the old schema, or the service, which follows the new one. */
 export type Direction = "request" | "response";
@@ -40,9 +40,6 @@ const bounded = (wide: Json, narrow: Json): string[] => [
   ...EXACT.filter((key) => narrow[key] !== undefined && JSON.stringify(narrow[key]) !== JSON.stringify(wide[key])),
 ];
 
-const propertiesOf = (schema: Json): Json => (isObject(schema["properties"]) ? schema["properties"] : {});
-const requiredOf = ({ required }: Json): ReadonlySet<string> =>
-  new Set(Array.isArray(required) ? required.map(String) : []);
 const branchesOf = (schema: Json): unknown[] | undefined => {
   const branches = schema["anyOf"] ?? schema["oneOf"];
   return Array.isArray(branches) ? branches : undefined;

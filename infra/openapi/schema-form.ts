@@ -5,6 +5,14 @@ export type Json = { [key: string]: unknown };
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The properties of a schema; none if it is not that of an object. */
+export const propertiesOf = (schema: Json): Record<string, Json> =>
+  isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
+
+/** Names of the properties that a schema requires. */
+export const requiredOf = ({ required }: Json): ReadonlySet<string> =>
+  new Set(Array.isArray(required) ? required.map(String) : []);
+
 /** Makes a copy of a value in which every object is replaced by what `map` returns for its copy, from the inside out. */
 const mapObjects = (value: unknown, map: (object: Json) => Json): unknown => {
   if (Array.isArray(value)) return value.map((each) => mapObjects(each, map));

@@ -28,12 +28,6 @@ const ENTRIES = {
 } as const;
 type Entry = keyof typeof ENTRIES;
 
-interface BuiltAssets {
-  /** Names by entry. */
-  readonly nameOf: Readonly<Record<Entry, string>>;
-  readonly files: ReadonlyMap<string, Uint8Array>;
-}
-
 /** Gives the reader of workbooks the page's own way to unpack them. */
 const unzipHere: Plugin = {
   name: "unzip-here",
@@ -43,7 +37,7 @@ const unzipHere: Plugin = {
   },
 };
 
-const buildAssets = async (): Promise<BuiltAssets> => {
+const buildAssets = async () => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: SOURCES,
     entryPoints: Object.values(ENTRIES),
@@ -72,6 +66,7 @@ const buildAssets = async (): Promise<BuiltAssets> => {
     return entry === undefined ? [] : [[entry, basename(path)] as const];
   });
   return {
+    /** Names by entry. */
     nameOf: Object.fromEntries(entries) as Record<Entry, string>,
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
   };
@@ -146,7 +141,10 @@ const pagesOf = (): Page[] => {
   ];
 };
 
-const htmlOf = ({ title, description, styles, scripts, content, path }: Page, nameOf: BuiltAssets["nameOf"]): string =>
+const htmlOf = (
+  { title, description, styles, scripts, content, path }: Page,
+  nameOf: Readonly<Record<Entry, string>>,
+): string =>
   contentOf("layout")
     .replaceAll("{{title}}", title)
     .replace("{{description}}", description)

@@ -47,14 +47,6 @@ export const readGuides = (): Guide[] =>
 
 const isLanguage = (name: string | undefined): name is Language => name !== undefined && Object.hasOwn(LANGUAGES, name);
 
-/** The code of a guide in one language: all its blocks one after the other, as its tests run them. */
-export const codeOf = ({ markdown }: Pick<Guide, "markdown">, language: Language): string =>
-  marked
-    .lexer(markdown)
-    .filter((token): token is Tokens.Code => token.type === "code" && token["lang"] === language)
-    .map(({ text }) => text)
-    .join("\n");
-
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 

@@ -6,33 +6,30 @@ export type StackTags = Readonly<Record<string, string>>;
 /** What a tag says of a setting that is a switch, or whose value is nobody's business. */
 const SET = "yes";
 
-/** A setting that a deployment can lose. */
-interface Kept {
-  /** Values to be found in a tag each; a number is kept as long as it does not become smaller. */
-  readonly valuesOf: (settings: RegionSettings) => readonly (string | number)[];
-}
+/** Values to be found in a tag each; a number is kept as long as it does not become smaller. */
+type KeptValues = (settings: RegionSettings) => readonly (string | number)[];
 
 const whether = (on: boolean): readonly string[] => (on ? [SET] : []);
 const ifGiven = <T extends string | number>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-/** Settings by the name of their tag, which is also how `--drop` names them. Each setting of a stage is here. */
+/** What is kept of a setting, by the name of its tag, which is also how `--drop` names it. Each setting of a stage is here. */
 const KEPT = {
-  domain: { valuesOf: ({ domain }) => ifGiven(domain?.host) },
+  domain: ({ domain }) => ifGiven(domain?.host),
   // Without its zone the domain's alias record goes.
-  zone: { valuesOf: ({ domain }) => ifGiven(domain?.zone) },
+  zone: ({ domain }) => ifGiven(domain?.zone),
   // The address is a person's: tags are no place for it.
-  alarmEmail: { valuesOf: ({ alarmEmail }) => whether(alarmEmail !== undefined) },
-  allowedOrigins: { valuesOf: ({ allowedOrigins }) => allowedOrigins },
-  firewall: { valuesOf: ({ firewall }) => whether(firewall) },
-  rollout: { valuesOf: ({ rollout }) => whether(rollout !== "at once") },
-  smallAccount: { valuesOf: ({ smallAccount }) => whether(smallAccount) },
-  terminationProtection: { valuesOf: ({ terminationProtection }) => whether(terminationProtection) },
-  warmReads: { valuesOf: ({ warmThroughput }) => ifGiven(warmThroughput?.reads) },
-  warmWrites: { valuesOf: ({ warmThroughput }) => ifGiven(warmThroughput?.writes) },
-  logDays: { valuesOf: ({ logDays }) => [logDays] },
-  throttleRate: { valuesOf: ({ throttle }) => [throttle.rate] },
-  throttleBurst: { valuesOf: ({ throttle }) => [throttle.burst] },
-} as const satisfies Record<string, Kept>;
+  alarmEmail: ({ alarmEmail }) => whether(alarmEmail !== undefined),
+  allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
+  firewall: ({ firewall }) => whether(firewall),
+  rollout: ({ rollout }) => whether(rollout !== "at once"),
+  smallAccount: ({ smallAccount }) => whether(smallAccount),
+  terminationProtection: ({ terminationProtection }) => whether(terminationProtection),
+  warmReads: ({ warmThroughput }) => ifGiven(warmThroughput?.reads),
+  warmWrites: ({ warmThroughput }) => ifGiven(warmThroughput?.writes),
+  logDays: ({ logDays }) => [logDays],
+  throttleRate: ({ throttle }) => [throttle.rate],
+  throttleBurst: ({ throttle }) => [throttle.burst],
+} as const satisfies Record<string, KeptValues>;
 
 /** Name of a setting that a deployment can lose. */
 export type KeptSetting = keyof typeof KEPT;
@@ -48,7 +45,7 @@ export const tagsOf = (settings: RegionSettings): StackTags => ({
   stage: settings.stage,
   ...Object.fromEntries(
     keptSettings.flatMap((name) =>
-      KEPT[name].valuesOf(settings).map((value, index) => [tagName(name, index), String(value)] as const),
+      KEPT[name](settings).map((value, index) => [tagName(name, index), String(value)] as const),
     ),
   ),
 });
@@ -68,7 +65,7 @@ export interface Loss {
 /** What a deployment of these settings would take away from the stack that has these tags. */
 export const lossesOf = (tags: StackTags, settings: RegionSettings): readonly Loss[] =>
   keptSettings.flatMap((setting) => {
-    const next = KEPT[setting].valuesOf(settings);
+    const next = KEPT[setting](settings);
     return deployedValues(tags, setting).flatMap((value): Loss[] => {
       const [number] = next;
       if (typeof number === "number") {

@@ -4,20 +4,12 @@ import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { describeProblems } from "../../lib/problem.ts";
 import type { Context } from "../context.ts";
 import { readEnvironmentFile, type Variables } from "../environment-file.ts";
-import { type RegionSettings, regionSettingsOf, stagesSchema, type StageSettings } from "./stage-settings.ts";
+import { regionSettingsOf, stagesSchema, type StageSettings } from "./stage-settings.ts";
 
 /** The file that holds the settings of all stages. */
 export const STAGES_FILE = "infra/stages.ts";
 /** The stage of a synthesis that names none, and of the local stack. */
 export const DEFAULT_STAGE = "dev";
-
-/** What is synthesized: the regions of one stage. */
-export interface Settings {
-  readonly stage: string;
-  readonly regions: ReadonlyMap<RegionCode, RegionSettings>;
-  /** Environment variables of all functions, where sam or LocalStack runs them instead of AWS. @default none */
-  readonly environment: Variables;
-}
 
 /** A setting is not valid. The message says in one line what to do. */
 export class SettingsError extends Error {}
@@ -82,11 +74,12 @@ const choose = <N extends string>(option: string, name: string, names: readonly 
 };
 
 /**
- * Chooses the settings to synthesize.
+ * Chooses the settings to synthesize: the regions of one stage, and environment variables of all functions for sam and
+ * LocalStack, which run them instead of AWS.
  * @param given the whole context, by name; the CDK's own values in it are ignored
  * @throws SettingsError
  */
-export const parseSettings = (given: Context, stages: Readonly<Record<string, StageSettings>>): Settings => {
+export const parseSettings = (given: Context, stages: Readonly<Record<string, StageSettings>>) => {
   const context = parseContext(given);
   const parsed = stagesSchema.safeParse(stages);
   if (!parsed.success) {

@@ -32,3 +32,10 @@ export const accepted = async <T>(
   if (data !== undefined) return { body: data, headers: response.headers };
   throw new ApiError(response.status, typeof error === "object" ? error : {}, response.headers.get("x-request-id"));
 };
+
+/** The body of a successful response. @throws ApiError for any other */
+export const bodyOf = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => (await accepted(outcome)).body;
+
+/** What a successful response holds. @throws ApiError for any other */
+export const dataOf = async <T>(outcome: Promise<Outcome<{ readonly data: T }>>): Promise<T> =>
+  (await bodyOf(outcome)).data;

@@ -19,11 +19,6 @@ export const conversationUploadListItemSchema = z
   .meta({ id: "ConversationUploadListItem" });
 
 /** A single conversation upload as the API returns it. */
-export const conversationUploadSchema = z
-  .strictObject({
-    id: z.string(),
-    status: conversationUploadStatusSchema,
-    created_at: storedTimestamp,
-    updated_at: storedTimestamp,
-  })
+export const conversationUploadSchema = conversationUploadListItemSchema
+  .omit({ source: true, external_id: true })
   .meta({ id: "ConversationUpload" });

@@ -1,4 +1,4 @@
-import { BatchWriteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchWriteCommand, type BatchWriteCommandInput, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { backOff } from "../backoff.ts";
 import { chunksOf, mapConcurrently } from "../concurrency.ts";
 import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
@@ -108,6 +108,8 @@ export const scanOrganization = async (
   return { scanned, readUnits };
 };
 
+type DeleteRequests = NonNullable<BatchWriteCommandInput["RequestItems"]>[string];
+
 /** Deletes records, whatever they hold by now. @throws StoreBusyError if DynamoDB keeps throttling */
 export const deleteRecords = async (
   { dynamodb }: Pick<RecordsRuntime, "dynamodb">,
@@ -115,17 +117,13 @@ export const deleteRecords = async (
   keys: readonly RecordKey[],
 ): Promise<void> => {
   await mapConcurrently(chunksOf(keys, DELETES_PER_REQUEST), CONCURRENT_DELETES, async (chunk) => {
-    let requests: { readonly DeleteRequest: { readonly Key: Record<string, unknown> } }[] = chunk.map(({ pk, sk }) => ({
-      DeleteRequest: { Key: { pk, sk } },
-    }));
+    let requests: DeleteRequests = chunk.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
     for (let attempt = 1; requests.length > 0; attempt++) {
       if (attempt > ATTEMPTS_MAX) throw new StoreBusyError("the store throttles deletions; repeat the command");
       const { UnprocessedItems = {} } = await dynamodb.send(
         new BatchWriteCommand({ RequestItems: { [table]: requests } }),
       );
-      requests = (UnprocessedItems[table] ?? []).flatMap(({ DeleteRequest: request }) =>
-        request?.Key === undefined ? [] : [{ DeleteRequest: { Key: request.Key } }],
-      );
+      requests = UnprocessedItems[table] ?? [];
       if (requests.length > 0) await backOff(attempt);
     }
   });

@@ -10,14 +10,6 @@ import { deleteRecords, type RecordsRuntime } from "./customer-records.ts";
 /** Calls that have read the item before it was erased have ended after this time: the gateway waits 29 s. */
 const CALLS_END_WITHIN_MS = 30_000;
 
-/** What was erased of an item. */
-export interface ErasedItem {
-  readonly id: string;
-  readonly events: number;
-  /** Whether the item was there. An interrupted erasure that is repeated may find events only. */
-  readonly item: boolean;
-}
-
 interface Found {
   /** Undefined if there is no item. */
   readonly version: number | undefined;
@@ -48,6 +40,7 @@ const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey
  * Erases a work item, deleted or not, with its events: first the events, then the item on condition that nobody has
  * changed it since. Repeats until nothing is left, and once more after the calls have ended that knew the item.
  * A caller that sends the item again creates it anew.
+ * @returns how many events were erased, and whether the item was there: a repeated erasure may find events only
  * @throws NotFoundError if there is no such item
  */
 export const eraseItem = async (
@@ -55,7 +48,7 @@ export const eraseItem = async (
   organization: string,
   externalId: string,
   options: { readonly dryRun?: boolean; readonly sleep: (milliseconds: number) => Promise<unknown> },
-): Promise<ErasedItem> => {
+) => {
   const key = itemKeyOf(organization, externalId);
   const table = runtime.environment.WORK_ITEMS_TABLE;
   const id = workItemId(organization, externalId);

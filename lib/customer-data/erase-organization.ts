@@ -1,6 +1,6 @@
 import { isoTime } from "../clock.ts";
 import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
-import { keyRecordKey, organizationPartition } from "../organizations/access-store.ts";
+import { keyRecordKey, listedKeyKey, organizationRecordKey } from "../organizations/access-store.ts";
 import {
   type Administration,
   changeOrganization,
@@ -20,29 +20,17 @@ import { deleteRecords, kindOf, type ScanPage, type ScanProgress, scanOrganizati
 /** What erasing an organization requires of a runtime. */
 export type ErasureRuntime = Administration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
 
+const noCounts = () => ({
+  work_items: 0,
+  events: 0,
+  upload_jobs: 0,
+  conversation_uploads: 0,
+  other_records: 0,
+  objects: 0,
+  keys: 0,
+});
 /** How many things of each kind were erased, or would be. */
-export interface ErasureCounts {
-  work_items: number;
-  events: number;
-  upload_jobs: number;
-  conversation_uploads: number;
-  other_records: number;
-  objects: number;
-  keys: number;
-}
-
-/** The result of erasing an organization. */
-export interface ErasureReceipt {
-  readonly organization: string;
-  readonly region: string;
-  /** ISO 8601: when the erasure began, and when a pass over everything found nothing any more. */
-  readonly began_at: string;
-  readonly finished_at: string;
-  readonly erased: Readonly<ErasureCounts>;
-  readonly passes: number;
-  /** Read request units of the scans. */
-  readonly read_units: number;
-}
+export type ErasureCounts = ReturnType<typeof noCounts>;
 
 /** How an erasure tells how far it is, and how it waits. */
 export interface ErasureOptions {
@@ -56,16 +44,6 @@ export interface ErasureOptions {
 const WORKERS_END_WITHIN_MS = 120_000;
 /** After this time no call or worker knows the organization from its cache. */
 const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
-
-const noCounts = (): ErasureCounts => ({
-  work_items: 0,
-  events: 0,
-  upload_jobs: 0,
-  conversation_uploads: 0,
-  other_records: 0,
-  objects: 0,
-  keys: 0,
-});
 
 const countedAs = (record: RecordKey): keyof ErasureCounts => {
   const kind = kindOf(record);
@@ -115,7 +93,7 @@ export const eraseOrganization = async (
   runtime: ErasureRuntime,
   organization: string,
   { onProgress, onWait, sleep }: ErasureOptions,
-): Promise<ErasureReceipt> => {
+) => {
   const { clock, environment } = runtime;
   const before = await getOrganization(runtime, organization);
   const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = before;
@@ -183,25 +161,21 @@ export const eraseOrganization = async (
     }
   }
 
-  await deleteRecords(runtime, environment.LIMITS_TABLE, [
-    rateLimitKey(organization),
-    ...keys.map(({ key_id: id }) => keyUseKey(id)),
-  ]);
-  const partition = organizationPartition(organization);
-  await deleteRecords(
-    runtime,
-    environment.ACCESS_TABLE,
-    keys.flatMap(({ hash, key_id: id }) => [keyRecordKey(hash), { pk: partition, sk: `KEY#${id}` }]),
-  );
+  const limits = [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))];
+  await deleteRecords(runtime, environment.LIMITS_TABLE, limits);
+  const keyRecords = keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]);
+  await deleteRecords(runtime, environment.ACCESS_TABLE, keyRecords);
   // Last: as long as it is there, the erasure can be repeated.
-  await deleteRecords(runtime, environment.ACCESS_TABLE, [{ pk: partition, sk: "#ORGANIZATION" }]);
+  await deleteRecords(runtime, environment.ACCESS_TABLE, [organizationRecordKey(organization)]);
   return {
     organization,
     region: runtime.region,
+    /** ISO 8601: when the erasure began, and when a pass over everything found nothing any more. */
     began_at: since,
     finished_at: isoTime(clock()),
     erased,
     passes,
+    /** Read request units of the scans. */
     read_units: readUnits,
   };
 };

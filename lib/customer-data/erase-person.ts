@@ -33,16 +33,6 @@ interface FileOfPerson {
   readonly created_at: string;
 }
 
-/** What was erased of a person, and what may still hold the address. */
-export interface ErasedPerson {
-  /** Items and events whose agent or actor was emptied. */
-  readonly work_items: number;
-  readonly events: number;
-  readonly mentions: readonly Mention[];
-  readonly files: readonly FileOfPerson[];
-  readonly read_units: number;
-}
-
 const WRITE_WITHIN_MS = 20_000;
 /** Passes after which others keep bringing the address back: their source must be mended first. */
 const PASSES_MAX = 5;
@@ -62,7 +52,7 @@ export const erasePerson = async (
   organizationId: string,
   address: string,
   options: { readonly dryRun?: boolean; readonly onProgress?: (progress: ScanProgress) => void } = {},
-): Promise<ErasedPerson> => {
+) => {
   const { clock } = runtime;
   const organization = toOrganization(await getOrganization(runtime, organizationId));
   const records = createRecordStore(runtime);
@@ -148,9 +138,12 @@ export const erasePerson = async (
     );
     readUnits += scan.readUnits;
     const isDone = emptied === 0 || options.dryRun === true;
+    // The items and events whose agent or actor was emptied, and what may still hold the address.
     if (isDone) return { work_items: items, events, mentions, files, read_units: readUnits };
     if (pass === PASSES_MAX) {
       throw new StoreBusyError(`${address} comes back while it is erased: stop what sends it, and repeat the command`);
     }
   }
 };
+/** What was erased of a person, and what may still hold the address. */
+export type ErasedPerson = Awaited<ReturnType<typeof erasePerson>>;

@@ -29,13 +29,6 @@ export interface ExportPlace {
     readonly item?: { readonly pk: string; readonly external_id: string } | undefined;
   })[];
 }
-/** The result of an export. */
-export interface Exported {
-  readonly counts: CustomerCounts;
-  /** Read request units that the scan has consumed. */
-  readonly read_units: number;
-}
-
 /** Options of an export. */
 export interface ExportOptions {
   readonly onProgress?: (progress: ScanProgress) => void;
@@ -49,7 +42,7 @@ export interface ExportOptions {
  * Exports work items, deleted ones too, their events and the conversation uploads of an organization. Each item comes
  * before its events. A record that is changed meanwhile is exported as it was before or after the change.
  * @param write gets a chunk of lines, each with its line feed; the export waits for it
- * @returns how many there were, as the last line says
+ * @returns how many there were, as the last line says, and the read request units that the scan has consumed
  * @throws NotFoundError, StoreBusyError
  */
 export const exportOrganization = async (
@@ -57,7 +50,7 @@ export const exportOrganization = async (
   organization: string,
   write: (lines: string) => Promise<void>,
   { onProgress, from, onWritten = async () => undefined }: ExportOptions = {},
-): Promise<Exported> => {
+) => {
   await getOrganization(runtime, organization);
   const exportedAt = from?.exported_at ?? isoTime(runtime.clock());
   const counts = { work_items: 0, events: 0, conversation_uploads: 0, ...from?.counts };
@@ -103,5 +96,5 @@ export const exportOrganization = async (
     [...segments],
   );
   await write(textOf({ end: counts }));
-  return { counts, read_units: readUnits };
+  return { counts, readUnits };
 };

@@ -22,14 +22,6 @@ export interface Imported {
   readonly existing: number;
 }
 
-/** Options of an import. */
-export interface ImportOptions {
-  /** Whether records that exist get the attributes of the export. @default false: they stay as they are */
-  readonly replace?: boolean;
-  /** @default false */
-  readonly dryRun?: boolean;
-}
-
 const refuse = (line: number, problems: readonly Problem[]): never => {
   throw new InvalidInputError(problems, `line ${line}: ${describeProblems(problems, "line")}`);
 };
@@ -52,6 +44,7 @@ const parseLine = (text: string, number: number): CustomerLine => {
  * Imports the lines of an export into an organization, which may have another id: ids of items and events follow from
  * it. An import that is interrupted can be repeated.
  * @param lines of the export, without line feeds
+ * @param options.replace whether records that exist get the attributes of the export; else they stay as they are
  * @yields after each write
  * @throws NotFoundError (no such organization), StoreBusyError, InvalidInputError for a line that is none, and for an
  * export that is cut off
@@ -60,7 +53,7 @@ export async function* importOrganization(
   runtime: RuntimeWith<"workItems" | "access">,
   organizationId: string,
   lines: AsyncIterable<string>,
-  { replace = false, dryRun = false }: ImportOptions = {},
+  { replace = false, dryRun = false }: { readonly replace?: boolean; readonly dryRun?: boolean } = {},
 ): AsyncGenerator<Imported> {
   const { clock } = runtime;
   const organization = toOrganization(await getOrganization(runtime, organizationId));

@@ -28,18 +28,6 @@ export interface ConditionalWrite {
 /** Reads records, strongly consistent, into a map by `keyText`. Records that do not exist are not in the map. */
 export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
 
-/** Reads and writes versioned records of the WorkItems table. */
-export interface RecordStore {
-  /** A key may be given twice. @throws StoreBusyError, MalformedRecordError */
-  readonly read: ReadRecords;
-  /** @throws MalformedRecordError */
-  readonly readOne: (key: RecordKey) => Promise<StoredRecord | undefined>;
-  /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
-  readonly write: (writes: readonly ConditionalWrite[]) => Promise<WriteOutcome[]>;
-  /** Sends one request for each write. Used for the few whose condition failed before. */
-  readonly writeNatively: (writes: readonly ConditionalWrite[]) => Promise<WriteOutcome[]>;
-}
-
 const quoted = (name: string): string => `"${name}"`;
 
 const insertOf = (table: string, names: readonly string[]): string => {
@@ -96,8 +84,8 @@ const commandOf = (table: string, { key, set, remove }: ConditionalWrite, versio
   });
 };
 
-/** The record store of the WorkItems table. Writes that the table refuses are logged and counted in a metric. */
-export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">): RecordStore => {
+/** Reads and writes versioned records of the WorkItems table. Writes that the table refuses are logged and counted in a metric. */
+export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">) => {
   const table = environment.WORK_ITEMS_TABLE;
   const metrics = new Metrics();
 
@@ -108,6 +96,7 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     log.error("the store refuses writes", { codes: [...new Set(outages.map(({ code }) => code))] });
   };
 
+  /** Sends one request for each write. Used for the few whose condition failed before. */
   const writeNatively = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
     const outcomes = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, async (write): Promise<WriteOutcome> => {
       try {
@@ -139,16 +128,21 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     }
   };
 
+  /** A key may be given twice. @throws StoreBusyError, MalformedRecordError */
+  const read: ReadRecords = async (keys) => {
+    const items = await batchGet(dynamodb, table, keys);
+    return new Map(items.map(storedRecordFrom).map((record) => [keyText(record), record]));
+  };
+
   return {
-    read: async (keys) => {
-      const items = await batchGet(dynamodb, table, keys);
-      return new Map(items.map(storedRecordFrom).map((record) => [keyText(record), record]));
-    },
-    readOne: async (key) => {
+    read,
+    /** @throws MalformedRecordError */
+    readOne: async (key: RecordKey): Promise<StoredRecord | undefined> => {
       const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
       return Item && storedRecordFrom(Item);
     },
-    write: async (writes) => {
+    /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
+    write: async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
       if (writes.length === 1 || writes.some((write) => write.remove.length > 0)) return writeNatively(writes);
       const outcomes = (
         await mapConcurrently(chunksOf(writes, STATEMENTS_PER_WRITE), CONCURRENT_WRITES, writeStatements)
@@ -159,3 +153,5 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     writeNatively,
   };
 };
+/** A store of versioned records. */
+export type RecordStore = ReturnType<typeof createRecordStore>;

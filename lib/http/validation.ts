@@ -3,18 +3,10 @@ import { InvalidInputError } from "../errors.ts";
 import type { Problem } from "../problem.ts";
 import { problemsOf } from "../schema-problems.ts";
 
-/** The problems that a schema found, or the value if it found none. */
-export interface Validated<T> {
-  readonly value: T | undefined;
-  readonly problems: readonly Problem[];
-}
-
-/** Validates a value by a schema. */
-export const validate = <S extends z.ZodType>(schema: S, value: unknown): Validated<z.output<S>> => {
-  const parsed = schema.safeParse(value);
-  return parsed.success
-    ? { value: parsed.data, problems: [] }
-    : { value: undefined, problems: problemsOf(parsed.error) };
+/** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
+export const validate = <S extends z.ZodType>(schema: S, value: unknown) => {
+  const { data, error } = schema.safeParse(value);
+  return { value: data, problems: error === undefined ? [] : problemsOf(error) };
 };
 
 /** Throws if there are problems. @throws InvalidInputError */

@@ -26,13 +26,6 @@ export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" 
   readonly workUnits?: number;
 }
 
-/** A page of an index. */
-export interface ListingPage {
-  readonly entries: readonly ListingEntry[];
-  /** `after` of the next page; undefined at the end of the list. */
-  readonly next: string | undefined;
-}
-
 /** The read units that one call may spend: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
 const WORK_UNITS_DEFAULT = 2048;
 /** The most entries that one query of a shard may read. */
@@ -42,14 +35,15 @@ const ENTRIES_PER_QUERY_MIN = 8;
 /** So many times more entries are read at first if some are filtered out. */
 const READ_AHEAD_WHEN_FILTERED = 4;
 
-interface Shard {
-  readonly partition: string;
-  buffer: ListingEntry[];
+const newShard = (partition: string) => ({
+  partition,
+  buffer: [] as ListingEntry[],
   /** Place at which the last query stopped; all unread entries are below it. Undefined before the first query. */
-  stoppedAt: string | undefined;
-  exhausted: boolean;
-  queries: number;
-}
+  stoppedAt: undefined as string | undefined,
+  exhausted: false,
+  queries: 0,
+});
+type Shard = ReturnType<typeof newShard>;
 
 const isEntry = (item: Readonly<Record<string, unknown>>): item is Record<keyof ListingEntry, string> =>
   typeof item["pk"] === "string" && typeof item["sk"] === "string" && typeof item["listing_sk"] === "string";
@@ -105,8 +99,11 @@ const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
  * Reads one page of a sharded index in descending order. It returns no entry below the place at which any unfinished
  * shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be short or empty
  * although `next` is set.
+ * @returns the entries, and `after` of the next page: undefined at the end of the list
  */
-export const walkListing = async (query: ListingQuery): Promise<ListingPage> => {
+export const walkListing = async (
+  query: ListingQuery,
+): Promise<{ readonly entries: readonly ListingEntry[]; readonly next: string | undefined }> => {
   const { dynamodb, environment, source, limit, after } = query;
   const ignoringCase = filtersIn(query.filtersIgnoringCase);
   const filter = filterExpression(filtersIn(query.filters), ignoringCase);
@@ -148,13 +145,7 @@ export const walkListing = async (query: ListingQuery): Promise<ListingPage> => 
     spent += ConsumedCapacity?.CapacityUnits ?? 0;
   };
 
-  const shards: Shard[] = source.partitions.map((partition) => ({
-    partition,
-    buffer: [],
-    stoppedAt: undefined,
-    exhausted: false,
-    queries: 0,
-  }));
+  const shards = source.partitions.map(newShard);
   if (query.range.low > top) return { entries: [], next: undefined };
   await Promise.all(shards.map(fetch));
 

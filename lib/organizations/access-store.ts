@@ -33,35 +33,36 @@ export const decodeOrganization = decoderOf("organization", organizationRecordSc
 export const keyRecordKey = (hash: string) => ({ [PARTITION_KEY]: `KEY#${hash}`, [SORT_KEY]: "#KEY" });
 /** Partition of an organization's record and of its list of API keys. */
 export const organizationPartition = (organization: string): string => `ORGANIZATION#${organization}`;
+/** Primary key of an API key's record in its organization's partition. */
+export const listedKeyKey = ({ organization, key_id: id }: ApiKeyRecord) => ({
+  [PARTITION_KEY]: organizationPartition(organization),
+  [SORT_KEY]: `KEY#${id}`,
+});
 /** Primary key of an organization's record. */
 export const organizationRecordKey = (organization: string) => ({
   [PARTITION_KEY]: organizationPartition(organization),
   [SORT_KEY]: "#ORGANIZATION",
 });
 
-/** Reads the Access table, with one GetItem for each call. */
-export interface AccessStore {
-  findKey(hash: string): Promise<ApiKeyRecord | undefined>;
-  /** @returns undefined also for an organization whose data is being erased */
-  findOrganization(id: string): Promise<Organization | undefined>;
-}
-
 /** What reading the Access table requires of a runtime. */
 export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environment">;
 
-/** The access store of a runtime's Access table. */
-export const createAccessStore = ({ dynamodb, environment }: AccessRuntime): AccessStore => {
+/** Reads the Access table, with one GetItem for each call. */
+export const createAccessStore = ({ dynamodb, environment }: AccessRuntime) => {
   const get = async (key: Record<string, string>) =>
     (await dynamodb.send(new GetCommand({ TableName: environment.ACCESS_TABLE, Key: key }))).Item;
   return {
-    async findKey(hash) {
+    findKey: async (hash: string): Promise<ApiKeyRecord | undefined> => {
       const item = await get(keyRecordKey(hash));
       return item && decodeKey(item);
     },
-    async findOrganization(id) {
+    /** @returns undefined also for an organization whose data is being erased */
+    findOrganization: async (id: string): Promise<Organization | undefined> => {
       const item = await get(organizationRecordKey(id));
       const record = item && decodeOrganization(item);
       return record === undefined || record.erasing_since !== undefined ? undefined : toOrganization(record);
     },
   };
 };
+/** A store of API keys and organizations. */
+export type AccessStore = ReturnType<typeof createAccessStore>;

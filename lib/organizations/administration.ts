@@ -17,6 +17,7 @@ import {
   decodeKey,
   decodeOrganization,
   keyRecordKey,
+  listedKeyKey,
   organizationPartition,
   organizationRecordKey,
 } from "./access-store.ts";
@@ -45,11 +46,6 @@ export interface CreatedKey {
 }
 
 const KEY_NAME_DEFAULT = "default";
-
-const listedKeyKey = ({ organization, key_id: id }: ApiKeyRecord) => ({
-  [PARTITION_KEY]: organizationPartition(organization),
-  [SORT_KEY]: `KEY#${id}`,
-});
 
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;

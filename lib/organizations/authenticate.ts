@@ -27,9 +27,6 @@ interface Access {
   readonly validUntil: number;
 }
 
-/** Finds the caller of an `Authorization` header. @throws UnauthenticatedError */
-export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
-
 /**
  * Authenticates bearer keys. Form, checksum and region are checked before the table is read. Known and unknown keys
  * have separate caches, so that many invalid keys do not displace a customer's key.
@@ -38,7 +35,7 @@ export const createAuthenticate = (options: {
   readonly region: RegionCode;
   readonly store: AccessStore;
   readonly clock: Clock;
-}): Authenticate => {
+}) => {
   const { region, store, clock } = options;
   const known = createExpiringCache<Access>(CACHED_KEYS_MAX, clock);
   const unknown = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
@@ -74,7 +71,8 @@ export const createAuthenticate = (options: {
     return running;
   };
 
-  return async (authorization) => {
+  /** Finds the caller of an `Authorization` header. @throws UnauthenticatedError */
+  return async (authorization: string | undefined): Promise<Caller> => {
     const key = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
     if (key === undefined || !isApiKeyOf(region, key)) throw new UnauthenticatedError();
     const access = await find(hashApiKey(key));

@@ -1,23 +1,17 @@
 import type { Clock } from "../clock.ts";
 
-/** A cache whose entries expire. */
-export interface ExpiringCache<V> {
-  get(key: string): V | undefined;
-  /** @param lifetime milliseconds */
-  set(key: string, value: V, lifetime: number): void;
-}
-
 /** Makes a cache of at most `capacity` entries, each with its own lifetime. A new entry displaces the oldest one. */
-export const createExpiringCache = <V>(capacity: number, clock: Clock): ExpiringCache<V> => {
+export const createExpiringCache = <V>(capacity: number, clock: Clock) => {
   const entries = new Map<string, { readonly value: V; readonly until: number }>();
   return {
-    get(key) {
+    get: (key: string): V | undefined => {
       const entry = entries.get(key);
       if (entry === undefined || clock() < entry.until) return entry?.value;
       entries.delete(key);
       return undefined;
     },
-    set(key, value, lifetime) {
+    /** @param lifetime milliseconds */
+    set: (key: string, value: V, lifetime: number): void => {
       entries.delete(key);
       const oldest = entries.size < capacity ? undefined : entries.keys().next();
       if (oldest?.done === false) entries.delete(oldest.value);

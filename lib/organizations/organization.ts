@@ -23,24 +23,6 @@ export const organizationIdSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be 1 to 64 lower-case letters, digits and dashes, no dash first");
 
-/** An organization that calls the API. */
-export interface Organization {
-  /** 1 to 64 lower-case letters, digits and dashes. */
-  readonly id: string;
-  /** Requests a second. @default 100 */
-  readonly rate: number;
-  /** Requests at once. @default 200 */
-  readonly burst: number;
-  /** Shards that a list reads. The number only grows. @default 2 */
-  readonly listingShards: number;
-  /** Shards that new entries are put in: at most `listingShards`, and fewer while it grows. */
-  readonly listingWriteShards: number;
-  /** Whether the agents index holds all of its work items. */
-  readonly hasAgentIndex: boolean;
-  /** Key of the HMAC over this organization's cursors. */
-  readonly cursorSecret: string;
-}
-
 /** The record of an organization in the Access table. */
 export const organizationRecordSchema = z.object({
   organization: organizationIdSchema,
@@ -65,15 +47,24 @@ export const organizationRecordSchema = z.object({
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;
 
 /** The organization that a record holds. */
-export const toOrganization = (record: OrganizationRecord): Organization => ({
+export const toOrganization = (record: OrganizationRecord) => ({
+  /** 1 to 64 lower-case letters, digits and dashes. */
   id: record.organization,
+  /** Requests a second. @default 100 */
   rate: record.rate,
+  /** Requests at once. @default 200 */
   burst: record.burst,
+  /** Shards that a list reads. The number only grows. @default 2 */
   listingShards: record.listing_shards,
+  /** Shards that new entries are put in: at most `listingShards`, and fewer while it grows. */
   listingWriteShards: record.listing_write_shards ?? record.listing_shards,
+  /** Whether the agents index holds all of its work items. */
   hasAgentIndex: record.agents_indexed ?? false,
+  /** Key of the HMAC over this organization's cursors. */
   cursorSecret: record.cursor_secret,
 });
+/** An organization that calls the API. */
+export type Organization = Readonly<ReturnType<typeof toOrganization>>;
 
 /** A new key for signing cursors: 32 random bytes in base64url. */
 export const generateCursorSecret = (): string => randomBytes(32).toString("base64url");

@@ -38,37 +38,24 @@ const SLACK_MICROSECONDS = 200_000;
 const MICROSECONDS = 1000;
 
 /** This instance's state for one organization. Times are milliseconds since the epoch. */
-interface Account {
+const newAccount = () => ({
   /** Remaining requests of the current lease, and its begin and end. */
-  leased: number;
-  leaseFrom: number;
-  leaseUntil: number;
-  refusedUntil: number;
-  openUntil: number;
-  /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
-  arrival: number;
-  /** Whether the arrival time was in the future at the last debit: then it probably is again. */
-  wasAhead: boolean;
-  /** The current second, the number of requests in it, and the average number in the seconds before. */
-  second: number;
-  demand: number;
-  average: number;
-  debiting: Promise<void> | undefined;
-}
-
-const newAccount = (): Account => ({
   leased: 0,
   leaseFrom: 0,
   leaseUntil: 0,
   refusedUntil: 0,
   openUntil: 0,
+  /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
   arrival: 0,
+  /** Whether the arrival time was in the future at the last debit: then it probably is again. */
   wasAhead: false,
+  /** The current second, the number of requests in it, and the average number in the seconds before. */
   second: 0,
   demand: 0,
   average: 0,
-  debiting: undefined,
+  debiting: undefined as Promise<void> | undefined,
 });
+type Account = ReturnType<typeof newAccount>;
 
 const leaseStarting = (leased: number, from: number) => ({
   leased,

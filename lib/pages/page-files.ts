@@ -28,16 +28,8 @@ export interface Asset {
   readonly bytes: Buffer;
 }
 
-/** The pages and their assets that the build wrote. */
-export interface PageFiles {
-  /** The HTML of a page, in which `{{root}}` stands for the way to the service's root; undefined if there is none. */
-  readonly page: (path: string) => string | undefined;
-  /** @param accepted whether the client accepts a coding @returns undefined if there is no such asset */
-  readonly asset: (name: string, accepted: (coding: Coding) => boolean) => Asset | undefined;
-}
-
-/** Opens the files in a directory. Each is read when it is first asked for, and kept. */
-export const openPageFiles = (directory: string): PageFiles => {
+/** Opens the pages and assets that the build wrote. Each file is read when it is first asked for, and kept. */
+export const openPageFiles = (directory: string) => {
   const read = new Map<string, Buffer>();
   const fileAt = (name: string): Buffer => {
     const known = read.get(name);
@@ -48,8 +40,11 @@ export const openPageFiles = (directory: string): PageFiles => {
   };
   const { pages, assets } = indexSchema.parse(JSON.parse(fileAt(INDEX_FILE).toString()));
   return {
-    page: (path) => (Object.hasOwn(pages, path) ? fileAt(pages[path]!).toString() : undefined),
-    asset: (name, accepted) => {
+    /** The HTML of a page, in which `{{root}}` stands for the way to the service's root; undefined if there is none. */
+    page: (path: string): string | undefined =>
+      Object.hasOwn(pages, path) ? fileAt(pages[path]!).toString() : undefined,
+    /** @param accepted whether the client accepts a coding @returns undefined if there is no such asset */
+    asset: (name: string, accepted: (coding: Coding) => boolean): Asset | undefined => {
       if (!Object.hasOwn(assets, name)) return undefined;
       const mediaType = assets[name]!;
       const coding = (Object.keys(CODINGS) as Coding[]).find(accepted);
@@ -59,3 +54,5 @@ export const openPageFiles = (directory: string): PageFiles => {
     },
   };
 };
+/** The pages and their assets. */
+export type PageFiles = ReturnType<typeof openPageFiles>;

@@ -67,13 +67,6 @@ interface ApplyOptions {
   readonly guard?: () => void;
 }
 
-/** Applies inputs. The results are in the order of the inputs. */
-export type ApplyWorkItems = (
-  organization: Organization,
-  inputs: readonly ApplyInput[],
-  options: ApplyOptions,
-) => Promise<ApplyResult[]>;
-
 /** Inputs with the same external_id, in their order. */
 interface Group {
   readonly id: string;
@@ -239,14 +232,19 @@ const resultsOf = (group: Group, written: WriteResult<ApplyPlan[]>): [number, Ap
  * Creates, updates or restores work items by external_id, for the batch endpoint and CSV files, including dry runs.
  * A hundred inputs take one BatchGetItem, and one BatchExecuteStatement for every 25 items that change. Items are
  * written before their events. If an event fails, its item's outcome is an error; a repeated call applies the event.
+ * The results are in the order of the inputs.
  * @throws StoreBusyError if nothing could be read, and errors of `guard`
  */
-export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWorkItems => {
+export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const store = createRecordStore(runtime);
   const now = () => isoTime(clock());
 
-  return async (organization, inputs, { source, assumeNew = false, ...options }) => {
+  return async (
+    organization: Organization,
+    inputs: readonly ApplyInput[],
+    { source, assumeNew = false, ...options }: ApplyOptions,
+  ): Promise<ApplyResult[]> => {
     const groups = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, groups, () => true);
     const records = source?.dryRun
@@ -287,3 +285,5 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">): ApplyWo
     return results;
   };
 };
+/** Applies inputs. */
+export type ApplyWorkItems = ReturnType<typeof createApplyWorkItems>;

@@ -20,16 +20,26 @@ export interface ChangeOptions {
   readonly deadline: number;
 }
 
-const mapOf = (record: StoredRecord | undefined): Map<string, StoredRecord> =>
-  new Map(record ? [[keyText(record), record]] : []);
+/** Makes the function that changes one item by a plan. It reads the item alone, and not its events. */
+const createChangeItem = (runtime: RuntimeWith<"workItems">) => {
+  const records = createRecordStore(runtime);
+  const mapOf = (record: StoredRecord | undefined) => new Map(record ? [[keyText(record), record]] : []);
+  /** @param known what was just read; without it the item is read first */
+  return <R>(target: WriteTarget<R>, deadline: number, known?: { readonly record: StoredRecord | undefined }) =>
+    optimisticWriteOne(records, target, {
+      clock: runtime.clock,
+      deadline,
+      known: known && mapOf(known.record),
+      read: async () => mapOf(await records.readOne(target.key)),
+    });
+};
 
 /**
  * Merges changes into an item. Its events are read once, with the item; retries read only the item.
  * @throws NotFoundError, PreconditionFailedError, InvalidInputError (too large after the merge), StoreBusyError
  */
 export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
-  const { clock } = runtime;
-  const records = createRecordStore(runtime);
+  const changeItem = createChangeItem(runtime);
   const readItemPage = createReadItemPage(runtime);
   return async (
     organization: Organization,
@@ -38,24 +48,18 @@ export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
     { assertVersion, deadline }: ChangeOptions,
   ): Promise<ItemWithEvents> => {
     const { record: first, events, eventsAfter } = await readItemPage(organization.id, id);
-    const key = itemKey(organization.id, id);
     const target: WriteTarget<WorkItem> = {
-      key,
+      key: itemKey(organization.id, id),
       plan: (stored) => {
         const current = assertVisible(stored);
         assertVersion?.(stored?.version ?? 0);
-        const plan = planApply(current, current.external_id, changes, isoTime(clock()));
+        const plan = planApply(current, current.external_id, changes, isoTime(runtime.clock()));
         if (plan.outcome === "error") throw new InvalidInputError([under("work_item", plan.error)]);
         const isUnchanged = plan.outcome === "unchanged";
         return { set: isUnchanged ? null : attributesOf(organization, id, plan.next), result: plan.next };
       },
     };
-    const { result, record } = await optimisticWriteOne(records, target, {
-      clock,
-      deadline,
-      known: mapOf(first),
-      read: async () => mapOf(await records.readOne(key)),
-    });
+    const { result, record } = await changeItem(target, deadline, { record: first });
     return { id, item: result, version: record?.version ?? 0, events, eventsAfter };
   };
 };
@@ -65,40 +69,28 @@ export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
  * @throws NotFoundError if no item ever had the id; PreconditionFailedError, StoreBusyError
  */
 export const createDeleteWorkItem = (runtime: RuntimeWith<"workItems">) => {
-  const { clock } = runtime;
-  const records = createRecordStore(runtime);
+  const changeItem = createChangeItem(runtime);
   return async (organization: Organization, id: string, { assertVersion, deadline }: ChangeOptions): Promise<void> => {
-    const key = itemKey(organization.id, id);
-    const target: WriteTarget<null> = {
-      key,
-      plan: (stored) => {
-        const item = workItemFrom(stored);
-        if (item === null || stored === undefined) throw new NotFoundError("work item not found");
-        if (item.deleted_at !== null) return { set: null, result: null };
-        assertVersion?.(stored.version);
-        const now = isoTime(clock());
-        return { set: attributesOf(organization, id, { ...item, deleted_at: now, updated_at: now }), result: null };
-      },
+    const plan = (stored: StoredRecord | undefined) => {
+      const item = workItemFrom(stored);
+      if (item === null || stored === undefined) throw new NotFoundError("work item not found");
+      if (item.deleted_at !== null) return { set: null, result: null };
+      assertVersion?.(stored.version);
+      const now = isoTime(runtime.clock());
+      return { set: attributesOf(organization, id, { ...item, deleted_at: now, updated_at: now }), result: null };
     };
-    const read = async () => mapOf(await records.readOne(key));
-    await optimisticWriteOne(records, target, { clock, deadline, read });
+    await changeItem({ key: itemKey(organization.id, id), plan }, deadline);
   };
 };
 
 /** Sets an item's evaluation result, from 0 to 1; null removes it. @throws NotFoundError, StoreBusyError */
 export const createRecordQaScore = (runtime: RuntimeWith<"workItems">) => {
-  const { clock } = runtime;
-  const records = createRecordStore(runtime);
+  const changeItem = createChangeItem(runtime);
   return async (organization: string, id: string, qaScore: number | null, deadline: number): Promise<void> => {
-    const key = itemKey(organization, id);
-    const target: WriteTarget<null> = {
-      key,
-      plan: (stored) => {
-        const isSame = assertVisible(stored).qa_score === qaScore;
-        return { set: isSame ? null : { qa_score: qaScore, updated_at: isoTime(clock()) }, result: null };
-      },
+    const plan = (stored: StoredRecord | undefined) => {
+      const isSame = assertVisible(stored).qa_score === qaScore;
+      return { set: isSame ? null : { qa_score: qaScore, updated_at: isoTime(runtime.clock()) }, result: null };
     };
-    const read = async () => mapOf(await records.readOne(key));
-    await optimisticWriteOne(records, target, { clock, deadline, read });
+    await changeItem({ key: itemKey(organization, id), plan }, deadline);
   };
 };

@@ -13,13 +13,6 @@ import { equalityFilterNames, ignoresCase, type WorkItemFilters } from "./work-i
 import { itemIdOf, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
 
-/** A page of the list. */
-export interface WorkItemPage {
-  readonly data: WorkItemResponse[];
-  /** Cursor of the next page; undefined on the last one. */
-  readonly next: string | undefined;
-}
-
 const fits = (item: WorkItem, filters: WorkItemFilters, name: (typeof equalityFilterNames)[number]): boolean => {
   const stored = ignoresCase(name) ? item[name]?.toLowerCase() : item[name];
   return filters[name] === undefined || stored === filters[name];
@@ -64,6 +57,7 @@ const uniqueByKey = <K extends RecordKey>(entries: readonly K[]): K[] => {
 /**
  * Lists an organization's work items, newest completion first. The index only gives their order; the items are read
  * from the table.
+ * @returns the items, and the cursor of the next page; undefined on the last one
  * @throws InvalidInputError for a cursor of another list
  */
 export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
@@ -82,7 +76,7 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
     organization: Organization,
     filters: WorkItemFilters,
     page: { readonly cursor: string | undefined; readonly limit: number },
-  ): Promise<WorkItemPage> => {
+  ): Promise<{ readonly data: WorkItemResponse[]; readonly next: string | undefined }> => {
     const scope = { organization, list: "work_items", filters: { ...filters } };
     const after = page.cursor === undefined ? undefined : decodeCursor(scope, page.cursor);
     if (filters.external_id !== undefined) {

@@ -33,21 +33,13 @@ export const assertVisible = (record: StoredRecord | undefined): WorkItem => {
   return item;
 };
 
-/** The result of one Query of an item's partition. */
-export interface ItemPage {
-  /** The item's record, which may be soft-deleted; undefined if it does not exist. */
-  readonly record: StoredRecord | undefined;
-  readonly events: readonly KeyedEvent[];
-  readonly eventsAfter: string | undefined;
-}
-
 /**
  * Reads an item and as many of its events as one strongly consistent Query returns (1 MB): nearly always all of them.
  * The item's sort key is lower than those of its events.
  */
 export const createReadItemPage =
   ({ dynamodb, environment }: RuntimeWith<"workItems">) =>
-  async (organization: string, id: string): Promise<ItemPage> => {
+  async (organization: string, id: string) => {
     const { Items = [], LastEvaluatedKey } = await dynamodb.send(
       new QueryCommand({
         TableName: environment.WORK_ITEMS_TABLE,
@@ -59,6 +51,7 @@ export const createReadItemPage =
     const records = Items.map(fromAttributeValues).map(storedRecordFrom);
     const record = records[0]?.sk === ITEM_SORT_KEY ? records[0] : undefined;
     return {
+      /** The item's record, which may be soft-deleted; undefined if it does not exist. */
       record,
       events: (record ? records.slice(1) : records).map(keyedEventFrom),
       eventsAfter: LastEvaluatedKey?.["sk"]?.S,

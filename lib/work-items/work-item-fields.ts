@@ -21,33 +21,26 @@ const mergeAttributes = (stored: string, given: JsonObject): string => {
   return changed.length === 0 ? stored : JSON.stringify({ ...attributes, ...Object.fromEntries(changed) });
 };
 
-/** Fields of a work item that callers set. Null clears a field of the agent. */
-export const WORK_ITEM_FIELDS = {
-  agent_email: field({
-    description: "E-mail address of the agent; null clears it.",
-    input: email.nullable(),
+/** A field of a person, which responses show in the agent or actor. */
+const personField = (description: string, input: z.ZodType<string, string>) =>
+  field({
+    description: `${description}; null clears it.`,
+    input: input.nullable(),
     stored: storedText,
     initial: null,
     response: null,
+  });
+
+/** Fields of a work item that callers set. Null clears a field of the agent. */
+export const WORK_ITEM_FIELDS = {
+  agent_email: {
+    ...personField("E-mail address of the agent", email),
     // Systems write the same address in several ways.
     filter: email.toLowerCase(),
     filterIgnoresCase: true,
-  }),
-  agent_name: field({
-    description: "Name of the agent; null clears it.",
-    input: text().nullable(),
-    stored: storedText,
-    initial: null,
-    response: null,
-  }),
-  agent_external_id: field({
-    description: "Id of the agent in the source system; null clears it.",
-    input: text().nullable(),
-    stored: storedText,
-    initial: null,
-    response: null,
-    filter: text(),
-  }),
+  },
+  agent_name: personField("Name of the agent", text()),
+  agent_external_id: { ...personField("Id of the agent in the source system", text()), filter: text() },
   type: field({
     description: "Kind of work.",
     input: text(),
@@ -88,27 +81,9 @@ export const WORK_ITEM_FIELDS = {
 
 /** Fields of an event that callers set. Null clears a field. */
 export const EVENT_FIELDS = {
-  actor_email: field({
-    description: "E-mail address of the actor; null clears it.",
-    input: email.nullable(),
-    stored: storedText,
-    initial: null,
-    response: null,
-  }),
-  actor_name: field({
-    description: "Name of the actor; null clears it.",
-    input: text().nullable(),
-    stored: storedText,
-    initial: null,
-    response: null,
-  }),
-  actor_external_id: field({
-    description: "Id of the actor in the source system; null clears it.",
-    input: text().nullable(),
-    stored: storedText,
-    initial: null,
-    response: null,
-  }),
+  actor_email: personField("E-mail address of the actor", email),
+  actor_name: personField("Name of the actor", text()),
+  actor_external_id: personField("Id of the actor in the source system", text()),
   content: field({
     description: "What happened, at most 64 KiB of UTF-8; null clears it.",
     input: content.nullable(),

@@ -89,16 +89,12 @@ export const workItemWithEventsSchema = workItemSchema
   .extend({ events: z.array(workItemEventSchema) })
   .meta({ id: "WorkItemWithEvents" });
 
-const batchOutcomeSchema = z.enum(["created", "updated", "unchanged", "restored", "error"]);
-/** Outcome of a batch's item. */
-export type BatchOutcome = z.infer<typeof batchOutcomeSchema>;
-
 /** Result of a batch's item. */
 export const batchResultSchema = z
   .strictObject({
     index: count,
     external_id: z.string(),
-    status: batchOutcomeSchema,
+    status: z.enum(["created", "updated", "unchanged", "restored", "error"]),
     data: workItemSchema.nullable(),
     error: z.string().nullable(),
     /** Present if the status is error (extension). Pointers lead into the request's body. */

@@ -63,13 +63,15 @@ export interface ListTime {
   readonly abridge: boolean;
 }
 
-/** The content of a list. */
-export interface ListContent {
+/** What a list holds so far. */
+const emptyContent = () => ({
   /** Number of listed rows. */
-  readonly rows: number;
+  rows: 0,
   /** Whether rows are missing because their objects were deleted before. */
-  readonly hasGaps: boolean;
-}
+  hasGaps: false,
+});
+/** The content of a list. */
+export type ListContent = ReturnType<typeof emptyContent>;
 
 /** The lines of one part, in file order. */
 interface LineReader {
@@ -79,16 +81,13 @@ interface LineReader {
   readonly take: () => Promise<void> | undefined;
 }
 
-/**
- * Reads the lines of one part. The next object is loaded while the lines of one are read.
- * @param onGap called for every object that was deleted
- */
+/** Reads the lines of one part. The next object is loaded while the lines of one are read. */
 const createReader = async (
   objects: UploadObjects,
   list: RowList,
   job: UploadJob,
   part: UploadPart,
-  onGap: () => void,
+  content: ListContent,
 ): Promise<LineReader> => {
   const runs = list.objectsOf(part);
   const count = countOf(runs);
@@ -98,7 +97,7 @@ const createReader = async (
       return await objects.readWhole(list.objectKey(job, part.number, epochOf(runs, index), index));
     } catch (error) {
       if (!(error instanceof ObjectGoneError)) throw error;
-      onGap();
+      content.hasGaps = true;
       return Buffer.alloc(0);
     }
   };
@@ -134,12 +133,12 @@ const createReader = async (
   };
 };
 
-/** The list in chunks, with the rows in file order. @param onRow called for every row */
+/** The list in chunks, with the rows in file order. */
 async function* linesOf(
   header: string,
   readers: readonly LineReader[],
   time: ListTime,
-  onRow: () => void,
+  content: ListContent,
 ): AsyncGenerator<Buffer> {
   const rows = readers.map((reader) => reader.head()?.row ?? Infinity);
   let chunk: Buffer[] = [Buffer.from(header)];
@@ -152,7 +151,7 @@ async function* linesOf(
     if (reader && head) {
       chunk.push(head.raw);
       size += head.raw.length;
-      onRow();
+      content.rows++;
       const loading = reader.take();
       if (loading) await loading;
       rows[next] = reader.head()?.row ?? Infinity;
@@ -176,21 +175,14 @@ export const createWriteList =
   ({ s3, environment }: RuntimeWith<"uploads">, objects: UploadObjects) =>
   async (name: RowListName, job: UploadJob, parts: readonly UploadPart[], time: ListTime): Promise<ListContent> => {
     const list: RowList = ROW_LISTS[name];
-    let rows = 0;
-    let hasGaps = false;
-    const onRow = (): void => {
-      rows++;
-    };
-    const onGap = (): void => {
-      hasGaps = true;
-    };
-    const readers = await Promise.all(parts.map((part) => createReader(objects, list, job, part, onGap)));
+    const content = emptyContent();
+    const readers = await Promise.all(parts.map((part) => createReader(objects, list, job, part, content)));
     await new Upload({
       client: s3,
       params: {
         Bucket: environment.UPLOADS_BUCKET,
         Key: list.key(job),
-        Body: Readable.from(linesOf(list.header(job), readers, time, onRow)),
+        Body: Readable.from(linesOf(list.header(job), readers, time, content)),
         ContentType: "text/csv; charset=utf-8",
       },
       partSize: PIECE_BYTES,
@@ -198,7 +190,7 @@ export const createWriteList =
       // This function may not delete incomplete uploads; the bucket's lifecycle rule does.
       leavePartsOnError: true,
     }).done();
-    return { rows, hasGaps };
+    return content;
   };
 
 /** Writes a list of a job. */

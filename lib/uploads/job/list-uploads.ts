@@ -12,13 +12,6 @@ import { jobFrom, recordKeys } from "./upload-table.ts";
 
 const CONCURRENT_READS = 8;
 
-/** Query parameters of the list. */
-export interface UploadQuery {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-  readonly status?: UploadStatus | undefined;
-}
-
 /**
  * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their parts, as for a single
  * job.
@@ -32,7 +25,11 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
     return snapshot && toUploadJobResponse(snapshot);
   };
 
-  return async (organization: Organization, { limit, cursor, status }: UploadQuery) => {
+  return async (
+    organization: Organization,
+    query: { readonly limit: number; readonly cursor?: string | undefined; readonly status?: UploadStatus | undefined },
+  ) => {
+    const { limit, cursor, status } = query;
     const scope = { organization, list: "work_item_uploads", filters: { status } };
     const { entries, next } = await walkListing({
       ...runtime,

@@ -16,17 +16,6 @@ const OPEN_MAX = 100;
 /** Some of them end in this time, in seconds. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** The organization has as many unfinished jobs as it may have. */
-class TooManyOpenUploadsError extends TooManyRequestsError {
-  override readonly name: string = "TooManyOpenUploadsError";
-  constructor() {
-    super(
-      `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`,
-      RETRY_AFTER_SECONDS,
-    );
-  }
-}
-
 const openItem = ({ organization, id }: JobKey, at: number) => ({
   ...recordKeys.open({ organization, id }, isoTime(at)),
   organization,
@@ -43,10 +32,12 @@ export const createOpenUploads = (
 ) => ({
   /**
    * Requests at the same time may pass together; below the limit none is refused.
-   * @throws TooManyOpenUploadsError
+   * @throws TooManyRequestsError
    */
   assertRoom: async ({ id }: Organization): Promise<void> => {
-    if ((await countOpen(id, OPEN_MAX)) >= OPEN_MAX) throw new TooManyOpenUploadsError();
+    if ((await countOpen(id, OPEN_MAX)) < OPEN_MAX) return;
+    const message = `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`;
+    throw new TooManyRequestsError(message, RETRY_AFTER_SECONDS);
   },
 
   /** Creates a job, unless one with its id exists. @returns the existing or created job */

@@ -101,6 +101,17 @@ const splitProgressSchema = z.object(splitProgressShape);
 /** The splitter's checkpoint. */
 export type SplitProgress = Readonly<z.output<typeof splitProgressSchema>>;
 
+/** Counters of an ended job; those of an open job are in its parts. */
+const rowCountersShape = {
+  succeeded_rows: z.int(),
+  failed_rows: z.int(),
+  created_rows: z.int().default(0),
+  updated_rows: z.int().default(0),
+  unchanged_rows: z.int().default(0),
+  restored_rows: z.int().default(0),
+};
+const rowCountersSchema = z.object(rowCountersShape);
+
 /** The record of an upload job. Its lease belongs to the splitter. */
 export const uploadJobRecordSchema = z.object({
   organization: z.string(),
@@ -132,13 +143,7 @@ export const uploadJobRecordSchema = z.object({
   /** Status that the job will have once none of its parts is being applied. */
   stopping: z.enum(["failed", "cancelled"]).optional(),
   error: z.string().optional(),
-  /** Counters of an ended job; those of an open job are in its parts. */
-  succeeded_rows: z.int(),
-  failed_rows: z.int(),
-  created_rows: z.int().default(0),
-  updated_rows: z.int().default(0),
-  unchanged_rows: z.int().default(0),
-  restored_rows: z.int().default(0),
+  ...rowCountersShape,
   ...leaseShape,
   ...splitProgressShape,
 });
@@ -216,16 +221,6 @@ export const unclaimedPart = (number: number): UploadPart => uploadPartRecordSch
 /** Number of an external_id's part. Rows with the same external_id are in the same part, so that they stay in order. */
 export const partOf = (externalId: string, parts: number): number => crc32(externalId) % parts;
 
-/** The counters that an ended job keeps. */
-const frozenCounters = ({
-  succeeded_rows,
-  failed_rows,
-  created_rows,
-  updated_rows,
-  unchanged_rows,
-  restored_rows,
-}: UploadJob) => ({ succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows });
-
 /** A job in lists. */
 export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobResponse => {
   const changed = isEnded(job) ? [] : [job.changed_at, ...parts.map((part) => part.changed_at)];
@@ -238,7 +233,7 @@ export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobRe
     ...(size !== undefined && { size }),
     dry_run: job.dry_run ?? false,
     total_rows: job.total_rows,
-    ...(isEnded(job) ? frozenCounters(job) : toRowCounters(sumOf(parts))),
+    ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(parts))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),
     created_at: job.created_at,
     updated_at: updated,

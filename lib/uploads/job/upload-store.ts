@@ -57,14 +57,11 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
   const table = createUploadTable(runtime);
   const { update, get, readJob, read, openUploads } = table;
 
-  const claimed = () => {
-    const now = clock();
-    return { owner: randomUUID(), lease_until: now + LEASE_MS, changed_at: now };
-  };
   const renewed = () => {
     const now = clock();
     return { lease_until: now + LEASE_MS, changed_at: now };
   };
+  const claimed = () => ({ owner: randomUUID(), ...renewed() });
   /** @param isBusy whether the store, and not the work, kept the checkpoint from moving */
   const released = ({ busy_since: since }: Pick<UploadPart, "busy_since">, isBusy = false) => ({
     lease_until: 0,

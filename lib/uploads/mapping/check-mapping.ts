@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from "../../problem.ts";
+import { type Problem, problemIf } from "../../problem.ts";
 import { problemsOf } from "../../schema-problems.ts";
 import {
   ATTRIBUTE_PREFIX,
@@ -17,7 +17,10 @@ import { nearestTo } from "../../nearest.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 type Path = Problem["path"];
-const problemAt = (path: Path, code: ProblemCode, message: string): Problem => ({ path, code, message });
+
+/** The columns that a source names. */
+export const columnsOf = ({ column, columns = [] }: Source): readonly string[] =>
+  column === undefined ? columns : [column];
 
 /** A target of a mapping, its source and the path of the source. */
 export interface TargetSource {
@@ -46,30 +49,37 @@ export interface SingleSource {
   readonly path: Path;
 }
 
-/** The sources of a target in their order: those in `first_of`, or the source itself. */
-export const singlesOf = ({ source, path }: SingleSource): SingleSource[] =>
-  source.first_of?.flatMap((each, index) => singlesOf({ source: each, path: [...path, "first_of", index] })) ?? [
-    { source, path },
-  ];
+/** The columns that any source of a mapping names, in the form in which they are compared. */
+export const columnsIn = (mapping: Mapping): ReadonlySet<string> =>
+  new Set(
+    targetsOf(mapping)
+      .flatMap(singlesOf)
+      .flatMap(({ source }) => columnsOf(source).map(comparable)),
+  );
 
-const ORIGINS = ["column", "columns", "value", "first_of"] as const;
+const innerOf = ({ source, path }: SingleSource): SingleSource[] | undefined =>
+  source.first_of?.map((inner, index) => ({ source: inner, path: [...path, "first_of", index] }));
+
+/** The sources of a target in their order: those in `first_of`, or the source itself. */
+export const singlesOf = (place: SingleSource): SingleSource[] => innerOf(place)?.flatMap(singlesOf) ?? [place];
+
+const ORIGINS: readonly (keyof Source)[] = ["column", "columns", "value", "first_of"];
+const isOrigin = (key: keyof Source): boolean => ORIGINS.includes(key);
 
 /** The problems of which keys a source has, its own and those of the sources in it. */
-const problemsOfKeys = ({ source, path }: SingleSource): Problem[] => {
-  const origins = ORIGINS.filter((key) => source[key] !== undefined);
-  const inner = source.first_of?.flatMap((each, index) =>
-    problemsOfKeys({ source: each, path: [...path, "first_of", index] }),
-  );
-  const outer = (Object.keys(source) as (keyof Source)[]).filter(
-    (key) => source[key] !== undefined && !ORIGINS.includes(key as never),
-  );
+const problemsOfKeys = (place: SingleSource): Problem[] => {
+  const { source, path } = place;
+  const given = (Object.keys(source) as (keyof Source)[]).filter((key) => source[key] !== undefined);
+  const [origins, options] = [given.filter(isOrigin), given.filter((key) => !isOrigin(key))];
+  const inner = innerOf(place);
+  const strayJoin = source.join !== undefined && source.columns === undefined;
   return [
-    ...(origins.length === 1 ? [] : [problemAt(path, "invalid", `must have exactly one of ${ORIGINS.join(", ")}`)]),
-    ...(source.join !== undefined && source.columns === undefined
-      ? [problemAt([...path, "join"], "invalid", "belongs to columns")]
-      : []),
-    ...(inner ? outer.map((key) => problemAt([...path, key], "invalid", "belongs into the sources of first_of")) : []),
-    ...(inner ?? []),
+    ...problemIf(origins.length !== 1, path, "invalid", `must have exactly one of ${ORIGINS.join(", ")}`),
+    ...problemIf(strayJoin, [...path, "join"], "invalid", "belongs to columns"),
+    ...options.flatMap((key) =>
+      problemIf(inner !== undefined, [...path, key], "invalid", "belongs into the sources of first_of"),
+    ),
+    ...(inner ?? []).flatMap(problemsOfKeys),
   ];
 };
 
@@ -78,40 +88,32 @@ const problemsOfTime = ({ source: { format = "iso", time_zone: zone }, path }: S
   const isPattern = !["iso", "unix", "unix_ms"].includes(format);
   const problem = isPattern ? problemOfPattern(format) : undefined;
   const needsZone = isPattern && problem === undefined && !hasOffset(format) && zone === undefined;
+  const isUnknown = zone !== undefined && !isTimeZone(zone);
+  const expected = "must be a time zone of the IANA database, such as Europe/Berlin";
   return [
-    ...(problem === undefined ? [] : [problemAt([...path, "format"], "invalid_format", problem)]),
-    ...(needsZone ? [problemAt([...path, "time_zone"], "required", "is required for a format without offset")] : []),
-    ...(zone !== undefined && !isTimeZone(zone)
-      ? [
-          problemAt(
-            [...path, "time_zone"],
-            "invalid_value",
-            "must be a time zone of the IANA database, such as Europe/Berlin",
-          ),
-        ]
-      : []),
+    ...problemIf(problem !== undefined, [...path, "format"], "invalid_format", problem ?? ""),
+    ...problemIf(needsZone, [...path, "time_zone"], "required", "is required for a format without offset"),
+    ...problemIf(isUnknown, [...path, "time_zone"], "invalid_value", expected),
   ];
 };
 
 /** The problems of options that a target does not have. */
 const problemsOfOptions = (target: Target, { source, path }: SingleSource): Problem[] => {
-  const times = isTime(target) ? [] : (["format", "time_zone"] as const).filter((key) => source[key] !== undefined);
+  const stray = (isFor: boolean, option: "format" | "time_zone" | "as", targets: string): Problem[] =>
+    problemIf(!isFor && source[option] !== undefined, [...path, option], "invalid", `is for ${targets} only`);
   return [
-    ...times.map((key) => problemAt([...path, key], "invalid", "is for completed_at and occurred_at only")),
-    ...(source.as !== undefined && target.kind !== "attribute"
-      ? [problemAt([...path, "as"], "invalid", `is for ${ATTRIBUTE_PREFIX}<name> only`)]
-      : []),
+    ...stray(isTime(target), "format", "completed_at and occurred_at"),
+    ...stray(isTime(target), "time_zone", "completed_at and occurred_at"),
+    ...stray(target.kind === "attribute", "as", `${ATTRIBUTE_PREFIX}<name>`),
   ];
 };
 
 /** The texts that stand in a source itself: what becomes of them can be checked before any row is read. */
-const textsIn = ({ source: { value, values = {}, otherwise }, path }: SingleSource): [Path, string][] => [
-  ...(value === undefined || values[value] !== undefined || otherwise !== undefined
-    ? []
-    : [[[...path, "value"], value] as [Path, string]]),
-  ...Object.entries(values).map(([text, alias]): [Path, string] => [[...path, "values", text], alias]),
-  ...(otherwise === undefined ? [] : [[[...path, "otherwise"], otherwise] as [Path, string]]),
-];
+const textsIn = ({ source: { value, values = {}, otherwise }, path }: SingleSource): [Path, string][] => {
+  const texts: [Path, string][] = Object.entries(values).map(([text, alias]) => [[...path, "values", text], alias]);
+  if (otherwise !== undefined) return [...texts, [[...path, "otherwise"], otherwise]];
+  return value === undefined || values[value] !== undefined ? texts : [[[...path, "value"], value], ...texts];
+};
 
 /** The problems of the texts in a source. */
 const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping): Problem[] => {
@@ -121,9 +123,9 @@ const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping)
     try {
       const value = convert(text);
       const parsed = schemaOf(target)?.safeParse(value);
-      return parsed?.error ? problemsOf(parsed.error).map(({ code, message }) => problemAt(path, code, message)) : [];
+      return parsed?.error ? problemsOf(parsed.error).map(({ code, message }) => ({ path, code, message })) : [];
     } catch (error) {
-      return [problemAt(path, "invalid_value", error instanceof Error ? error.message : "cannot be read")];
+      return [{ path, code: "invalid_value", message: error instanceof Error ? error.message : "cannot be read" }];
     }
   });
 };
@@ -131,19 +133,12 @@ const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping)
 const problemsOfRepetition = ({ source: { columns = [], values = {} }, path }: SingleSource): Problem[] => {
   const repeated = (texts: readonly string[]): number =>
     texts.map(comparable).findIndex((text, index, all) => all.indexOf(text) !== index);
-  const column = repeated(columns);
-  const alias = repeated(Object.keys(values));
+  const names = Object.keys(values);
+  const [column, alias] = [repeated(columns), names[repeated(names)]];
+  const twice = "stands twice: case and outer spaces do not count";
   return [
-    ...(column === -1 ? [] : [problemAt([...path, "columns", column], "repeated", "stands twice")]),
-    ...(alias === -1
-      ? []
-      : [
-          problemAt(
-            [...path, "values", Object.keys(values)[alias]!],
-            "repeated",
-            "stands twice: case and outer spaces do not count",
-          ),
-        ]),
+    ...problemIf(column !== -1, [...path, "columns", column], "repeated", "stands twice"),
+    ...problemIf(alias !== undefined, [...path, "values", alias ?? ""], "repeated", twice),
   ];
 };
 
@@ -165,10 +160,12 @@ const problemsOfNames = (
 ): Problem[] => {
   const unknown = Object.keys(sources).filter((name) => targetOf(name) === undefined);
   return [
-    ...(Object.hasOwn(sources, "external_id") ? [] : [problemAt([key, "external_id"], "required", "is required")]),
-    ...unknown.map((name) =>
-      problemAt([key, name], "unknown", `is not known; did you mean ${nearestTo(name, known) ?? ""}?`),
-    ),
+    ...problemIf(!Object.hasOwn(sources, "external_id"), [key, "external_id"], "required", "is required"),
+    ...unknown.map((name): Problem => ({
+      path: [key, name],
+      code: "unknown",
+      message: `is not known; did you mean ${nearestTo(name, known) ?? ""}?`,
+    })),
   ];
 };
 
@@ -178,7 +175,7 @@ const problemsOfNames = (
  */
 export const problemsOfMapping = (mapping: Mapping): Problem[] => {
   const { fields, event } = mapping;
-  if (fields === undefined) return [problemAt(["fields"], "required", "is required")];
+  if (fields === undefined) return [{ path: ["fields"], code: "required", message: "is required" }];
   return [
     ...problemsOfNames("fields", fields, [...ITEM_FIELD_NAMES, `${ATTRIBUTE_PREFIX}<name>`], itemTarget),
     ...(event ? problemsOfNames("event", event, EVENT_FIELD_NAMES, eventTarget) : []),

@@ -1,11 +1,11 @@
-import { describeProblems, type Problem, type ProblemCode } from "../../problem.ts";
+import { describeProblems, type Problem, type ProblemCode, problemIf } from "../../problem.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { type CellSource, createRowReader, type RowReader, type Step } from "../csv/row-reader.ts";
 import type { Target } from "../csv/target.ts";
 import { CellError } from "./cell-error.ts";
-import { type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
+import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
 import { createAliases, createConversion } from "./conversion.ts";
 import { type Mapping, mappingPath, type Source } from "./mapping.ts";
 import { nearestTo } from "../../nearest.ts";
@@ -25,19 +25,11 @@ const indexesOf = (names: readonly string[]): ReadonlyMap<string, readonly numbe
   return indexes;
 };
 
-const columnsOf = ({ column, columns = [] }: Source): readonly string[] => (column === undefined ? columns : [column]);
-
 /** The indexes of the columns that no source names, without those of a report of failed rows. */
 const unnamedIn = (mapping: Mapping, names: readonly string[]): number[] => {
-  const named = new Set(
-    targetsOf(mapping)
-      .flatMap(singlesOf)
-      .flatMap(({ source }) => columnsOf(source).map(comparable)),
-  );
+  const named = columnsIn(mapping);
   return [...names.keys()].filter((index) => !named.has(comparable(names[index]!)) && !isReportColumn(names[index]!));
 };
-
-const problemAt = (path: Problem["path"], code: ProblemCode, message: string): Problem => ({ path, code, message });
 
 const problemsOfSources = (mapping: Mapping, names: readonly string[]): Problem[] => {
   const indexes = indexesOf(names);
@@ -76,13 +68,8 @@ const problemsOfOthers = (mapping: Mapping, names: readonly string[]): Problem[]
   const shown = (indexes: readonly number[]): string =>
     indexes.map((index) => shownHeader(names[index]!.trim())).join(", ");
   if (others === "refuse") {
-    return [
-      problemAt(
-        ["others"],
-        "unknown",
-        `no source names the column ${shown(unnamed)}; custom_attributes takes it, ignore leaves it out`,
-      ),
-    ];
+    const message = `no source names the column ${shown(unnamed)}; custom_attributes takes it, ignore leaves it out`;
+    return [{ path: ["others"], code: "unknown", message }];
   }
   const indexes = indexesOf(names);
   const own = new Set(targetsOf(mapping).flatMap(({ target }) => (target.kind === "attribute" ? [target.name] : [])));
@@ -92,16 +79,12 @@ const problemsOfOthers = (mapping: Mapping, names: readonly string[]): Problem[]
   });
   const taken = unnamed.filter((index) => own.has(names[index]!.trim()));
   const forbidden = unnamed.filter((index) => names[index]!.trim() === "__proto__");
+  const problemsWith = (columns: readonly number[], code: ProblemCode, message: string): Problem[] =>
+    problemIf(columns.length > 0, ["others"], code, message);
   return [
-    ...(repeated.length > 0
-      ? [problemAt(["others"], "repeated", `the header holds ${shown(repeated)} more than once`)]
-      : []),
-    ...(taken.length > 0
-      ? [problemAt(["others"], "taken", `fields sets the custom attribute ${shown(taken)} already`)]
-      : []),
-    ...(forbidden.length > 0
-      ? [problemAt(["others"], "invalid_value", `${shown(forbidden)} can be no custom attribute`)]
-      : []),
+    ...problemsWith(repeated, "repeated", `the header holds ${shown(repeated)} more than once`),
+    ...problemsWith(taken, "taken", `fields sets the custom attribute ${shown(taken)} already`),
+    ...problemsWith(forbidden, "invalid_value", `${shown(forbidden)} can be no custom attribute`),
   ];
 };
 
@@ -110,13 +93,8 @@ const problemsOfColumns = (mapping: Mapping, names: readonly string[]): Problem[
   const problems = [...problemsOfSources(mapping, names), ...problemsOfOthers(mapping, names)];
   const other = otherDelimiter(names, mapping.delimiter ?? COMMA);
   if (problems.length === 0 || other === undefined) return problems;
-  return [
-    problemAt(
-      ["delimiter"],
-      "invalid_value",
-      `must be ${JSON.stringify(other)}: the file has ${DELIMITERS[other]} between its columns`,
-    ),
-  ];
+  const message = `must be ${JSON.stringify(other)}: the file has ${DELIMITERS[other]} between its columns`;
+  return [{ path: ["delimiter"], code: "invalid_value", message }];
 };
 
 /**

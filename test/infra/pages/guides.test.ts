@@ -3,11 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalStack } from "../../../infra/local/local-stack.ts";
-import { codeOf, type Language, LANGUAGES, readGuides, renderGuide } from "../../../infra/pages/guides.ts";
+import { type Guide, type Language, LANGUAGES, readGuides, renderGuide } from "../../../infra/pages/guides.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { startLocalService } from "../../support/local-service.ts";
+
+/** The code of a guide in one language: all its blocks one after the other. */
+const codeOf = ({ markdown }: Pick<Guide, "markdown">, language: Language): string =>
+  new Marked()
+    .lexer(markdown)
+    .filter((token): token is Tokens.Code => token.type === "code" && token["lang"] === language)
+    .map(({ text }) => text)
+    .join("\n");
 
 /** The programs that run the code of each language, and the name that it must have. */
 const PROGRAMS = {

@@ -4,17 +4,12 @@ import { fetchWithRetries, retryAfterMs } from "../../../../lib/client/retries.t
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
+export type { Page as ListPage } from "../../../../lib/client/pages.ts";
 export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "../../../../lib/client/client.ts";
 
 /** An upload job. Its mapping is shown in full, also where it came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {
   readonly mapping?: Mapping | undefined;
-}
-
-/** A page of a list. */
-export interface ListPage<T> {
-  readonly data: readonly T[];
-  readonly meta: { readonly page: { readonly next?: string } };
 }
 
 /** A request that failed, with a sentence for people. */
@@ -42,15 +37,6 @@ const NO_CONNECTION =
 /** Attempts after the first: somebody is waiting. */
 const RETRIES = 2;
 const POLL_MS = 1000;
-
-/** Sends requests with a key, which is kept nowhere else. */
-export interface Api {
-  readonly get: <T>(path: string, query?: Readonly<Record<string, string>>) => Promise<T>;
-  readonly getJob: (id: string) => Promise<{ readonly job: Job; readonly retryAfterSeconds: number }>;
-  readonly cancel: (id: string) => Promise<void>;
-  /** @param onProgress called with the part of a large file that was sent, 0 to 1 */
-  readonly upload: (file: UploadedTable, onProgress: (sent: number) => void) => Promise<Job>;
-}
 
 /** A file that is uploaded. */
 interface UploadedTable {
@@ -84,8 +70,11 @@ const post = (url: string, form: FormData, onProgress: (sent: number) => void): 
     request.send(form);
   });
 
-/** Makes the caller of the service. @param root address of the service, with a slash at its end */
-export const createApi = (root: URL, key: string): Api => {
+/**
+ * Makes the caller of the service. The key is kept nowhere else.
+ * @param root address of the service, with a slash at its end
+ */
+export const createApi = (root: URL, key: string) => {
   const { http, uploads } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
   const send = fetchWithRetries({ retries: RETRIES });
 
@@ -105,19 +94,21 @@ export const createApi = (root: URL, key: string): Api => {
   };
 
   return {
-    get: async <T>(path: string, query: Readonly<Record<string, string>> = {}) => {
+    get: async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> => {
       const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""));
       const text = await told(read(`${path}?${parameters.toString()}`));
       // Browsers that cannot keep the digits of long numbers round them.
       return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
     },
-    getJob: async (id) => {
+    getJob: async (id: string): Promise<{ readonly job: Job; readonly retryAfterSeconds: number }> => {
       const call = accepted(http.GET("/v1/work_items/upload/{id}", { params: { path: { id } } }));
       const { body, headers } = await told(call);
       return { job: body.data, retryAfterSeconds: (retryAfterMs(headers) ?? POLL_MS) / 1000 };
     },
-    cancel: async (id) => void (await told(uploads.cancel(id))),
-    upload: async ({ name, content, mapping, dryRun, idempotencyKey }, onProgress) => {
+    cancel: async (id: string): Promise<void> => void (await told(uploads.cancel(id))),
+    /** @param onProgress called with the part of a large file that was sent, 0 to 1 */
+    upload: async (file: UploadedTable, onProgress: (sent: number) => void): Promise<Job> => {
+      const { name, content, mapping, dryRun, idempotencyKey } = file;
       const call = uploads.upload(new Blob([content], { type: "text/csv" }), {
         filename: name,
         mapping: mapping as SentMapping,
@@ -129,3 +120,5 @@ export const createApi = (root: URL, key: string): Api => {
     },
   };
 };
+/** Sends requests with a key. */
+export type Api = ReturnType<typeof createApi>;

@@ -1,8 +1,8 @@
 import { comparable, isReportColumn } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { ValueKind } from "../../../../lib/uploads/mapping/cell-value.ts";
-import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
 /** A column that is no field, and what becomes of it. */
 export interface AttributeColumn {
@@ -12,19 +12,13 @@ export interface AttributeColumn {
   readonly kind: ValueKind | "left out";
 }
 
-const columnsOf = ({ column, columns = [] }: Source): readonly string[] => (column === undefined ? columns : [column]);
-
 /** The columns that are custom attributes, or can be: those with a name of their own that no field is made of. */
 export const attributeColumns = (names: readonly string[], mapping: Mapping): AttributeColumn[] => {
   const { fields = {}, others } = mapping;
   const attributes = Object.entries(fields).filter(
     ([target, { column }]) => target.startsWith(ATTRIBUTE_PREFIX) && column !== undefined,
   );
-  const named = new Set(
-    targetsOf(mapping)
-      .flatMap(singlesOf)
-      .flatMap(({ source }) => columnsOf(source).map(comparable)),
-  );
+  const named = columnsIn(mapping);
   const counts = Map.groupBy(names, comparable);
   return names.flatMap((name): AttributeColumn[] => {
     const column = name.trim();
