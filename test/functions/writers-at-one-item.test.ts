@@ -7,6 +7,7 @@ import { create as updateItem } from "../../functions/update-work-item.ts";
 import { create as upsertEvent } from "../../functions/upsert-work-item-event.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { createDynamoDbClient } from "../../lib/runtime/dynamodb-client.ts";
+import { createCpuClock } from "../support/cpu-time.ts";
 import { type ApiRequest, call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
@@ -36,7 +37,7 @@ describe("forty writers at one item", () => {
   let runtime: TestRuntime;
   let caller: Awaited<ReturnType<typeof createTestOrganization>>;
   beforeAll(async () => {
-    runtime = await createTestRuntime();
+    runtime = await createTestRuntime({ clock: createCpuClock() });
     caller = await createTestOrganization(runtime);
   });
 
