@@ -8,6 +8,7 @@ import { createAwsTerms, type Service } from "./aws-terms/aws-terms.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { prepareDemoOrganization } from "./demo-organization.ts";
 import { type DynamoDbEngine, startDynamoDbEngine } from "./dynamodb-engine.ts";
+import { routes } from "../../functions/routes.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
 import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
@@ -26,6 +27,8 @@ import { functionsOf, mappingsOf, schedulesOf } from "./template-functions.ts";
 
 /** Only the S3 proxy checks them. */
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" } as const;
+/** What a first file needs beside the workers. They are started before they are called. */
+const FIRST_CALLED = [routes.uploadWorkItems.name, routes.getWorkItemUpload.name];
 /** Workers that run longer are interrupted; their messages are delivered again after the next start. */
 const WORKERS_STOP_WITHIN_MS = 5000;
 
@@ -229,6 +232,8 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   started.defer(startWorkers(template, functions, sqs, sqsEndpoint));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());
+
+  for (const name of FIRST_CALLED) functions.get(`${stackName}-${name}`)?.warm();
 
   const baseUrl = `http://localhost:${gateway.port}`;
   localOrigins = [baseUrl, `http://127.0.0.1:${gateway.port}`];
