@@ -16,14 +16,12 @@ const parseLine = (text: string): WorkItemInput | undefined => {
   }
 };
 
-/** Told of each line. */
-interface LineListener {
-  readonly onItem: (number: number) => void;
-  readonly onError: (number: number, error: string) => void;
-}
-
-/** The work items of a file, one a line. */
-async function* itemsIn(path: string, { onItem, onError }: LineListener): AsyncGenerator<WorkItemInput> {
+/** The work items of a file, one a line. The functions are told the number of each line. */
+async function* itemsIn(
+  path: string,
+  onItem: (number: number) => void,
+  onError: (number: number, error: string) => void,
+): AsyncGenerator<WorkItemInput> {
   let number = 0;
   try {
     for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
@@ -60,10 +58,11 @@ export const batchCommand: Command = {
     };
     // Lines of items whose results are awaited, which come in the same order.
     const lines: number[] = [];
-    const items = itemsIn(path, {
-      onItem: (number) => lines.push(number),
-      onError: (number, error) => count(number, "error", error),
-    });
+    const items = itemsIn(
+      path,
+      (number) => lines.push(number),
+      (number, error) => count(number, "error", error),
+    );
     await withProgress("batch", "items", async (update) => {
       let done = 0;
       for await (const result of client().workItems.apply(items, { dryRun: isDry, onInvalid: "skip" })) {

@@ -87,34 +87,30 @@ const JSON_TYPE = "application/json";
 const successesOf = (name: RouteName, { status }: Route): [string, string][] =>
   Object.entries({ ...operations[name].otherResponses, [status]: operations[name].response });
 
-/** The schemas of all routes, as components with the names that clients see. */
+/** The operation of a route with its schemas, as components with the names that clients see. */
 const schemasOf = ([name, route]: [RouteName, Route]) => {
   const response = route.response.meta({ id: `${capitalized(name)}Response` });
   return {
-    [route.path]: {
-      [route.method.toLowerCase()]: {
-        operationId: name,
-        requestParams: {
-          ...(route.path.includes("{id}") && { path: z.strictObject({ id: uuid }) }),
-          query: route.query as z.ZodObject,
-        },
-        ...(route.bodyKind !== "none" && {
-          requestBody: {
-            required: true,
-            content: {
-              "application/json": { schema: route.body.meta({ id: `${capitalized(name)}Request` }) },
-              ...(route.fields && { "multipart/form-data": { schema: route.fields } }),
-            },
-          },
-        }),
-        responses: Object.fromEntries(
-          successesOf(name, route).map(([status, description]) => [
-            status,
-            { description, content: { [route.contentType ?? JSON_TYPE]: { schema: response } } },
-          ]),
-        ),
-      },
+    operationId: name,
+    requestParams: {
+      ...(route.path.includes("{id}") && { path: z.strictObject({ id: uuid }) }),
+      query: route.query as z.ZodObject,
     },
+    ...(route.bodyKind !== "none" && {
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": { schema: route.body.meta({ id: `${capitalized(name)}Request` }) },
+          ...(route.fields && { "multipart/form-data": { schema: route.fields } }),
+        },
+      },
+    }),
+    responses: Object.fromEntries(
+      successesOf(name, route).map(([status, description]) => [
+        status,
+        { description, content: { [route.contentType ?? JSON_TYPE]: { schema: response } } },
+      ]),
+    ),
   };
 };
 
@@ -204,7 +200,8 @@ const responseSchemasOf = (paths: OpenApiDocument["paths"], schemas: Json): Read
 export const createOpenApiDocument = ({ closed = false }: { readonly closed?: boolean } = {}): OpenApiDocument => {
   const paths: ZodOpenApiPathsObject = {};
   for (const entry of entries) {
-    for (const [path, methods] of Object.entries(schemasOf(entry))) paths[path] = { ...paths[path], ...methods };
+    const [, { path, method }] = entry;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: schemasOf(entry) };
   }
   const made = readable(
     createDocument(

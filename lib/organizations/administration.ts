@@ -50,20 +50,15 @@ const KEY_NAME_DEFAULT = "default";
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
 
-/** Limits to set. One that is left out keeps its value, or gets its default for a new organization. */
-export interface OrganizationSettings {
-  readonly rate?: number | undefined;
-  readonly burst?: number | undefined;
-}
-
 /**
- * Creates the organization if it does not exist, and sets its limits. Functions see a change within 30 s.
+ * Creates the organization if it does not exist, and sets its limits. One that is left out keeps its value, or gets its
+ * default for a new organization. Functions see a change within 30 s.
  * @throws ZodError if the id or a limit is not valid
  */
 export const putOrganization = async (
   { dynamodb, environment }: Administration,
   id: string,
-  settings: OrganizationSettings = {},
+  settings: Pick<OrganizationChanges, "rate" | "burst"> = {},
 ): Promise<OrganizationRecord> => {
   const fresh = organizationRecordSchema.parse({
     organization: id,

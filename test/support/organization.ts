@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEvent, Context } from "aws-lambda";
 import type { ApiHandler } from "../../lib/http/chain.ts";
-import { createKey, type OrganizationSettings, putOrganization } from "../../lib/organizations/administration.ts";
+import { createKey, type OrganizationChanges, putOrganization } from "../../lib/organizations/administration.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 import { asDocumented } from "./openapi/documented.ts";
@@ -30,7 +30,7 @@ export const organizationWith = (values: Partial<Organization> = {}): Organizati
 /** Creates an organization with an API key. Its default limits are too high to be reached. */
 export const createTestOrganization = async (
   runtime: TestRuntime,
-  options: OrganizationSettings & { readonly id?: string } = {},
+  options: Pick<OrganizationChanges, "rate" | "burst"> & { readonly id?: string } = {},
 ): Promise<{ readonly organization: Organization; readonly key: string; readonly keyId: string }> => {
   const { id = `test-${randomUUID().slice(0, 8)}`, rate = 10_000, burst = 20_000 } = options;
   const administration = administrationOf(runtime);
