@@ -2,7 +2,10 @@ import { entriesOf } from "../../../../lib/client/pages.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../../import-files/item-csv.ts";
 import type { Api, Item, ListPage } from "./api.ts";
 
-/** All items that match the filters, as CSV. @param onProgress called with the number of items so far */
+/** As many as the service allows. */
+const PAGE_ITEMS = 100;
+
+/** All items that match the filters, as CSV. @param onProgress called with the number of items so far, page by page */
 export const exportItems = async (
   api: Api,
   filters: Readonly<Record<string, string>>,
@@ -10,8 +13,13 @@ export const exportItems = async (
 ): Promise<Blob> => {
   const lines = [`${ITEM_CSV_HEADER}\n`];
   const items = entriesOf((cursor) =>
-    api.get<ListPage<Item>>("v1/work_items", { ...filters, limit: "100", ...cursor }),
+    api.get<ListPage<Item>>("v1/work_items", { ...filters, limit: String(PAGE_ITEMS), ...cursor }),
   );
-  for await (const item of items) onProgress(lines.push(`${itemCsvLine(item)}\n`) - 1);
+  let count = 0;
+  for await (const item of items) {
+    lines.push(`${itemCsvLine(item)}\n`);
+    count += 1;
+    if (count % PAGE_ITEMS === 0) onProgress(count);
+  }
   return new Blob(lines, { type: "text/csv" });
 };
