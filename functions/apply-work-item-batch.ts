@@ -7,7 +7,7 @@ import { assertScope } from "../lib/organizations/key-scope.ts";
 import { describeProblems, type Problem, under } from "../lib/problem.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { countFitting, RESPONSE_MAX_BYTES, responseBytes } from "../lib/runtime/response-size.ts";
+import { countFitting } from "../lib/runtime/response-size.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { type ApplyResult, createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
@@ -50,7 +50,7 @@ const resultOf = (item: BatchItem, index: number, applied: ApplyResult | undefin
 /** Adds the items to the results, up to the first that does not fit into the response. */
 const addItems = (results: readonly BatchResult[], applied: readonly (ApplyResult | undefined)[]): BatchResult[] => {
   const data = applied.map((result) => (result?.item ? toWorkItemResponse(result.id, result.item) : null));
-  const fitting = countFitting(data, RESPONSE_MAX_BYTES - responseBytes(results));
+  const fitting = countFitting(data, results);
   return results.map((result, index) => (index < fitting ? { ...result, data: data[index] ?? null } : result));
 };
 

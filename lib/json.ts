@@ -32,10 +32,12 @@ const keepDigits = (_key: string, value: unknown, context: { source?: string }):
 };
 
 /**
- * Matches text that may contain a number that a double changes: one that is long, has an exponent, is below 0.000001
- * (which is written with an exponent), ends in 0, or is minus 0.
+ * Matches text that may contain a number that a double changes: one that is long, has an exponent, has a fraction that
+ * ends in 0, is minus 0, or is below 0.000001 (which is written with an exponent). A number stands between delimiters, so
+ * the times and ids that most texts contain do not match; other texts in quotes may.
  */
-const MAY_LOSE_DIGITS = /\d[\d.]{14}|\d[eE]|\.\d*0(?!\d)|-0|0\.0{6}/;
+const MAY_LOSE_DIGITS =
+  /(?:^|[:,[\s])(?:-?\d[\d.]{14,}|-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d+\.\d*0|-0|-?0\.0{6}\d*)(?=[,\]}\s]|$)/;
 
 /** Whether `JSON.parse` alone keeps every number as it was written. It is several times faster. */
 export const keepsItsDigits = (text: string): boolean => !MAY_LOSE_DIGITS.test(text);

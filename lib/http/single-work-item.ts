@@ -1,6 +1,6 @@
 import { encodeCursor } from "../listing/cursor.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { countFitting, RESPONSE_MAX_BYTES, responseBytes } from "../runtime/response-size.ts";
+import { countFitting } from "../runtime/response-size.ts";
 import type { ItemWithEvents } from "../work-items/read-work-item.ts";
 import type { WorkItemEventResponse } from "../work-items/work-item.ts";
 import { toEventResponse, toWorkItemResponse } from "../work-items/work-item-response.ts";
@@ -22,7 +22,7 @@ const sortTextOf = ({ occurred_at: at, created_at: created, id }: WorkItemEventR
 export const respondWithWorkItem = (organization: Organization, found: ItemWithEvents) => {
   const data = toWorkItemResponse(found.id, found.item);
   const events = found.events.map(toEventResponse);
-  const fitting = countFitting(events, RESPONSE_MAX_BYTES - responseBytes(data));
+  const fitting = countFitting(events, data);
   const after = fitting < events.length ? found.events[fitting - 1]?.sk : found.eventsAfter;
   const sorted = events
     .slice(0, fitting)

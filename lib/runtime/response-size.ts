@@ -3,23 +3,21 @@
  * JSON, in which the response's body is a string: its quotes and backslashes count twice. The difference to this limit
  * is reserved for headers and the rest of the body.
  */
-export const RESPONSE_MAX_BYTES = 5.5 * 1024 * 1024;
+const RESPONSE_MAX_BYTES = 5.5 * 1024 * 1024;
 
 /** The only characters of JSON text that are escaped when the text becomes a JSON string. */
 const ESCAPED = /["\\]/g;
 
 const lambdaBytes = (json: string): number => Buffer.byteLength(json) + (json.match(ESCAPED)?.length ?? 0);
 
-/** Bytes of a value in a response, as Lambda counts them. */
-export const responseBytes = (value: unknown): number => lambdaBytes(JSON.stringify(value));
-
-/** How many values, counted from the first, fit into one response. @param budget bytes as Lambda counts them */
-export const countFitting = (values: readonly unknown[], budget = RESPONSE_MAX_BYTES): number => {
+/** How many values, counted from the first, fit into one response. @param rest what is in the response beside them */
+export const countFitting = (values: readonly unknown[], rest: unknown = null): number => {
+  const restText = JSON.stringify(rest);
   const texts = values.map((value) => JSON.stringify(value));
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, Buffer.byteLength(restText));
   // Nearly always true, and cheap to check: escaping can at most double the size.
-  if (2 * bytes <= budget) return values.length;
-  let left = budget;
+  if (2 * bytes <= RESPONSE_MAX_BYTES) return values.length;
+  let left = RESPONSE_MAX_BYTES - lambdaBytes(restText);
   const over = texts.findIndex((text) => (left -= lambdaBytes(text) + 1) < 0);
   return over === -1 ? values.length : over;
 };
