@@ -42,7 +42,7 @@ import type { Claimed, UploadStore } from "../job/upload-store.ts";
 /** The lease of a part whose window takes long is renewed so long before its end. */
 const RENEW_BEFORE_MS = LEASE_MS / 2;
 /** Limits of a window, whose rows are read, written and counted together. */
-const WINDOW_LIMITS = { rows: 400, bytes: 512 * 1024 };
+const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
 
 /** Dependencies of `createApplyPart`. */
 export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {

@@ -124,18 +124,18 @@ describe("a job ends", () => {
   });
 
   it("with correct counters when failed rows are deleted before they are listed", async () => {
-    const rows = Array.from({ length: 700 }, (_, row) => `F-${row},unheard-of\n`).join("");
+    const rows = Array.from({ length: 1300 }, (_, row) => `F-${row},unheard-of\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
     await uploads.split(id);
     const [message] = await uploads.harness.take("parts");
-    // Workers reserve 30 s for the last window: this one hands over after the first 400 rows.
+    // Workers reserve 30 s for the last window: this one hands over after the first 1,000 rows.
     await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
     await uploads.harness.remove(objectKeys.failedRows(uploads.jobKey(id), 0, 1, 0));
     await uploads.harness.drain();
     expect(await uploads.get(id)).toMatchObject({
       status: "completed",
-      failed_rows: 700,
-      error: "failed_rows lists 300 of 700: the others were deleted before they could be listed",
+      failed_rows: 1300,
+      error: "failed_rows lists 300 of 1300: the others were deleted before they could be listed",
     });
   });
 
@@ -197,8 +197,8 @@ describe("a job ends", () => {
 
 describe("a worker close to its time limit", () => {
   it("leaves the rest of the rows to another, which goes on from the checkpoint", async () => {
-    // Short rows: the file has one part.
-    const rows = Array.from({ length: 1000 }, (_, row) => `S-${row}\n`).join("");
+    // Short rows: the file has one part, and its list of results one chunk.
+    const rows = Array.from({ length: 1100 }, (_, row) => `S-${row}\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows}`);
     await uploads.split(id);
     let deliveries = 0;
@@ -211,10 +211,10 @@ describe("a worker close to its time limit", () => {
       // Workers reserve 30 s for the last window: this one hands over after its first window.
       const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
       expect(batchItemFailures).toEqual([]);
-      expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(1000, 400 * deliveries) });
+      expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(1100, 1000 * deliveries) });
     }
-    expect(deliveries).toBe(3);
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1000 });
+    expect(deliveries).toBe(2);
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1100 });
   });
 
   describe("that has applied the last row, with more failed rows than it can list", () => {
