@@ -11,8 +11,6 @@ import { type Attributes, type RecordKey, type StoredRecord, storedRecordFrom } 
 
 /** DynamoDB's limit for one BatchExecuteStatement. */
 const STATEMENTS_PER_WRITE = 25;
-/** As many as a hundred writes need; those of a larger window wait as records, which take less memory than requests. */
-const CONCURRENT_WRITES = 4;
 const CONCURRENT_NATIVE_WRITES = 16;
 
 /** A write on condition that the record still has the version of `before`, or still does not exist. */
@@ -84,7 +82,10 @@ const commandOf = (table: string, { key, set, remove }: ConditionalWrite, versio
   });
 };
 
-/** Reads and writes versioned records of the WorkItems table. Writes that the table refuses are logged and counted in a metric. */
+/**
+ * Reads and writes versioned records of the WorkItems table. Writes that the table refuses are logged and counted in a
+ * metric.
+ */
 export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">) => {
   const table = environment.WORK_ITEMS_TABLE;
   const metrics = new Metrics();
@@ -144,9 +145,7 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
     write: async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
       if (writes.length === 1 || writes.some((write) => write.remove.length > 0)) return writeNatively(writes);
-      const outcomes = (
-        await mapConcurrently(chunksOf(writes, STATEMENTS_PER_WRITE), CONCURRENT_WRITES, writeStatements)
-      ).flat();
+      const outcomes = (await Promise.all(chunksOf(writes, STATEMENTS_PER_WRITE).map(writeStatements))).flat();
       reportOutages(outcomes);
       return outcomes;
     },

@@ -67,8 +67,8 @@ export interface ApplyRowsOptions {
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
   /**
-   * Skips the first read of the items: cheaper if all are new, more expensive otherwise. If those of the first hundred
-   * are new, the next ones are assumed to be.
+   * Skips the first read of the first hundred items: cheaper if all are new, more expensive otherwise. Each further
+   * hundred is assumed to be new if the one before was.
    */
   readonly assumeNew: boolean;
   /** Throws RowsPendingError if this worker must not write any more. */

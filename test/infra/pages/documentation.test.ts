@@ -66,11 +66,12 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
       await page.locator(".opblock").first().waitFor();
     }
     await page.locator("#operations-Service-getHealth .opblock-summary-control").click();
+    // Where a busy machine lets a table wait, the service is not healthy at once.
+    await expect.poll(async () => (await fetch(`${stack.baseUrl}/v1/health`)).status, { timeout: 20_000 }).toBe(200);
     const responded = page.waitForResponse((response) => response.url().includes("/v1/health"));
     await page.locator("#operations-Service-getHealth button.execute").click();
     const response = await responded;
-    // The service is not healthy, and says so, where a busy machine lets its table wait.
-    expect([200, 503]).toContain(response.status());
+    expect(response.status()).toBe(200);
     expect(response.url()).toBe(`${origin}/prod/v1/health`);
     await page.getByRole("link", { name: "Files" }).click();
     await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();

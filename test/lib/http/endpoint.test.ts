@@ -238,6 +238,7 @@ describe("endpoint", () => {
     const { statusCode, headers } = await handler(apiEvent(request()), context);
     expect(statusCode).toBe(503);
     expect(headers).toMatchObject({ "retry-after": "1" });
+    expect(context.getRemainingTimeInMillis()).toBeGreaterThan(0);
     expect(deadlines[0]).toBeGreaterThanOrEqual(endsFrom - 500);
     // The clock may go on between two readings of it.
     expect(deadlines[0]).toBeLessThanOrEqual(endsUntil - 490);

@@ -198,7 +198,7 @@ describe("a job ends", () => {
 describe("a worker close to its time limit", () => {
   it("leaves the rest of the rows to another, which goes on from the checkpoint", async () => {
     // Short rows: the file has one part, and its list of results one chunk.
-    const rows = Array.from({ length: 1100 }, (_, row) => `S-${row}\n`).join("");
+    const rows = Array.from({ length: 2500 }, (_, row) => `S-${row}\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows}`);
     await uploads.split(id);
     let deliveries = 0;
@@ -211,10 +211,10 @@ describe("a worker close to its time limit", () => {
       // Workers reserve 30 s for the last window: this one hands over after its first window.
       const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
       expect(batchItemFailures).toEqual([]);
-      expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(1100, 1000 * deliveries) });
+      expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(2500, 1000 * deliveries) });
     }
-    expect(deliveries).toBe(2);
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1100 });
+    expect(deliveries).toBe(4);
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2500 });
   });
 
   describe("that has applied the last row, with more failed rows than it can list", () => {
