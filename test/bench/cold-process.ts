@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { ApiHandler } from "../../lib/http/chain.ts";
-import { lambdaContext } from "../support/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
 
 /** This process loads one bundle and calls it once, as a new instance in Lambda does. */
 

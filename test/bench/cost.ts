@@ -7,7 +7,8 @@ import { create as createListWorkItems } from "../../functions/list-work-items.t
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { workItemId } from "../../lib/identity.ts";
-import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { withEngines } from "./engines.ts";

@@ -2,7 +2,8 @@ import type { ApiHandler } from "../../lib/http/chain.ts";
 import type { Organization } from "../../lib/organizations/organization.ts";
 import { createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";
 import { workItemInputSchema } from "../../lib/work-items/work-item.ts";
-import { apiEvent, type ApiRequest, createTestOrganization, lambdaContext } from "../support/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 
 /** The functions in this process, each as one warm instance, and an organization that calls them. */

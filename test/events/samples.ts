@@ -2,7 +2,8 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Context } from "aws-lambda";
 import { readEvent } from "../../infra/local/invoke-event.ts";
-import { createTestOrganization, lambdaContext } from "../support/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { createTestOrganization } from "../support/organization.ts";
 import type { TestRuntime } from "../support/runtime.ts";
 
 const DIRECTORY = fileURLToPath(new URL("../../events/", import.meta.url));

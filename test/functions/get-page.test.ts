@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { create } from "../../functions/get-page.ts";
 import { pages } from "../../functions/pages.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
-import { apiEvent, lambdaContext } from "../support/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { apiEvent } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 
 let getPage: ApiHandler;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
-import { lambdaContext } from "../support/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 type Service = Awaited<ReturnType<typeof createWatchedService>>;

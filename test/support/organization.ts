@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { APIGatewayProxyEvent, Context } from "aws-lambda";
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { createKey, type OrganizationChanges, putOrganization } from "../../lib/organizations/administration.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
 import type { RegionCode } from "../../lib/regions.ts";
+import { lambdaContext } from "./lambda-context.ts";
 import { asDocumented } from "./openapi/documented.ts";
 import type { TestRuntime } from "./runtime.ts";
 
@@ -104,25 +105,6 @@ export const apiEvent = (request: ApiRequest = {}): APIGatewayProxyEvent => {
       stage: "test",
     },
     ...bodyOf(request.body),
-  };
-};
-
-/** The context of an invocation. @param milliseconds remaining time when the function starts */
-export const lambdaContext = (milliseconds = 29_000): Context => {
-  const end = Date.now() + milliseconds;
-  return {
-    callbackWaitsForEmptyEventLoop: false,
-    functionName: "test",
-    functionVersion: "$LATEST",
-    invokedFunctionArn: "arn:aws:lambda:us-east-1:123456789012:function:test",
-    memoryLimitInMB: "512",
-    awsRequestId: randomUUID(),
-    logGroupName: "test",
-    logStreamName: "test",
-    getRemainingTimeInMillis: () => end - Date.now(),
-    done: () => undefined,
-    fail: () => undefined,
-    succeed: () => undefined,
   };
 };
 

@@ -12,7 +12,8 @@ import { breakingChanges } from "../../../infra/openapi/breaking-changes.ts";
 import { clientTypesOf } from "../../../infra/openapi/client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "../../../infra/openapi/document.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { apiEvent, lambdaContext } from "../../support/organization.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { apiEvent } from "../../support/organization.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
 
 const document = createOpenApiDocument();

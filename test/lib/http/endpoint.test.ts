@@ -19,7 +19,8 @@ import { BODY_MAX_BYTES } from "../../../lib/http/request-body.ts";
 import { EDGE_PERMISSIONS, type Route } from "../../../lib/http/route.ts";
 import { cpuMillisecondsOf } from "../../support/cpu-time.ts";
 import { injectFaults } from "../../support/faults.ts";
-import { apiEvent, call, createTestOrganization, lambdaContext } from "../../support/organization.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { apiEvent, call, createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 const route = {

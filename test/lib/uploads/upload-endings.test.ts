@@ -4,7 +4,8 @@ import { create as createFailDeadUpload } from "../../../functions/fail-dead-upl
 import { findStaleParts } from "../../../lib/uploads/workers/sweep-uploads.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
-import { createTestOrganization, lambdaContext } from "../../support/organization.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { createTestOrganization } from "../../support/organization.ts";
 import { splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 

@@ -4,7 +4,8 @@ import { create as createGetWorkItem } from "../../../functions/get-work-item.ts
 import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
-import { call, createTestOrganization, lambdaContext } from "../../support/organization.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { call, createTestOrganization } from "../../support/organization.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { multipart } from "../../support/uploads/multipart.ts";

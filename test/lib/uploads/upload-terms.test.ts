@@ -6,7 +6,8 @@ import { create as createUploadWorkItems } from "../../../functions/upload-work-
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
 import { LeaseLostError } from "../../../lib/uploads/job/upload-store.ts";
-import { call, createTestOrganization, lambdaContext } from "../../support/organization.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { call, createTestOrganization } from "../../support/organization.ts";
 import { s3Event, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import {
   createUploadService,

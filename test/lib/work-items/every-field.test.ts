@@ -6,7 +6,7 @@ import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-ite
 import type { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import { createTestService } from "../../support/service.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
-import { lambdaContext } from "../../support/organization.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
 
 type Values<F> = { [N in keyof F]: fc.Arbitrary<unknown> };
 

@@ -9,7 +9,7 @@ import type { QueueWorker } from "../../../lib/queue/queue-worker.ts";
 import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../../../lib/uploads/job/upload-store.ts";
-import { lambdaContext } from "../organization.ts";
+import { lambdaContext } from "../lambda-context.ts";
 import type { TestRuntime } from "../runtime.ts";
 
 const WORKER_MS = 120_000;

@@ -9,7 +9,8 @@ import { create as createUploadWorkItems } from "../../../functions/upload-work-
 import { workItemId } from "../../../lib/identity.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../clock.ts";
-import { type ApiRequest, call, createTestOrganization, lambdaContext } from "../organization.ts";
+import { lambdaContext } from "../lambda-context.ts";
+import { type ApiRequest, call, createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
 import { multipart } from "./multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "./upload-harness.ts";
