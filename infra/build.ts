@@ -66,6 +66,21 @@ const SCHEMA_KEYS: Plugin = {
 };
 
 /**
+ * Leaves out what the SDK imports only when it is needed, which is never: event streams, and what names browsers. esbuild
+ * would put such modules, and all that they import, into functions that run at their first import, and keep unused code
+ * in them (20 KB a bundle). If one were needed, its `require` would fail with its name.
+ */
+const NEVER_IMPORTED: Plugin = {
+  name: "never-imported",
+  setup: (bundling) => {
+    bundling.onResolve({ filter: /^(@smithy\/core\/event-streams|bowser)$/ }, ({ path, kind }) =>
+      // The client of S3 also imports event streams at its start: a `require` at that place would fail.
+      kind === "dynamic-import" ? { path, external: true } : undefined,
+    );
+  },
+};
+
+/**
  * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once, and
  * puts the pages beside the function that serves them.
  * @throws Error naming every file that is missing or cannot be bundled
@@ -75,7 +90,7 @@ export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> =>
   await build({
     ...BUNDLE_OPTIONS,
     alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
-    plugins: [SCHEMA_KEYS],
+    plugins: [SCHEMA_KEYS, NEVER_IMPORTED],
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
   });
