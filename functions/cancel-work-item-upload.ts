@@ -6,7 +6,7 @@ import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
-import { ListUnfinishedError } from "../lib/uploads/files/row-list.ts";
+import { ListUnfinishedError } from "../lib/uploads/files/write-list.ts";
 import { type JobKey, toSingleUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { routes } from "./routes.ts";

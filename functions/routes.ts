@@ -231,7 +231,7 @@ export const routes = {
     extension: true,
     permissions: {
       workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-      uploads: { actions: ["GetObject"] },
+      uploads: { actions: ["GetObject"], signsOnly: true },
     },
   }),
   getWorkItemUploadResults: route({
@@ -243,7 +243,7 @@ export const routes = {
     extension: true,
     permissions: {
       workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-      uploads: { actions: ["GetObject"] },
+      uploads: { actions: ["GetObject"], signsOnly: true },
     },
   }),
   listConversationUploads: route({

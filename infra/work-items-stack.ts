@@ -14,7 +14,7 @@ import { ApiDomain } from "./constructs/api-domain.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
-import type { StatefulResources } from "./constructs/grants.ts";
+import { originOf, type StatefulResources } from "./constructs/grants.ts";
 import { logRetentionOf } from "./constructs/log-retention.ts";
 import { serviceMetrics } from "./constructs/metrics.ts";
 import { WorkQueue } from "./constructs/queues.ts";
@@ -119,7 +119,7 @@ export class WorkItemsStack extends Stack {
       summary: "Responds with 404 or 405",
     });
     const page = functionOf({ ...needsNothing, ...pages });
-    page.addEnvironment("BUCKET_ORIGIN", `https://${buckets.uploads.bucketRegionalDomainName}`);
+    page.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
     api.serve({
       routes: allRoutes,
       functionOf: (route) => liveOf(functionOf(route)),

@@ -24,11 +24,10 @@ export interface StatefulResources {
   readonly queues: Readonly<Record<ResourceNameOf<"queue">, WorkQueue>>;
 }
 
-/** What a function needs to use one resource: policy statements, and the variable that holds the resource's name. */
+/** What a function needs to use one resource: policy statements, and variables that hold the resource's name. */
 export interface Binding {
   readonly statements: readonly PolicyStatement[];
-  readonly variable: string;
-  readonly value: string;
+  readonly variables: Readonly<Record<string, string>>;
   /** The cdk-nag rules that the statements break, each with the reason. @default none */
   readonly acknowledgments?: readonly Acknowledgment[];
 }
@@ -38,8 +37,7 @@ const bindTable = (
   { tableName, tableArn }: Table,
   { actions, partitions, indexes = [] }: TablePermissions,
 ): Binding => ({
-  variable,
-  value: tableName,
+  variables: { [variable]: tableName },
   statements: [
     new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
@@ -55,11 +53,17 @@ const bindTable = (
 
 const logicalIdOf = (bucket: Bucket): string => Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
 
-const bindBucket = ({ variable, prefix }: BucketResource, bucket: Bucket, { actions }: BucketPermissions): Binding => {
+/** The origin that addresses a bucket's objects without naming it in their paths. */
+export const originOf = (bucket: Bucket): string => `https://${bucket.bucketRegionalDomainName}`;
+
+const bindBucket = (
+  { variable, prefix }: BucketResource,
+  bucket: Bucket,
+  { actions, signsOnly }: BucketPermissions,
+): Binding => {
   const objects = `${prefix}*`;
   return {
-    variable,
-    value: bucket.bucketName,
+    variables: { [variable]: bucket.bucketName, ...(signsOnly === true && { BUCKET_ORIGIN: originOf(bucket) }) },
     statements: [
       new PolicyStatement({
         actions: actions.filter((action) => action !== "ListBucket").map((action) => `s3:${action}`),
@@ -80,8 +84,7 @@ const bindBucket = ({ variable, prefix }: BucketResource, bucket: Bucket, { acti
 };
 
 const bindQueue = ({ variable }: QueueResource, { queue }: WorkQueue, { actions }: QueuePermissions): Binding => ({
-  variable,
-  value: queue.queueUrl,
+  variables: { [variable]: queue.queueUrl },
   statements: [new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] })],
 });
 

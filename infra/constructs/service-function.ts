@@ -99,7 +99,7 @@ export class ServiceFunction extends Construct {
       memorySize: props.memorySize,
       timeout: props.timeout,
       environment: {
-        ...Object.fromEntries(bindings.map(({ variable, value }) => [variable, value])),
+        ...Object.assign({}, ...bindings.map(({ variables }) => variables)),
         ...props.environment,
         ...powertoolsOf(Stack.of(this)),
         VERSION: manifest.version,

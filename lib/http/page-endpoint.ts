@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
 import { type Asset, openPageFiles, type PageFiles } from "../pages/page-files.ts";
+import { bucketOriginOf } from "../runtime/bucket-address.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { accepts } from "./accepts.ts";
 import { type ApiHandler, progressOf } from "./chain.ts";
@@ -29,12 +30,6 @@ const contentSecurityPolicy = (bucketOrigin: string): string =>
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
-
-/** The origin of the bucket that takes posted files and gives reports. */
-const bucketOriginOf = ({ environment }: Runtime<object>): string => {
-  const { AWS_ENDPOINT_URL_S3: endpoint, BUCKET_ORIGIN: deployed } = environment;
-  return endpoint === undefined ? deployed : new URL(endpoint).origin;
-};
 
 /**
  * The way from a page to the service's root, so that its links work below any prefix, such as the stage's name, and
@@ -76,7 +71,7 @@ const unlessKnown = (event: APIGatewayProxyEvent, result: APIGatewayProxyResult)
 /** Serves pages and assets by the files in the function's directory. No API key is needed; query parameters are ignored. */
 export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: string): ApiHandler => {
   let opened: PageFiles | undefined;
-  const policy = contentSecurityPolicy(bucketOriginOf(runtime));
+  const policy = contentSecurityPolicy(bucketOriginOf(runtime.environment));
   const respond = (event: APIGatewayProxyEvent): APIGatewayProxyResult => {
     const files = (opened ??= openPageFiles(directory));
     if (event.resource.endsWith(ASSET)) {

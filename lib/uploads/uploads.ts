@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../runtime/runtime.ts";
-import { createWriteList } from "./files/row-list.ts";
+import { createWriteList } from "./files/write-list.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
 import { createUploadStore } from "./job/upload-store.ts";
 import { createFinishUpload } from "./workers/finish-upload.ts";

@@ -10,7 +10,8 @@ import { createTestRuntime } from "../support/runtime.ts";
 
 let getPage: ApiHandler;
 beforeAll(async () => {
-  getPage = create(await createTestRuntime({ variables: { BUCKET_ORIGIN: "https://files.example.com" } }));
+  const runtime = await createTestRuntime({ variables: { BUCKET_ORIGIN: "https://files.example.com" } });
+  getPage = create({ ...runtime, environment: { ...runtime.environment, AWS_ENDPOINT_URL_S3: undefined } });
 });
 
 interface Address {

@@ -156,7 +156,9 @@ describe.each(expected)("$name", (row) => {
       POWERTOOLS_SERVICE_NAME: "WorkItems-us",
       POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
       ...Object.fromEntries(named),
-      ...(row.name === pages.name && { BUCKET_ORIGIN: `https://${LOGICAL_ID.uploads}.RegionalDomainName` }),
+      ...((row.name === pages.name || row.permissions.uploads?.signsOnly) && {
+        BUCKET_ORIGIN: `https://${LOGICAL_ID.uploads}.RegionalDomainName`,
+      }),
     });
     expect(parseEnvironment(row.permissions, variables)).toMatchObject(Object.fromEntries(named));
   });

@@ -30,12 +30,17 @@ const SLOW_MS = 1000;
 const WORKER_MS = 30_000 + SLOW_MS;
 let slow: string | undefined;
 
-/** Functions do not call `ListBucket`: S3 requires it before it responds that an object does not exist. */
+/**
+ * The permissions that show in a function's requests. Functions do not call `ListBucket`: S3 requires it before it
+ * responds that an object does not exist. What a function only signs, its callers send.
+ */
 const granted = (name: string): readonly string[] => {
   const row = [...allRoutes, ...allWorkers].find((each) => each.name === name);
-  const permissions = Object.entries<{ readonly actions: readonly string[] }>({ ...row?.permissions });
-  return permissions.flatMap(([resource, { actions }]) =>
-    actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
+  const permissions = Object.entries<{ readonly actions: readonly string[]; readonly signsOnly?: true }>({
+    ...row?.permissions,
+  });
+  return permissions.flatMap(([resource, { actions, signsOnly }]) =>
+    signsOnly ? [] : actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
   );
 };
 

@@ -53,7 +53,10 @@ export const createTestDeployment = async (
   const engine = new DynamoDBClient({});
   await provision(template, { ...clients, dynamodb: engine });
   engine.destroy();
-  const functions = functionsOf(template, directory, { S3_FORCE_PATH_STYLE: "true" });
+  const functions = functionsOf(template, directory, {
+    S3_FORCE_PATH_STYLE: "true",
+    AWS_ENDPOINT_URL_S3: process.env["AWS_ENDPOINT_URL_S3"] ?? "",
+  });
   const code = functions.find(({ name }) => name.endsWith(`-${pages.name}`))?.directory;
   const variables = Object.assign(
     { LAMBDA_TASK_ROOT: code },

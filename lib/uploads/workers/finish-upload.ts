@@ -1,5 +1,6 @@
 import type { RuntimeWith } from "../../runtime/runtime.ts";
-import { type ListContent, ListUnfinishedError, type RowListName, type WriteList } from "../files/row-list.ts";
+import type { RowListName } from "../files/row-list.ts";
+import { type ListContent, ListUnfinishedError, type WriteList } from "../files/write-list.ts";
 import type { PartPosition, SendParts } from "./upload-messages.ts";
 import { isEnded, isHeld, type JobKey, sumOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
