@@ -10,7 +10,7 @@ const permissions = {};
 export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
   rejectUnknownRoute(
     "reject-unknown-route",
-    [...allRoutes, ...pages.paths.map((path) => ({ path, method: pages.method }))],
+    [...allRoutes(), ...pages.paths.map((path) => ({ path, method: pages.method }))],
     runtime,
   );
 

@@ -15,7 +15,7 @@ export const REJECT_UNKNOWN_ROUTE = "reject-unknown-route";
 
 /** Names of all Lambda functions, which are also the names of their files in `functions/`. */
 export const functionNames: readonly string[] = [
-  ...allRoutes.map(({ name }) => name),
+  ...allRoutes().map(({ name }) => name),
   ...allWorkers.map(({ name }) => name),
   pages.name,
   REJECT_UNKNOWN_ROUTE,

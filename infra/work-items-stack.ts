@@ -121,7 +121,7 @@ export class WorkItemsStack extends Stack {
     const page = functionOf({ ...needsNothing, ...pages });
     page.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
     api.serve({
-      routes: allRoutes,
+      routes: allRoutes(),
       functionOf: (route) => liveOf(functionOf(route)),
       pages,
       page: liveOf(page),

@@ -44,43 +44,46 @@ const EMAIL_DOMAIN_MAX_CHARACTERS = 253;
 const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_CHARACTERS;
 
 /** An e-mail address. */
-export const email = z
-  .email({ pattern: EMAIL, error: "must be an e-mail address" })
-  .refine(
-    (value) =>
-      value.indexOf("@") <= EMAIL_LOCAL_MAX_CHARACTERS &&
-      value.length - value.indexOf("@") - 1 <= EMAIL_DOMAIN_MAX_CHARACTERS,
-    rule(
-      "too_big",
-      `must have at most ${EMAIL_LOCAL_MAX_CHARACTERS} characters before the @ and ${EMAIL_DOMAIN_MAX_CHARACTERS} after it`,
-    ),
-  )
-  .meta({ maxLength: EMAIL_MAX_CHARACTERS });
+export const email = () =>
+  z
+    .email({ pattern: EMAIL, error: "must be an e-mail address" })
+    .refine(
+      (value) =>
+        value.indexOf("@") <= EMAIL_LOCAL_MAX_CHARACTERS &&
+        value.length - value.indexOf("@") - 1 <= EMAIL_DOMAIN_MAX_CHARACTERS,
+      rule(
+        "too_big",
+        `must have at most ${EMAIL_LOCAL_MAX_CHARACTERS} characters before the @ and ${EMAIL_DOMAIN_MAX_CHARACTERS} after it`,
+      ),
+    )
+    .meta({ maxLength: EMAIL_MAX_CHARACTERS });
 
 /** The content of an event. */
-export const content = z
-  .string()
-  .refine(
-    (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
-    rule("too_big", `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`),
-  )
-  .refine((value) => value.isWellFormed(), LONE_SURROGATES)
-  .meta({ maxLength: CONTENT_MAX_BYTES });
+export const content = () =>
+  z
+    .string()
+    .refine(
+      (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
+      rule("too_big", `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`),
+    )
+    .refine((value) => value.isWellFormed(), LONE_SURROGATES)
+    .meta({ maxLength: CONTENT_MAX_BYTES });
 
 /** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
-export const timestamp = z.iso
-  .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
-  .transform((value, context) => {
-    const milliseconds = Date.parse(value);
-    const year = new Date(milliseconds).getUTCFullYear();
-    if (Number.isNaN(milliseconds) || year < 1 || year > 9999) {
-      const message = "must lie in the years 0001 to 9999 of UTC";
-      context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
-      return z.NEVER;
-    }
-    return new Date(milliseconds).toISOString();
-  })
-  .meta({ format: "date-time" });
+export const timestamp = () =>
+  z.iso
+    .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
+    .transform((value, context) => {
+      const milliseconds = Date.parse(value);
+      const year = new Date(milliseconds).getUTCFullYear();
+      if (Number.isNaN(milliseconds) || year < 1 || year > 9999) {
+        const message = "must lie in the years 0001 to 9999 of UTC";
+        context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
+        return z.NEVER;
+      }
+      return new Date(milliseconds).toISOString();
+    })
+    .meta({ format: "date-time" });
 
 /** A date-time in records and responses. */
 export const storedTimestamp = z.string().meta({ format: "date-time" });
@@ -132,18 +135,19 @@ const findForbidden = (value: unknown, path: Problem["path"]): Problem | null =>
 };
 
 /** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
-export const customAttributes = z
-  .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
-  .superRefine((value, context) => {
-    const found = findForbidden(value, []);
-    if (found) {
-      const { path, message, code } = found;
-      context.addIssue({ code: "custom", path: [...path], message, params: { code } });
-      return;
-    }
-    if (Buffer.byteLength(JSON.stringify(value)) > CUSTOM_ATTRIBUTES_MAX_BYTES) {
-      const message = `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON`;
-      context.addIssue({ code: "custom", message, params: { code: "too_big" } });
-    }
-  })
-  .meta({ type: "object", additionalProperties: true });
+export const customAttributes = () =>
+  z
+    .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
+    .superRefine((value, context) => {
+      const found = findForbidden(value, []);
+      if (found) {
+        const { path, message, code } = found;
+        context.addIssue({ code: "custom", path: [...path], message, params: { code } });
+        return;
+      }
+      if (Buffer.byteLength(JSON.stringify(value)) > CUSTOM_ATTRIBUTES_MAX_BYTES) {
+        const message = `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON`;
+        context.addIssue({ code: "custom", message, params: { code: "too_big" } });
+      }
+    })
+    .meta({ type: "object", additionalProperties: true });

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { describeProblems } from "../problem.ts";
+import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema-problems.ts";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export class MalformedRecordError extends Error {
 export const decoderOf =
   <S extends z.ZodType>(kind: string, schema: S) =>
   (item: Item): z.output<S> => {
-    const parsed = schema.safeParse(item);
+    const parsed = safeParse(schema, item);
     if (parsed.success) return parsed.data;
     throw new MalformedRecordError(kind, item, describeProblems(problemsOf(parsed.error), "record"));
   };

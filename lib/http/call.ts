@@ -5,6 +5,7 @@ import type { Problem } from "../problem.ts";
 import { jsonResponse, progressOf, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
+import { safeParse } from "../safe-parse.ts";
 import { readId, readQuery } from "./request.ts";
 import type { Route } from "./route.ts";
 import { refuseProblems, validate } from "./validation.ts";
@@ -93,7 +94,8 @@ export const toResult = <R extends Route>(
   event: APIGatewayProxyEvent,
   { status = route.status, body, headers, version }: RouteResponse<R>,
 ): APIGatewayProxyResult => {
-  const parsed: unknown = route.response.parse(body);
+  const { data: parsed, error } = safeParse(route.response, body);
+  if (error) throw error;
   const result =
     typeof parsed === "string" && route.contentType !== undefined
       ? textResponse(status, { "content-type": `${route.contentType}; charset=utf-8`, ...headers }, parsed)

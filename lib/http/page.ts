@@ -3,19 +3,16 @@ import * as z from "zod";
 const PAGE_LIMIT_DEFAULT = 50;
 const PAGE_LIMIT_MAX = 100;
 
-/** `?limit=`: a whole number from 1 to 100, in decimal digits. */
-const limit = z
-  .string()
-  .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
-  .transform(Number)
-  .default(PAGE_LIMIT_DEFAULT)
-  .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT } });
-
-/** `?cursor=`: the position in the list at which a page begins. */
-const cursor = z.string().min(1, "must not be empty");
-
-/** Query parameters of every list. */
-export const pageParameters = { limit, cursor: cursor.optional() };
+/** Query parameters of every list: the number of items on a page, and the place at which it begins. */
+export const pageParameters = () => ({
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
+    .transform(Number)
+    .default(PAGE_LIMIT_DEFAULT)
+    .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT } }),
+  cursor: z.string().min(1, "must not be empty").optional(),
+});
 
 /** The response body of every list. `next` is absent on the last page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>

@@ -1,11 +1,12 @@
 import type * as z from "zod";
 import { InvalidInputError } from "../errors.ts";
 import type { Problem } from "../problem.ts";
+import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema-problems.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
 export const validate = <S extends z.ZodType>(schema: S, value: unknown) => {
-  const { data, error } = schema.safeParse(value);
+  const { data, error } = safeParse(schema, value);
   return { value: data, problems: error === undefined ? [] : problemsOf(error) };
 };
 

@@ -8,19 +8,19 @@ interface FieldDefinition<
   I extends z.ZodType,
   S extends z.ZodType,
   R extends z.ZodType | null,
-  Q extends z.ZodType | undefined,
+  Q extends (() => z.ZodType) | undefined,
 > {
   /** What the API's document says of the field, in the input and, where nothing else is said there, in responses. */
   readonly description: string;
-  /** Schema of the values that a caller may send. A field that is left out keeps its value. */
-  readonly input: I;
+  /** Makes the schema of the values that a caller may send. A field that is left out keeps its value. */
+  readonly input: () => I;
   /** Schema of the stored value. It must allow null for a field that is added later: older records do not have it. */
   readonly stored: S;
   /** Value in a new record if the caller gives none. */
   readonly initial: z.output<S>;
   /** Schema of the field in responses; null if responses do not have a field with this name. */
   readonly response: R;
-  /** Schema of the list's query parameter with the same name. @default the list has no such filter */
+  /** Makes the schema of the list's query parameter with the same name. @default the list has no such filter */
   readonly filter?: Q;
   /** Whether the filter compares without case. Its schema then makes lower case. @default false */
   readonly filterIgnoresCase?: boolean;
@@ -47,21 +47,23 @@ export const field = <
   I extends z.ZodType,
   S extends z.ZodType,
   R extends z.ZodType | null,
-  Q extends z.ZodType<z.output<S>> | undefined = undefined,
+  Q extends (() => z.ZodType<z.output<S>>) | undefined = undefined,
 >(
   definition: FieldDefinition<I, S, R, Q> & Merge<I, S> & FromCell<I> & Show<S, R>,
 ) => definition;
 
-type Definition = FieldDefinition<z.ZodType, z.ZodType, z.ZodType | null, z.ZodType | undefined>;
+type Definition = FieldDefinition<z.ZodType, z.ZodType, z.ZodType | null, (() => z.ZodType) | undefined>;
 type Fields = Readonly<Record<string, Definition>>;
 
 /** Names of the fields that responses have. */
 type Shown<F extends Fields> = { [N in keyof F]: F[N]["response"] extends null ? never : N }[keyof F];
-type InputShape<F extends Fields> = { readonly [N in keyof F]: z.ZodOptional<F[N]["input"]> };
+type InputShape<F extends Fields> = { readonly [N in keyof F]: z.ZodOptional<ReturnType<F[N]["input"]>> };
 type StoredShape<F extends Fields> = { readonly [N in keyof F]: F[N]["stored"] };
 type ResponseShape<F extends Fields> = { readonly [N in Shown<F>]: NonNullable<F[N]["response"]> };
 /** Values of the fields that a caller sends. */
-export type GivenFields<F extends Fields> = { readonly [N in keyof F]?: z.output<F[N]["input"]> | undefined };
+export type GivenFields<F extends Fields> = {
+  readonly [N in keyof F]?: z.output<ReturnType<F[N]["input"]>> | undefined;
+};
 /** Stored values of all fields. */
 export type StoredFields<F extends Fields> = { readonly [N in keyof F]: z.output<F[N]["stored"]> };
 /** Values of the fields in responses. */
@@ -74,7 +76,7 @@ const mapFields = (fields: Fields, map: (definition: Definition, name: string) =
 
 /** Shape of the schema for input; every field is optional. */
 export const inputShape = <F extends Fields>(fields: F) =>
-  mapFields(fields, ({ input }) => input.optional()) as InputShape<F>;
+  mapFields(fields, ({ input }) => input().optional()) as InputShape<F>;
 
 /** Shape of the schema for records. */
 export const storedShape = <F extends Fields>(fields: F) => mapFields(fields, ({ stored }) => stored) as StoredShape<F>;
@@ -90,11 +92,15 @@ type Filtered<F extends Fields> = {
   [N in keyof F]: [NonNullable<F[N]["filter"]>] extends [never] ? never : N;
 }[keyof F];
 
+/** Names of the fields that the list can be filtered by. */
+export const filterNames = <F extends Fields>(fields: F) =>
+  Object.keys(fields).filter((name) => fields[name]?.filter !== undefined) as Filtered<F>[];
+
 /** Shape of the schema for the list's query parameters that filter by a field. */
 export const filterShape = <F extends Fields>(fields: F) =>
   Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter.optional()]] : [])),
-  ) as { readonly [N in Filtered<F>]: z.ZodOptional<NonNullable<F[N]["filter"]>> };
+    Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter().optional()]] : [])),
+  ) as { readonly [N in Filtered<F>]: z.ZodOptional<ReturnType<NonNullable<F[N]["filter"]>>> };
 
 /** Names of the fields whose filters compare without case. */
 export const caselessFilters = (fields: Fields): string[] =>

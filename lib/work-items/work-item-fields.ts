@@ -22,10 +22,10 @@ const mergeAttributes = (stored: string, given: JsonObject): string => {
 };
 
 /** A field of a person, which responses show in the agent or actor. */
-const personField = (description: string, input: z.ZodType<string, string>) =>
+const personField = (description: string, input: () => z.ZodType<string, string>) =>
   field({
     description: `${description}; null clears it.`,
-    input: input.nullable(),
+    input: () => input().nullable(),
     stored: storedText,
     initial: null,
     response: null,
@@ -36,32 +36,32 @@ export const WORK_ITEM_FIELDS = {
   agent_email: {
     ...personField("E-mail address of the agent", email),
     // Systems write the same address in several ways.
-    filter: email.toLowerCase(),
+    filter: () => email().toLowerCase(),
     filterIgnoresCase: true,
   },
-  agent_name: personField("Name of the agent", text()),
-  agent_external_id: { ...personField("Id of the agent in the source system", text()), filter: text() },
+  agent_name: personField("Name of the agent", text),
+  agent_external_id: { ...personField("Id of the agent in the source system", text), filter: () => text() },
   type: field({
     description: "Kind of work.",
-    input: text(),
+    input: () => text(),
     stored: z.string(),
     initial: "work_item",
     response: z.string(),
-    filter: text(),
+    filter: () => text(),
   }),
   status: field({
     description:
       "State of the work. If it is left out, it follows `completed_at`: a new item is `completed` with it and " +
       "`pending` without.",
-    input: workItemStatusSchema,
+    input: () => workItemStatusSchema,
     stored: workItemStatusSchema,
     initial: "pending",
     response: workItemStatusSchema,
-    filter: workItemStatusSchema,
+    filter: () => workItemStatusSchema,
   }),
   completed_at: field({
     description: "When the work was completed; null clears it.",
-    input: timestamp.nullable(),
+    input: () => timestamp().nullable(),
     stored: storedTime,
     initial: null,
     response: storedTimestamp.nullable(),
@@ -82,18 +82,18 @@ export const WORK_ITEM_FIELDS = {
 /** Fields of an event that callers set. Null clears a field. */
 export const EVENT_FIELDS = {
   actor_email: personField("E-mail address of the actor", email),
-  actor_name: personField("Name of the actor", text()),
-  actor_external_id: personField("Id of the actor in the source system", text()),
+  actor_name: personField("Name of the actor", text),
+  actor_external_id: personField("Id of the actor in the source system", text),
   content: field({
     description: "What happened, at most 64 KiB of UTF-8; null clears it.",
-    input: content.nullable(),
+    input: () => content().nullable(),
     stored: storedText,
     initial: null,
     response: z.string().nullable(),
   }),
   occurred_at: field({
     description: "When it happened; null clears it.",
-    input: timestamp.nullable(),
+    input: () => timestamp().nullable(),
     stored: storedTime,
     initial: null,
     response: storedTimestamp.nullable(),

@@ -1,27 +1,25 @@
 import type * as z from "zod";
 import { externalId, timestamp } from "../scalars.ts";
-import { caselessFilters, filterShape } from "./field-definition.ts";
+import { caselessFilters, filterNames, filterShape } from "./field-definition.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
-/** Filters that compare a field with a value. */
-const EQUALITY_FILTERS = filterShape(WORK_ITEM_FIELDS);
-/** Names of these filters. */
-export const equalityFilterNames = Object.keys(EQUALITY_FILTERS) as (keyof typeof EQUALITY_FILTERS)[];
+/** Names of the filters that compare a field with a value. */
+export const equalityFilterNames = filterNames(WORK_ITEM_FIELDS);
 
 const CASELESS: ReadonlySet<string> = new Set(caselessFilters(WORK_ITEM_FIELDS));
 /** Whether a filter compares without case. Its value is in lower case. */
 export const ignoresCase = (name: string): boolean => CASELESS.has(name);
 
 /** Query parameters that filter the list; items must match all of them. Times are ISO 8601 in UTC with milliseconds. */
-export const workItemFilters = {
+export const workItemFilters = () => ({
   external_id: externalId.optional(),
-  ...EQUALITY_FILTERS,
+  ...filterShape(WORK_ITEM_FIELDS),
   /** Completed at or after. */
-  completed_from: timestamp.optional(),
+  completed_from: timestamp().optional(),
   /** Completed before. */
-  completed_to: timestamp.optional(),
-};
+  completed_to: timestamp().optional(),
+});
 /** Values of the filters. */
 export type WorkItemFilters = {
-  readonly [N in keyof typeof workItemFilters]?: z.output<(typeof workItemFilters)[N]>;
+  readonly [N in keyof ReturnType<typeof workItemFilters>]?: z.output<ReturnType<typeof workItemFilters>[N]>;
 };

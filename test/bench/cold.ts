@@ -50,7 +50,7 @@ const measureStarts = async (directory: string): Promise<BenchRow[]> => {
   }
   const median = (starts: readonly ColdStart[], of: keyof ColdStart) => medianOf(starts.map((start) => start[of]));
   const sizes = await Promise.all(
-    allRoutes.map(async ({ name, permissions: { uploads } }) => {
+    allRoutes().map(async ({ name, permissions: { uploads } }) => {
       const kilobytes = (await stat(join(directory, name, "index.js"))).size / 1024;
       // The client of S3 alone is 150 KB.
       return uploads && !uploads.signsOnly

@@ -97,7 +97,7 @@ const samplesOf = (...kinds: readonly Trigger["kind"][]): string[] => {
 };
 const isWorker = (name: string): boolean => allWorkers.some((worker) => worker.name === name);
 const apiSamples = allSamples.filter((sample) => !isWorker(functionOf(sample)));
-const routeOf = (sample: string) => allRoutes.find(({ name }) => name === functionOf(sample));
+const routeOf = (sample: string) => allRoutes().find(({ name }) => name === functionOf(sample));
 
 describe("events/", () => {
   it.each(functionNames)("holds a sample that %s takes", (name) => {

@@ -46,7 +46,7 @@ const functionBehind = new Map(
 );
 
 describe("routes", () => {
-  test.each(allRoutes)("$method $path goes to $name, and HEAD where GET does", ({ method, path, name }) => {
+  test.each(allRoutes())("$method $path goes to $name, and HEAD where GET does", ({ method, path, name }) => {
     for (const each of methodsOf({ method })) expect(functionBehind.get(`${each} ${path}`)).toBe(name);
   });
 
@@ -59,7 +59,7 @@ describe("routes", () => {
     expect(every).toEqual(expect.arrayContaining(["/v1", "/v1/work_items", "/{proxy+}"]));
     for (const path of ["/", ...every])
       expect([path, functionBehind.get(`ANY ${path}`)]).toEqual([path, "reject-unknown-route"]);
-    const served = allRoutes.flatMap(methodsOf).length + 2 * pages.paths.length;
+    const served = allRoutes().flatMap(methodsOf).length + 2 * pages.paths.length;
     expect(functionBehind.size).toBe(served + every.length + 1);
   });
 
@@ -72,7 +72,7 @@ describe("routes", () => {
     const permissions = resourcesOf(us, "AWS::Lambda::Permission")
       .map(([, permission]) => plain(permission) as { FunctionName: string; Principal: string; SourceArn: string })
       .filter(({ Principal }) => Principal === "apigateway.amazonaws.com");
-    for (const { name, path, ...route } of allRoutes) {
+    for (const { name, path, ...route } of allRoutes()) {
       const sources = permissions
         .filter(({ FunctionName }) => functionIds.get(FunctionName.replace(/\.Arn$/, "")) === name)
         .map(({ SourceArn }) => SourceArn);

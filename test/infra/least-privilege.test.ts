@@ -35,7 +35,7 @@ let slow: string | undefined;
  * responds that an object does not exist. What a function only signs, its callers send.
  */
 const granted = (name: string): readonly string[] => {
-  const row = [...allRoutes, ...allWorkers].find((each) => each.name === name);
+  const row = [...allRoutes(), ...allWorkers].find((each) => each.name === name);
   const permissions = Object.entries<{ readonly actions: readonly string[]; readonly signsOnly?: true }>({
     ...row?.permissions,
   });
@@ -116,7 +116,7 @@ beforeAll(async () => {
   const made = await createTestOrganization(runtime);
   key = made.key;
   organization = made.organization.id;
-  for (const { name, permissions } of [...allRoutes, ...allWorkers]) {
+  for (const { name, permissions } of [...allRoutes(), ...allWorkers]) {
     functions.set(name, await restrict(name, permissions));
   }
 });

@@ -34,5 +34,5 @@ export const createConversion = (
 export const schemaOf = (target: Target): z.ZodType | null => {
   if (target.kind === "attribute") return null;
   if (target.name === "external_id") return externalId;
-  return target.kind === "event" ? EVENT_FIELDS[target.name].input : WORK_ITEM_FIELDS[target.name].input;
+  return target.kind === "event" ? EVENT_FIELDS[target.name].input() : WORK_ITEM_FIELDS[target.name].input();
 };

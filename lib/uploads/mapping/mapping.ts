@@ -10,55 +10,59 @@ const MAPPING_MAX_BYTES = 64 * 1024;
 const LEVELS_MAX = 32;
 
 /** Where a value comes from. Exactly one of `column`, `columns`, `value` and `first_of` is given. */
-const sourceSchema = z
-  .strictObject({
-    column: z.string().optional().meta({ description: "Header of a column." }),
-    columns: z.array(z.string()).min(1, "must name at least 1 column").optional().meta({
-      description: "Headers of columns whose cells are joined; empty ones are left out.",
-    }),
-    join: z.string().optional().meta({ description: "What stands between joined cells.", default: " " }),
-    value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
-    get first_of() {
-      return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
-    },
-    values: z.record(z.string(), z.string()).optional().meta({
-      description: "Aliases by what is in the file. Others stay as they are.",
-    }),
-    otherwise: z.string().optional().meta({ description: "What all others stand for." }),
-    format: z.string().optional().meta({
-      description: "Of date-times: iso, unix, unix_ms, or Unicode date fields such as dd-MM-yyyy HH:mm.",
-      default: "iso",
-    }),
-    time_zone: z.string().optional().meta({ description: "IANA time zone of date-times without offset." }),
-    as: z.enum(VALUE_KINDS).optional().meta({ description: "Of custom attributes.", default: "text" }),
-  })
-  .meta({ id: "WorkItemUploadMappingSource" });
-/** A value of `sourceSchema`. */
-export type Source = z.output<typeof sourceSchema>;
+const createSourceSchema = () => {
+  const sourceSchema = z
+    .strictObject({
+      column: z.string().optional().meta({ description: "Header of a column." }),
+      columns: z.array(z.string()).min(1, "must name at least 1 column").optional().meta({
+        description: "Headers of columns whose cells are joined; empty ones are left out.",
+      }),
+      join: z.string().optional().meta({ description: "What stands between joined cells.", default: " " }),
+      value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
+      get first_of() {
+        return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
+      },
+      values: z.record(z.string(), z.string()).optional().meta({
+        description: "Aliases by what is in the file. Others stay as they are.",
+      }),
+      otherwise: z.string().optional().meta({ description: "What all others stand for." }),
+      format: z.string().optional().meta({
+        description: "Of date-times: iso, unix, unix_ms, or Unicode date fields such as dd-MM-yyyy HH:mm.",
+        default: "iso",
+      }),
+      time_zone: z.string().optional().meta({ description: "IANA time zone of date-times without offset." }),
+      as: z.enum(VALUE_KINDS).optional().meta({ description: "Of custom attributes.", default: "text" }),
+    })
+    .meta({ id: "WorkItemUploadMappingSource" });
+  return sourceSchema;
+};
+/** A source in a mapping. */
+export type Source = z.output<ReturnType<typeof createSourceSchema>>;
 
-const sources = z.record(z.string(), sourceSchema).optional();
-
-const shape = z
-  .strictObject({
-    fields: sources.meta({ description: "Sources of the item's fields; external_id is required." }),
-    event: sources.meta({ description: "Sources of the fields of one event a row; external_id is required." }),
-    others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
-      description: "What becomes of columns that no source names.",
-      default: "refuse",
-    }),
-    empty: z.array(z.string()).optional().meta({ description: "Cells that count as empty." }),
-    delimiter: z
-      .enum(Object.keys(DELIMITERS) as Delimiter[])
-      .optional()
-      .meta({ default: "," }),
-    decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
-    from: z
-      .guid("must be the id of an upload")
-      .overwrite((id) => id.toLowerCase())
-      .optional()
-      .meta({ description: "Id of an upload whose mapping is used again, given alone." }),
-  })
-  .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
+const shape = z.lazy(() => {
+  const sources = z.record(z.string(), createSourceSchema()).optional();
+  return z
+    .strictObject({
+      fields: sources.meta({ description: "Sources of the item's fields; external_id is required." }),
+      event: sources.meta({ description: "Sources of the fields of one event a row; external_id is required." }),
+      others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
+        description: "What becomes of columns that no source names.",
+        default: "refuse",
+      }),
+      empty: z.array(z.string()).optional().meta({ description: "Cells that count as empty." }),
+      delimiter: z
+        .enum(Object.keys(DELIMITERS) as Delimiter[])
+        .optional()
+        .meta({ default: "," }),
+      decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
+      from: z
+        .guid("must be the id of an upload")
+        .overwrite((id) => id.toLowerCase())
+        .optional()
+        .meta({ description: "Id of an upload whose mapping is used again, given alone." }),
+    })
+    .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
+});
 
 const TOO_DEEP = rule("too_deep", `must be nested at most ${LEVELS_MAX} levels deep`);
 const TOO_LARGE = rule("too_big", `must be at most ${MAPPING_MAX_BYTES} bytes of JSON`);
@@ -88,7 +92,7 @@ export const mappingSchema = z.preprocess(
     context.addIssue({ code: "custom", message: problem.error, params: problem.params });
     return z.NEVER;
   },
-  shape.refine(isSmall, TOO_LARGE),
+  z.lazy(() => shape.unwrap().refine(isSmall, TOO_LARGE)),
 );
 /** A value of `mappingSchema`. */
 export type Mapping = z.output<typeof shape>;

@@ -12,7 +12,7 @@ beforeAll(async () => {
   handler = create(await createTestRuntime());
 });
 
-const served = [...allRoutes, ...pages.paths.map((path) => ({ path, method: pages.method }))];
+const served = [...allRoutes(), ...pages.paths.map((path) => ({ path, method: pages.method }))];
 const resources = [...new Set(served.map(({ path }) => path))];
 
 describe("reject-unknown-route", () => {

@@ -129,4 +129,4 @@ export const compareForeignNames = async (tenants: Tenants): Promise<Comparison>
 };
 
 /** Number of endpoints whose ids are compared. */
-export const endpointsWithId = allRoutes.filter(({ path }) => path.includes("{id}")).length;
+export const endpointsWithId = allRoutes().filter(({ path }) => path.includes("{id}")).length;
