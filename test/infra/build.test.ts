@@ -86,7 +86,7 @@ describe("the build", () => {
 
   test("keeps every function small enough to start fast", async () => {
     const [KILOBYTES_MAX, WITH_S3_KILOBYTES_MAX] = [400, 640];
-    const rows: readonly Pick<Route, "name" | "permissions">[] = [...allRoutes, ...allWorkers];
+    const rows: readonly Pick<Route, "name" | "permissions">[] = [...allRoutes(), ...allWorkers];
     for (const {
       name,
       permissions: { uploads },
