@@ -20,10 +20,10 @@ export interface BenchService {
 const ITEMS_AT_ONCE = 100;
 const WRITERS = 4;
 
-/** Starts the functions of a new deployment. */
-export const createBenchService = async (): Promise<BenchService> => {
+/** Starts the functions of a new deployment. @param limits of the organization; by default too high to be noticed */
+export const createBenchService = async (limits = { rate: 100_000, burst: 100_000 }): Promise<BenchService> => {
   const runtime = await createTestRuntime();
-  const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
+  const { organization, key } = await createTestOrganization(runtime, limits);
   const apply = createApplyWorkItems(runtime);
   return {
     runtime,
