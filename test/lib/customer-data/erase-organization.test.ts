@@ -143,12 +143,11 @@ describe("erasing an organization", () => {
     const record = { organization: "acme", external_id: "kept" };
     await eraseOrganization(operatorOf(runtime), "acme", {
       sleep: async (milliseconds) => {
-        for (const call of [
+        const calls = [
           createRecordQaScore(runtime)({ ...record, qa_score: 1 }),
           createRecordConversation(runtime)({ ...record, source: "phone", status: "pending" }),
-        ]) {
-          refusals.push(await call.catch((error: Error) => error.message));
-        }
+        ];
+        refusals.push(...(await Promise.all(calls.map((call) => call.catch((error: Error) => error.message)))));
         await sleep(milliseconds);
       },
     });
