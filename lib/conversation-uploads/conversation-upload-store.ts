@@ -8,7 +8,7 @@ import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
-import { listingEntry, listingSource } from "../listing/partition.ts";
+import { idAt, listingEntry, listingSource } from "../listing/partition.ts";
 import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
@@ -86,7 +86,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
       const record = await records.readOne(key);
       return { data: record ? [toListItem(record)] : [], next: undefined };
     }
-    const { entries, next } = await walkListing({
+    const { places, next } = await walkListing({
       ...runtime,
       source: listingSource("LIST_CONVERSATION", organization),
       filters: {},
@@ -94,8 +94,9 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
       after,
       limit: query.limit,
     });
-    const read = await records.read(entries);
-    const found = entries.flatMap((entry) => read.get(keyText(entry)) ?? []);
+    const keys = places.map((place) => conversationUploadKey(organization.id, idAt(place)));
+    const read = await records.read(keys);
+    const found = keys.flatMap((key) => read.get(keyText(key)) ?? []);
     return { data: found.map(toListItem), next: next === undefined ? undefined : encodeCursor(scope, next) };
   };
 

@@ -46,12 +46,15 @@ export const agentSource = (organization: Readable, agentExternalId: string): Li
 /**
  * The attributes that add a record to the listing index.
  * @param id a UUID; its first digits select the shard
- * @param place place in the list; greater ones come first
+ * @param place place in the list, ending with `#` and the id; greater ones come first
  */
 export const listingEntry = (kind: ListingKind, organization: Writable, id: string, place: string) => ({
   [listing.partitionKey]: partitionKeyOf(kind, organization.id, shardOf(organization, id)),
   [listing.sortKey]: place,
 });
+
+/** The id of the record at a place in a list. */
+export const idAt = (place: string): string => place.slice(place.lastIndexOf("#") + 1);
 
 /** The attribute that adds a listed work item to the agents index too. Both indexes have the same sort key. */
 export const agentEntry = (organization: Writable, id: string, agentExternalId: string | null) => ({

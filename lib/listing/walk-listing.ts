@@ -1,14 +1,8 @@
-import { QueryCommand } from "@aws-sdk/client-dynamodb";
-import { fromAttributeValues, toAttributeValues } from "../dynamodb/attribute-values.ts";
+import { type AttributeValue, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { toAttributeValues } from "../dynamodb/attribute-values.ts";
 import { MalformedRecordError } from "../dynamodb/decode-record.ts";
-import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import type { ListingSource } from "./partition.ts";
-
-/** An entry of an index: the key of a record and its place in the list, where greater places come first. */
-interface ListingEntry extends RecordKey {
-  readonly listing_sk: string;
-}
 
 /** One page of a list to read from an index. */
 export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {
@@ -37,7 +31,8 @@ const READ_AHEAD_WHEN_FILTERED = 4;
 
 const newShard = (partition: string) => ({
   partition,
-  buffer: [] as ListingEntry[],
+  /** Places that were read, in descending order. */
+  buffer: [] as string[],
   /** Place at which the last query stopped; all unread entries are below it. Undefined before the first query. */
   stoppedAt: undefined as string | undefined,
   exhausted: false,
@@ -45,13 +40,11 @@ const newShard = (partition: string) => ({
 });
 type Shard = ReturnType<typeof newShard>;
 
-const isEntry = (item: Readonly<Record<string, unknown>>): item is Record<keyof ListingEntry, string> =>
-  typeof item["pk"] === "string" && typeof item["sk"] === "string" && typeof item["listing_sk"] === "string";
-
-/** Checks an entry without a schema library, since it runs for every entry that is read. @throws MalformedRecordError */
-const entryFrom = (item: Readonly<Record<string, unknown>>): ListingEntry => {
-  if (isEntry(item)) return item;
-  throw new MalformedRecordError("listing entry", item, "key and place are required");
+/** The place of an entry, without a schema library since it runs for every entry. @throws MalformedRecordError */
+const placeIn = (entry: Readonly<Record<string, AttributeValue>>): string => {
+  const { listing_sk: { S: place } = {} } = entry;
+  if (place !== undefined) return place;
+  throw new MalformedRecordError("listing entry", entry, "a place is required");
 };
 
 /**
@@ -87,23 +80,22 @@ const filterExpression = (exact: readonly Filter[], ignoringCase: readonly Filte
   };
 };
 
-const isLike = (item: Readonly<Record<string, unknown>>, [name, value]: Filter): boolean => {
-  const stored = item[name];
-  return typeof stored === "string" && stored.toLowerCase() === value;
-};
+const isLike = (entry: Readonly<Record<string, AttributeValue>>, [name, value]: Filter): boolean =>
+  entry[name]?.S?.toLowerCase() === value;
 
 const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
-const placeAfter = (shard: Shard): string => shard.buffer[0]?.listing_sk ?? "";
+const placeAfter = (shard: Shard): string => shard.buffer[0] ?? "";
 
 /**
  * Reads one page of a sharded index in descending order. It returns no entry below the place at which any unfinished
  * shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be short or empty
  * although `next` is set.
- * @returns the entries, and `after` of the next page: undefined at the end of the list
+ * @returns the places of the page, which end with the ids of their records, and `after` of the next page: undefined at
+ * the end of the list
  */
 export const walkListing = async (
   query: ListingQuery,
-): Promise<{ readonly entries: readonly ListingEntry[]; readonly next: string | undefined }> => {
+): Promise<{ readonly places: readonly string[]; readonly next: string | undefined }> => {
   const { dynamodb, environment, source, limit, after } = query;
   const ignoringCase = filtersIn(query.filtersIgnoringCase);
   const filter = filterExpression(filtersIn(query.filters), ignoringCase);
@@ -122,7 +114,7 @@ export const walkListing = async (
         IndexName: source.index,
         ScanIndexForward: false,
         KeyConditionExpression: `${source.partitionKey} = :partition AND listing_sk BETWEEN :low AND :high`,
-        ProjectionExpression: ["pk, sk, listing_sk", ...filter.projected].join(", "),
+        ProjectionExpression: ["listing_sk", ...filter.projected].join(", "),
         ExpressionAttributeValues: toAttributeValues({
           ":partition": shard.partition,
           ":low": query.range.low,
@@ -135,22 +127,20 @@ export const walkListing = async (
       }),
     );
     const above = shard.stoppedAt ?? after;
-    const entries = Items.map(fromAttributeValues)
-      .filter((item) => ignoringCase.every((each) => isLike(item, each)))
-      .map(entryFrom);
-    shard.buffer.push(...entries.filter((entry) => above === undefined || entry.listing_sk < above));
+    const found = Items.filter((entry) => ignoringCase.every((each) => isLike(entry, each))).map(placeIn);
+    shard.buffer.push(...found.filter((place) => above === undefined || place < above));
     shard.exhausted = LastEvaluatedKey === undefined;
-    shard.stoppedAt = LastEvaluatedKey && entryFrom(fromAttributeValues(LastEvaluatedKey)).listing_sk;
+    shard.stoppedAt = LastEvaluatedKey && placeIn(LastEvaluatedKey);
     shard.queries += 1;
     spent += ConsumedCapacity?.CapacityUnits ?? 0;
   };
 
   const shards = source.partitions.map(newShard);
-  if (query.range.low > top) return { entries: [], next: undefined };
+  if (query.range.low > top) return { places: [], next: undefined };
   await Promise.all(shards.map(fetch));
 
-  const entries: ListingEntry[] = [];
-  while (entries.length < limit) {
+  const places: string[] = [];
+  while (places.length < limit) {
     const head = shards.reduce((best, shard) => (placeAfter(shard) > placeAfter(best) ? shard : best));
     const place = placeAfter(head);
     const blocking = shards.filter(
@@ -159,15 +149,15 @@ export const walkListing = async (
     if (blocking.length > 0) {
       if (spent >= (query.workUnits ?? WORK_UNITS_DEFAULT)) {
         const highest = blocking.map(stoppedAt).reduce((a, b) => (a > b ? a : b));
-        return { entries, next: highest };
+        return { places, next: highest };
       }
       await Promise.all(blocking.map(fetch));
       continue;
     }
-    const entry = head.buffer.shift();
-    if (entry === undefined) return { entries, next: undefined };
-    entries.push(entry);
+    const next = head.buffer.shift();
+    if (next === undefined) return { places, next: undefined };
+    places.push(next);
   }
   const more = shards.some((shard) => !shard.exhausted || shard.buffer.length > 0);
-  return { entries, next: more ? entries.at(-1)?.listing_sk : undefined };
+  return { places, next: more ? places.at(-1) : undefined };
 };

@@ -2,7 +2,7 @@ import { keyText } from "../dynamodb/batch-get.ts";
 import { createRecordStore } from "../dynamodb/record-store.ts";
 import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
-import { agentSource, listingSource } from "../listing/partition.ts";
+import { agentSource, idAt, listingSource } from "../listing/partition.ts";
 import { walkListing } from "../listing/walk-listing.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
@@ -10,7 +10,7 @@ import { countFitting } from "../runtime/response-size.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import type { WorkItem, WorkItemResponse } from "./work-item.ts";
 import { equalityFilterNames, ignoresCase, type WorkItemFilters } from "./work-item-filters.ts";
-import { itemIdOf, itemKeyOf, workItemFrom } from "./work-item-record.ts";
+import { itemIdOf, itemKey, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
 
 const fits = (item: WorkItem, filters: WorkItemFilters, name: (typeof equalityFilterNames)[number]): boolean => {
@@ -48,10 +48,10 @@ const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) =>
   high: to === undefined ? "3#" : `2#${to}`,
 });
 
-/** Removes entries whose key occurred before. */
-const uniqueByKey = <K extends RecordKey>(entries: readonly K[]): K[] => {
+/** Removes places of records that occurred before. */
+const uniqueById = (places: readonly string[]): string[] => {
   const seen = new Set<string>();
-  return entries.filter((entry) => seen.size < seen.add(keyText(entry)).size);
+  return places.filter((place) => seen.size < seen.add(idAt(place)).size);
 };
 
 /**
@@ -87,7 +87,7 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
     // DynamoDB refuses a range that ends before it begins.
     if (range.high < range.low) return { data: [], next: undefined };
     const source = sourceOf(organization, filters);
-    const { entries, next } = await walkListing({
+    const { places, next } = await walkListing({
       ...runtime,
       source,
       ...projectedFilters(filters, source),
@@ -96,10 +96,11 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
       limit: page.limit,
     });
     // An item that changed its place while the shards were read may occur twice.
-    const once = uniqueByKey(entries);
-    const items = await readItems(once, filters);
+    const once = uniqueById(places);
+    const keys = once.map((place) => itemKey(organization.id, idAt(place)));
+    const items = await readItems(keys, filters);
     const fitting = countFitting(items.map((item) => item ?? null));
-    const position = fitting < items.length ? once[fitting - 1]?.listing_sk : next;
+    const position = fitting < items.length ? once[fitting - 1] : next;
     return {
       data: items.slice(0, fitting).filter((item) => item !== undefined),
       next: position === undefined ? undefined : encodeCursor(scope, position),

@@ -1,7 +1,7 @@
 import { mapConcurrently } from "../../concurrency.ts";
-import { batchGet, keyText } from "../../dynamodb/batch-get.ts";
+import { batchGet } from "../../dynamodb/batch-get.ts";
 import { decodeCursor, encodeCursor } from "../../listing/cursor.ts";
-import { listingSource } from "../../listing/partition.ts";
+import { idAt, listingSource } from "../../listing/partition.ts";
 import { walkListing } from "../../listing/walk-listing.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
@@ -31,7 +31,7 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
   ) => {
     const { limit, cursor, status } = query;
     const scope = { organization, list: "work_item_uploads", filters: { status } };
-    const { entries, next } = await walkListing({
+    const { places, next } = await walkListing({
       ...runtime,
       source: listingSource("LIST_UPLOAD", organization),
       filters: { status },
@@ -39,9 +39,11 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
       after: cursor === undefined ? undefined : decodeCursor(scope, cursor),
       limit,
     });
-    const items = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, entries);
-    const byKey = new Map(items.map(jobFrom).map((job) => [keyText(recordKeys.job(job)), job]));
-    const found = entries.flatMap((entry) => byKey.get(keyText(entry)) ?? []);
+    const ids = places.map(idAt);
+    const keys = ids.map((id) => recordKeys.job({ organization: organization.id, id }));
+    const items = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys);
+    const byId = new Map(items.map(jobFrom).map((job) => [job.id, job]));
+    const found = ids.flatMap((id) => byId.get(id) ?? []);
     const jobs = await mapConcurrently(found, CONCURRENT_READS, currentJob);
     // The index may be out of date: the status is checked again.
     const data = jobs.filter((job) => job !== undefined).filter((job) => status === undefined || job.status === status);

@@ -46,7 +46,7 @@ describe("walking a sharded listing", () => {
         limit,
         ...bounds,
       });
-      pages.push(page.entries.map((entry) => entry.listing_sk));
+      pages.push([...page.places]);
       after = page.next;
     } while (after !== undefined && pages.length < 1000);
     return pages;
