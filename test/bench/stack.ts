@@ -16,8 +16,8 @@ import { csvOf, itemOf } from "./uploads-data.ts";
 const { atMost, fact, within } = rowsOf("stack");
 const GETS = 500;
 const ROUNDS = 5;
-/** V8 compiles what runs often while it runs, for two to three seconds. */
-const WARM_UP_ROUNDS = 4;
+/** V8 compiles again and again what runs often: a get takes less until some thousands of them. */
+const WARM_UP_ROUNDS = 8;
 const BATCH_ITEMS = 20_000;
 const FILE_ROWS = 100_000;
 /** The kernel counts a process's CPU time in hundredths of a second. */
