@@ -165,7 +165,8 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await readJob(id)).toMatchObject({ mapping: { decimal: ",", delimiter: ";" } });
     await page.getByRole("link", { name: "Import a file" }).click();
     await page.getByRole("button", { name: "Propose one instead" }).click();
-    expect(await page.getByLabel("Decimal mark of numbers").inputValue()).toBe(".");
+    // The page shows a frame before its effects run.
+    await expect.poll(() => page.getByLabel("Decimal mark of numbers").inputValue()).toBe(".");
 
     await page.getByRole("link", { name: "Imports" }).click();
     await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
