@@ -26,14 +26,9 @@ const fromAttributeValue = (value: AttributeValue): unknown => {
   return Number.isSafeInteger(integer) ? integer : convertToNative(value);
 };
 
-/** An item without the types of its values. Integers above 2^53 become a BigInt. */
+/** An item without the types of its values, which are replaced in place. Integers above 2^53 become a BigInt. */
 export const fromAttributeValues = (item: AttributeValues): Attributes => {
-  const attributes: Record<string, unknown> = {};
-  for (const name of Object.keys(item)) {
-    const value = fromAttributeValue(item[name]!);
-    // Assigning this name would set the prototype. `Object.fromEntries` would not, but takes twice as long.
-    if (name === "__proto__") Object.defineProperty(attributes, name, { value, enumerable: true });
-    else attributes[name] = value;
-  }
+  const attributes: Record<string, unknown> = item;
+  for (const name of Object.keys(item)) attributes[name] = fromAttributeValue(item[name]!);
   return attributes;
 };

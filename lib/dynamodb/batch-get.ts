@@ -14,22 +14,34 @@ const ATTEMPTS_MAX = 8;
 /** A key as text, for use in maps and sets. */
 export const keyText = ({ pk, sk }: RecordKey): string => `${pk}\n${sk}`;
 
+/** The parts of a request that read only some attributes. */
+const projectionOf = (attributes: readonly string[]) => {
+  const aliases = attributes.map((name, index) => [`#a${index}`, name] as const);
+  return {
+    ProjectionExpression: aliases.map(([alias]) => alias).join(", "),
+    ExpressionAttributeNames: Object.fromEntries(aliases),
+  };
+};
+
 /**
  * Reads the items with the given keys, strongly consistent, in no particular order. Keys without an item are left out;
  * a key may be given twice.
+ * @param attributes those to read. @default all
  * @throws StoreBusyError if DynamoDB returns none of the remaining items for a few seconds
  */
 export const batchGet = async (
   dynamodb: DynamoDBDocumentClient,
   table: string,
   keys: readonly RecordKey[],
+  attributes?: readonly string[],
 ): Promise<Attributes[]> => {
+  const options = { ConsistentRead: true, ...(attributes && projectionOf(attributes)) };
   const readChunk = async (chunk: readonly RecordKey[]): Promise<Attributes[]> => {
     const items: Attributes[] = [];
     let pending: AttributeValues[] = chunk.map(({ pk, sk }) => toAttributeValues({ pk, sk }));
     for (let attempt = 0; pending.length > 0; attempt++) {
       const { Responses, UnprocessedKeys } = await dynamodb.send(
-        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: pending, ConsistentRead: true } } }),
+        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: pending, ...options } } }),
       );
       const found = Responses?.[table] ?? [];
       items.push(...found.map(fromAttributeValues));

@@ -1,5 +1,4 @@
-import { keyText } from "../dynamodb/batch-get.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
+import { batchGet } from "../dynamodb/batch-get.ts";
 import type { RecordKey } from "../dynamodb/versioned-record.ts";
 import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
 import { agentSource, idAt, listingSource } from "../listing/partition.ts";
@@ -8,7 +7,7 @@ import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
 import { countFitting } from "../runtime/response-size.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
-import type { WorkItem, WorkItemResponse } from "./work-item.ts";
+import { storedWorkItemSchema, type WorkItem, type WorkItemResponse } from "./work-item.ts";
 import { equalityFilterNames, ignoresCase, type WorkItemFilters } from "./work-item-filters.ts";
 import { itemIdOf, itemKey, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
@@ -54,6 +53,9 @@ const uniqueById = (places: readonly string[]): string[] => {
   return places.filter((place) => seen.size < seen.add(idAt(place)).size);
 };
 
+/** A third of a record is of no use to a list: its places in the indexes, and the writes that it remembers. */
+const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
+
 /**
  * Lists an organization's work items, newest completion first. The index only gives their order; the items are read
  * from the table.
@@ -61,14 +63,15 @@ const uniqueById = (places: readonly string[]): string[] => {
  * @throws InvalidInputError for a cursor of another list
  */
 export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
-  const records = createRecordStore(runtime);
+  const { dynamodb, environment } = runtime;
 
   /** The items of a page, in order; undefined for items that do not exist or do not match any more. */
   const readItems = async (keys: readonly RecordKey[], filters: WorkItemFilters) => {
-    const read = await records.read(keys);
+    const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
+    const items = new Map(records.map((record) => [record["pk"], workItemFrom(record)]));
     return keys.map((key) => {
-      const item = workItemFrom(read.get(keyText(key)));
-      return item !== null && matches(item, filters) ? toWorkItemResponse(itemIdOf(key), item) : undefined;
+      const item = items.get(key.pk);
+      return item && matches(item, filters) ? toWorkItemResponse(itemIdOf(key), item) : undefined;
     });
   };
 

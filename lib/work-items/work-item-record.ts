@@ -40,7 +40,7 @@ const decodeItem = decoderOf("work item", storedWorkItemSchema);
 const decodeEvent = decoderOf("work item event", storedEventSchema);
 
 /** Decodes an item's record; null if there is none. @throws MalformedRecordError */
-export const workItemFrom = (record: StoredRecord | undefined): WorkItem | null =>
+export const workItemFrom = (record: Attributes | undefined): WorkItem | null =>
   record === undefined ? null : decodeItem(record);
 
 /** Decodes an event's record; null if there is none. @throws MalformedRecordError */
