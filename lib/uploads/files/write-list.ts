@@ -1,16 +1,14 @@
-import { Readable } from "node:stream";
-import { Upload } from "@aws-sdk/lib-storage";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { countOf, epochOf, type UploadJob, type UploadPart } from "../job/upload-record.ts";
+import { beginPiecewiseObject, type PiecewiseObject } from "./piecewise-object.ts";
 import { ROW_LISTS, type RowList, type RowListName } from "./row-list.ts";
 import { type Frame, frameAt, frameBytes } from "./segment.ts";
 import { ObjectGoneError, type UploadObjects } from "./upload-objects.ts";
 
-/** Size of the pieces of the list's multipart upload: the smallest that S3 accepts. */
-const PIECE_BYTES = 5 * 1024 * 1024;
-const CHUNK_BYTES = 64 * 1024;
-/** Pieces that are sent at the same time. Each is held in memory, beside the one that is made. */
-const PIECES_AT_ONCE = 1;
+/** Bytes of lines after which the time is read again. */
+const BYTES_PER_CLOCK = 64 * 1024;
+/** Buffers grow to multiples of this size. */
+const BUFFER_STEP_BYTES = 16 * 1024;
 
 /** The time was too short for the whole list. */
 export class ListUnfinishedError extends Error {
@@ -42,6 +40,25 @@ interface LineReader {
   readonly take: () => Promise<void> | undefined;
 }
 
+/** Loads objects, one after the other, into a buffer that is used again; each is valid until the next is loaded. */
+const createLoader = (objects: UploadObjects) => {
+  let buffer: Buffer = Buffer.alloc(0);
+  return async (key: string): Promise<Buffer> => {
+    let size = 0;
+    for await (const chunk of objects.read(key)) {
+      const needed = size + chunk.length;
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.ceil(needed / BUFFER_STEP_BYTES) * BUFFER_STEP_BYTES);
+        buffer.copy(larger, 0, 0, size);
+        buffer = larger;
+      }
+      buffer.set(chunk, size);
+      size = needed;
+    }
+    return buffer.subarray(0, size);
+  };
+};
+
 /** Reads the lines of one part. The next object is loaded while the lines of one are read. */
 const createReader = async (
   objects: UploadObjects,
@@ -52,10 +69,11 @@ const createReader = async (
 ): Promise<LineReader> => {
   const runs = list.objectsOf(part);
   const count = countOf(runs);
+  const loaders = [createLoader(objects), createLoader(objects)] as const;
   const load = async (index: number): Promise<Buffer | undefined> => {
     if (index >= count) return undefined;
     try {
-      return await objects.readWhole(list.objectKey(job, part.number, epochOf(runs, index), index));
+      return await loaders[index % 2 === 0 ? 0 : 1](list.objectKey(job, part.number, epochOf(runs, index), index));
     } catch (error) {
       if (!(error instanceof ObjectGoneError)) throw error;
       content.hasGaps = true;
@@ -94,63 +112,50 @@ const createReader = async (
   };
 };
 
-/** The list in chunks, with the rows in file order. */
-async function* linesOf(
-  header: string,
+/** Adds the lines of all readers to the list, in file order. @throws ListUnfinishedError */
+const merge = async (
   readers: readonly LineReader[],
+  merged: PiecewiseObject,
   time: ListTime,
   content: ListContent,
-): AsyncGenerator<Buffer> {
+): Promise<void> => {
   const rows = readers.map((reader) => reader.head()?.row ?? Infinity);
-  let chunk: Buffer[] = [Buffer.from(header)];
-  let size = 0;
+  let sinceClock = 0;
   for (;;) {
     let next = 0;
     for (let index = 1; index < rows.length; index++) if (rows[index]! < rows[next]!) next = index;
     const reader = readers[next];
     const head = reader?.head();
-    if (reader && head) {
-      chunk.push(head.raw);
-      size += head.raw.length;
-      content.rows++;
-      const loading = reader.take();
-      if (loading) await loading;
-      rows[next] = reader.head()?.row ?? Infinity;
-    }
-    if (size < CHUNK_BYTES && head) continue;
-    yield Buffer.concat(chunk);
-    chunk = [];
-    size = 0;
-    if (!head) return;
+    if (!reader || !head) return;
+    const sending = merged.append(head.raw);
+    if (sending) await sending;
+    content.rows++;
+    sinceClock += head.raw.length;
+    const loading = reader.take();
+    if (loading) await loading;
+    rows[next] = reader.head()?.row ?? Infinity;
+    if (sinceClock < BYTES_PER_CLOCK) continue;
+    sinceClock = 0;
     if (!time.isOver()) continue;
     if (time.abridge) return;
     throw new ListUnfinishedError();
   }
-}
+};
 
 /**
  * Merges the lines of all parts into one of the job's lists. The same parts give the same list unless it is abridged.
  * @throws ListUnfinishedError
  */
 export const createWriteList =
-  ({ s3, environment }: RuntimeWith<"uploads">, objects: UploadObjects) =>
+  (runtime: RuntimeWith<"uploads">, objects: UploadObjects) =>
   async (name: RowListName, job: UploadJob, parts: readonly UploadPart[], time: ListTime): Promise<ListContent> => {
     const list: RowList = ROW_LISTS[name];
     const content = emptyContent();
     const readers = await Promise.all(parts.map((part) => createReader(objects, list, job, part, content)));
-    await new Upload({
-      client: s3,
-      params: {
-        Bucket: environment.UPLOADS_BUCKET,
-        Key: list.key(job),
-        Body: Readable.from(linesOf(list.header(job), readers, time, content)),
-        ContentType: "text/csv; charset=utf-8",
-      },
-      partSize: PIECE_BYTES,
-      queueSize: PIECES_AT_ONCE,
-      // This function may not delete incomplete uploads; the bucket's lifecycle rule does.
-      leavePartsOnError: true,
-    }).done();
+    const merged = beginPiecewiseObject(runtime, list.key(job), "text/csv; charset=utf-8");
+    await merged.append(Buffer.from(list.header(job)));
+    await merge(readers, merged, time, content);
+    await merged.end();
     return content;
   };
 

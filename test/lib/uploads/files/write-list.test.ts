@@ -9,6 +9,8 @@ import { createTestRuntime } from "../../../support/runtime.ts";
 
 const PARTS = 3;
 const WINDOW_ROWS = 50;
+/** Size of the pieces in which an object is written. */
+const PIECE_BYTES = 5 * 1024 * 1024;
 const IN_TIME = { isOver: () => false, abridge: false };
 
 describe("the list of a job's rows", () => {
@@ -44,6 +46,7 @@ describe("the list of a job's rows", () => {
     ["without a row", 0, 0],
     ["of a few rows", 7, 10],
     ["of several pieces, whose lines lie across their borders", 1000, 12_345],
+    ["that ends with a piece", 1, PIECE_BYTES - ROW_LISTS.results.header().length - "0,\n".length],
     ["whose lines are longer than a piece", 3, 6 * 1024 * 1024],
   ])("%s holds every line once and in file order", async (_, rows, length) => {
     const lineOf = (row: number): string => `${row},${String.fromCodePoint(97 + (row % 26)).repeat(length)}\n`;
