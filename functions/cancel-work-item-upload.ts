@@ -5,22 +5,29 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createS3Client } from "../lib/runtime/s3-client.ts";
-import { ListUnfinishedError } from "../lib/uploads/files/write-list.ts";
+import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { leaveToWorker, ListUnfinishedError } from "../lib/uploads/files/write-list.ts";
 import { type JobKey, toSingleUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
-import { createUploads } from "../lib/uploads/uploads.ts";
+import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
+import { createFinishUpload } from "../lib/uploads/workers/finish-upload.ts";
+import { createPartSender, startOfPart } from "../lib/uploads/workers/upload-messages.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.cancelWorkItemUpload;
 
-/** Running parts reach their next checkpoint within about a second; the response waits for them up to this long. */
+/**
+ * Running parts reach their next checkpoint within about a second, and a worker then writes the lists of rows; the
+ * response waits for both up to this long. Afterwards the job ends nevertheless.
+ */
 const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
 /** `DELETE /v1/work_items/upload/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
-  const { store, finish } = createUploads(runtime);
+  const store = createUploadStore(runtime);
+  const finish = createFinishUpload(store, leaveToWorker, runtime);
+  const sendParts = createPartSender(runtime);
 
   const find = async (key: JobKey): Promise<UploadSnapshot> => {
     const snapshot = await store.read(key);
@@ -32,19 +39,30 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     return snapshot;
   };
 
+  /** Ends a job that lists no rows, or lets a worker do it as soon as none of them works on its parts. */
+  const createEnd = (job: JobKey) => {
+    let isSent = false;
+    return async (): Promise<boolean> => {
+      try {
+        return await finish(job);
+      } catch (error) {
+        if (!(error instanceof ListUnfinishedError)) throw error;
+        if (!isSent) await sendParts(job, [startOfPart(0)]);
+        isSent = true;
+        return false;
+      }
+    };
+  };
+
   return endpoint(route, runtime, async ({ organization, id }) => {
     const { job } = await find({ organization: organization.id, id });
     await store.requestStop(job, "cancelled");
     const waitUntil = clock() + WAIT_MS;
-    try {
-      while (!(await finish(job, { until: waitUntil, abridge: false })) && clock() < waitUntil) await sleep(POLL_MS);
-    } catch (error) {
-      // The job stops nevertheless: the sweep sends a message to a worker, which writes the report.
-      if (!(error instanceof ListUnfinishedError)) throw error;
-    }
+    const end = createEnd(job);
+    while (!(await end()) && clock() < waitUntil) await sleep(POLL_MS);
     const data = toSingleUploadJobResponse(await find(job));
     return { body: { data }, headers: openJobHeaders(data, clock()) };
   });
 };
 
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, sqs: createSqsClient }, create);

@@ -245,7 +245,7 @@ export const routes = eachOnce({
           actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"],
           partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
         },
-        uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
+        partsQueue: { actions: ["SendMessage"] },
       },
     }),
   getWorkItemUploadFailedRows: () =>

@@ -71,7 +71,7 @@ describe("the build", () => {
   });
 
   test("leaves out what a function does not use of the SDK", async () => {
-    const code = await readFile(join(outdir, "cancel-work-item-upload", "index.js"), "utf8");
+    const code = await readFile(join(outdir, "upload-work-items", "index.js"), "utf8");
     expect(code).toContain("PutObjectRequest");
     expect(code).not.toContain("PutBucketLifecycleConfigurationRequest");
     expect(code).not.toMatch(/\bimport\(/);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { APIGatewayProxyResult, Context, SQSBatchResponse } from "aws-lambda";
@@ -218,9 +219,15 @@ test("a part that is handed over can be cancelled, failed or swept with no more 
   };
 
   const cancelled = await handOver();
-  await request(routes.cancelWorkItemUpload, { params: { id: cancelled } });
+  await take(parts);
+  // Only a worker may write the lists of rows; the function sends it a message and waits.
+  const cancelling = request(routes.cancelWorkItemUpload, { params: { id: cancelled } });
+  while ((await deliver(parts, "apply-upload-part")) === 0) await sleep(10);
+  await cancelling;
   expect(await statusOf(cancelled)).toBe("cancelled");
-  await drain();
+  const withoutRows = await formOf();
+  await request(routes.cancelWorkItemUpload, { params: { id: withoutRows } });
+  expect(await statusOf(withoutRows)).toBe("cancelled");
 
   const dead = await handOver();
   await invoke("fail-dead-upload", sqsEvent(...(await take(parts))));

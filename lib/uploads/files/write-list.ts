@@ -161,3 +161,6 @@ export const createWriteList =
 
 /** Writes a list of a job. */
 export type WriteList = ReturnType<typeof createWriteList>;
+
+/** For functions that leave the lists to a worker. @throws ListUnfinishedError */
+export const leaveToWorker: WriteList = () => Promise.reject(new ListUnfinishedError());

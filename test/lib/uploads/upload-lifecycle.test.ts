@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createApplyWorkItemBatch } from "../../../functions/apply-work-item-batch.ts";
 import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
 import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
 import { call } from "../../support/organization.ts";
+import { sqsEvent } from "../../support/uploads/upload-harness.ts";
 import {
   createUploadService,
   dataOf,
@@ -221,6 +224,44 @@ describe("cancelling", () => {
       made += (dataOf(response) as unknown as { summary: { unchanged: number } }).summary.unchanged;
     }
     expect(made).toBe(job["succeeded_rows"]);
+  });
+
+  /** A job of 12,000 rows, of which one part is applied; the messages of the others are lost. */
+  const halfDone = async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
+    await uploads.split(id);
+    const [message] = await uploads.harness.take("parts");
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    const { status, succeeded_rows: applied } = await uploads.get(id);
+    expect({ status, isHalfDone: 0 < Number(applied) && Number(applied) < 12_000 }).toEqual({
+      status: "processing",
+      isHalfDone: true,
+    });
+    return { id, applied: Number(applied) };
+  };
+
+  it("lets a worker list the rows that were applied, and waits for it", async () => {
+    const { id, applied } = await halfDone();
+    const cancelling = uploads.cancel(id);
+    while ((await uploads.harness.deliverParts()) === 0) await sleep(10);
+    const { status, text } = await cancelling;
+    const job = { status: "cancelled", succeeded_rows: applied, total_rows: 12_000 };
+    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job });
+    const list = await (await fetch((await uploads.results(id)).url!)).text();
+    expect(list.trimEnd().split("\n")).toHaveLength(1 + applied);
+  });
+
+  it("responds after five seconds if no worker has time, and the job ends nevertheless", async () => {
+    const { id, applied } = await halfDone();
+    const ticking = setInterval(() => uploads.clock.advance(1000), 50);
+    const { status, text, headers } = await uploads.cancel(id);
+    clearInterval(ticking);
+    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job: { status: "processing" } });
+    expect(headers["retry-after"]).toBeDefined();
+    expect(await uploads.harness.take("parts")).toHaveLength(1);
+    uploads.clock.advance(2 * MINUTE_MS);
+    await uploads.sweep();
+    expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: applied });
   });
 
   it("responds with 409 if the job has completed or failed", async () => {
