@@ -16,6 +16,7 @@ import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { createFloors } from "./floors.ts";
 import type { RowWritesMessage } from "./row-writes-server.ts";
 import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./uploads-data.ts";
 
@@ -63,6 +64,8 @@ export interface Comparison {
   /** The same items with a mapping. */
   readonly mappedCsv: Rate;
   readonly batch: Rate;
+  /** The writes of the same items by the bare SDK. */
+  readonly bareWrites: Rate;
   readonly tenRowsMs: number;
 }
 
@@ -142,15 +145,18 @@ const batchEvents = (items: number) => {
     }),
   );
 };
-const runBatches = async (events: ReturnType<typeof batchEvents>): Promise<void> => {
-  const waiting = [...events];
-  const work = async (): Promise<void> => {
-    for (let event = waiting.pop(); event; event = waiting.pop()) {
-      const { statusCode, body } = await applyBatch(event, lambdaContext());
-      if (statusCode !== 200) throw new Error(`the batch endpoint responded with ${statusCode}: ${body}`);
-    }
+const applyBatchOf = (event: ReturnType<typeof apiEvent>) => async (): Promise<void> => {
+  const { statusCode, body } = await applyBatch(event, lambdaContext());
+  if (statusCode !== 200) throw new Error(`the batch endpoint responded with ${statusCode}: ${body}`);
+};
+
+/** Runs every piece of work, so many at the same time as an instance applies parts. */
+const runAtOnce = async (work: readonly (() => Promise<void>)[]): Promise<void> => {
+  const waiting = [...work];
+  const run = async (): Promise<void> => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) await next();
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: AT_ONCE }, run));
 };
 
 const timed = async (count: number, run: () => Promise<void>): Promise<Rate> => {
@@ -172,15 +178,21 @@ const compareWithBatch = async (): Promise<Comparison> => {
   const quotedCsv: Rate[] = [];
   const mappedCsv: Rate[] = [];
   const batch: Rate[] = [];
-  await runBatches(batchEvents(ROWS_WARM_UP));
+  const bareWrites: Rate[] = [];
+  const floors = await createFloors();
+  const insertsOf = (rows: number) => Array.from({ length: rows / 100 }, () => floors.insert(randomUUID()));
+  await runAtOnce(batchEvents(ROWS_WARM_UP).map(applyBatchOf));
+  await runAtOnce(insertsOf(ROWS_WARM_UP));
   await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
   for (let round = 0; round < ROUNDS; round++) {
-    const events = batchEvents(ROWS_COMPARED);
+    const batches = batchEvents(ROWS_COMPARED).map(applyBatchOf);
+    const inserts = insertsOf(ROWS_COMPARED);
     const event = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID())].join(""));
     const quoted = uploadEvent([...csvOf(ROWS_COMPARED, randomUUID(), '"')].join(""));
     const mapped = uploadEvent(mappedCsvOf(ROWS_COMPARED, randomUUID()), MAPPING);
     const turns = [
-      async () => batch.push(await timed(ROWS_COMPARED, () => runBatches(events))),
+      async () => batch.push(await timed(ROWS_COMPARED, () => runAtOnce(batches))),
+      async () => bareWrites.push(await timed(ROWS_COMPARED, () => runAtOnce(inserts))),
       async () => csv.push(await timed(ROWS_COMPARED, () => uploadAndRun(event))),
       async () => quotedCsv.push(await timed(ROWS_COMPARED, () => uploadAndRun(quoted))),
       async () => mappedCsv.push(await timed(ROWS_COMPARED, () => uploadAndRun(mapped))),
@@ -196,6 +208,7 @@ const compareWithBatch = async (): Promise<Comparison> => {
     quotedCsv: medianOf(quotedCsv),
     mappedCsv: medianOf(mappedCsv),
     batch: medianOf(batch),
+    bareWrites: medianOf(bareWrites),
     tenRowsMs: performance.now() - start,
   };
 };
