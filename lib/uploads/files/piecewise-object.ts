@@ -45,8 +45,9 @@ export const beginPiecewiseObject = (
     filled = 0;
   };
 
-  const appendFrom = async (bytes: Buffer, from: number): Promise<void> => {
-    for (let start = from; start < bytes.length;) {
+  /** Fills one piece after the other. */
+  const appendAndSend = async (bytes: Buffer): Promise<void> => {
+    for (let start = 0; start < bytes.length;) {
       const copied = bytes.copy(piece, filled, start);
       start += copied;
       filled += copied;
@@ -56,7 +57,7 @@ export const beginPiecewiseObject = (
 
   return {
     append: (bytes) => {
-      if (filled + bytes.length >= PIECE_BYTES) return appendFrom(bytes, 0);
+      if (filled + bytes.length >= PIECE_BYTES) return appendAndSend(bytes);
       filled += bytes.copy(piece, filled);
       return undefined;
     },
