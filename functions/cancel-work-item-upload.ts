@@ -6,10 +6,15 @@ import { openJobHeaders } from "../lib/http/open-job.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createSqsClient } from "../lib/runtime/sqs-client.ts";
-import { leaveToWorker, ListUnfinishedError } from "../lib/uploads/files/write-list.ts";
-import { type JobKey, toSingleUploadJobResponse, type UploadSnapshot } from "../lib/uploads/job/upload-record.ts";
+import { leaveToWorker } from "../lib/uploads/files/write-list.ts";
+import {
+  isEnded,
+  type JobKey,
+  toSingleUploadJobResponse,
+  type UploadSnapshot,
+} from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
-import { createFinishUpload } from "../lib/uploads/workers/finish-upload.ts";
+import { createFinishOrSend, createFinishUpload } from "../lib/uploads/workers/finish-upload.ts";
 import { createPartSender, startOfPart } from "../lib/uploads/workers/upload-messages.ts";
 import { routes } from "./routes.ts";
 
@@ -26,8 +31,7 @@ const POLL_MS = 200;
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
   const store = createUploadStore(runtime);
-  const finish = createFinishUpload(store, leaveToWorker, runtime);
-  const sendParts = createPartSender(runtime);
+  const finishOrSend = createFinishOrSend(createFinishUpload(store, leaveToWorker, runtime), createPartSender(runtime));
 
   const find = async (key: JobKey): Promise<UploadSnapshot> => {
     const snapshot = await store.read(key);
@@ -39,27 +43,21 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     return snapshot;
   };
 
-  /** Ends a job that lists no rows, or lets a worker do it as soon as none of them works on its parts. */
-  const createEnd = (job: JobKey) => {
-    let isSent = false;
-    return async (): Promise<boolean> => {
-      try {
-        return await finish(job);
-      } catch (error) {
-        if (!(error instanceof ListUnfinishedError)) throw error;
-        if (!isSent) await sendParts(job, [startOfPart(0)]);
-        isSent = true;
-        return false;
-      }
-    };
+  const hasEnded = async (key: JobKey): Promise<boolean> => {
+    const job = await store.readJob(key);
+    return job === undefined || isEnded(job);
   };
 
   return endpoint(route, runtime, async ({ organization, id }) => {
     const { job } = await find({ organization: organization.id, id });
     await store.requestStop(job, "cancelled");
     const waitUntil = clock() + WAIT_MS;
-    const end = createEnd(job);
-    while (!(await end()) && clock() < waitUntil) await sleep(POLL_MS);
+    const end = () => finishOrSend(job, startOfPart(0), waitUntil);
+    for (let state = await end(); state !== "ended" && clock() < waitUntil;) {
+      await sleep(POLL_MS);
+      if (state === "working") state = await end();
+      else if (await hasEnded(job)) state = "ended";
+    }
     const data = toSingleUploadJobResponse(await find(job));
     return { body: { data }, headers: openJobHeaders(data, clock()) };
   });

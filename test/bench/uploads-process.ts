@@ -8,6 +8,7 @@ import { create as createApplyUploadPart } from "../../functions/apply-upload-pa
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
+import { mapConcurrently } from "../../lib/concurrency.ts";
 import type { QueueWorker } from "../../lib/queue/queue-worker.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
@@ -152,11 +153,7 @@ const applyBatchOf = (event: ReturnType<typeof apiEvent>) => async (): Promise<v
 
 /** Runs every piece of work, so many at the same time as an instance applies parts. */
 const runAtOnce = async (work: readonly (() => Promise<void>)[]): Promise<void> => {
-  const waiting = [...work];
-  const run = async (): Promise<void> => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) await next();
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, run));
+  await mapConcurrently(work, AT_ONCE, (run) => run());
 };
 
 const timed = async (count: number, run: () => Promise<void>): Promise<Rate> => {

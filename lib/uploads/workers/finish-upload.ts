@@ -79,15 +79,17 @@ export const createFinishUpload =
 /**
  * Ends a job. If the lists take too long, a message for the given part lets a worker write them in a run of its own.
  * @param until time for the lists, in milliseconds since the epoch
+ * @returns whether the job has ended, its lists were left to a worker by a message, or its work goes on
  */
 export const createFinishOrSend =
   (finish: FinishUpload, sendParts: SendParts) =>
-  async (job: UploadJob, part: PartPosition, until: number): Promise<void> => {
+  async (job: UploadJob, part: PartPosition, until: number): Promise<"ended" | "sent" | "working"> => {
     try {
-      await finish(job, { until, abridge: false });
+      return (await finish(job, { until, abridge: false })) ? "ended" : "working";
     } catch (error) {
       if (!(error instanceof ListUnfinishedError)) throw error;
       await sendParts(job, [part]);
+      return "sent";
     }
   };
 
