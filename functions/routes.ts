@@ -194,7 +194,7 @@ export const routes = eachOnce({
           actions: ["GetItem", "Query", "PutItem"],
           partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
         },
-        uploads: { actions: ["PutObject"] },
+        uploads: { actions: ["PutObject"], withoutClient: true },
       },
     }),
   getWorkItemUpload: () =>
@@ -258,7 +258,7 @@ export const routes = eachOnce({
       extension: true,
       permissions: {
         workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-        uploads: { actions: ["GetObject"], signsOnly: true },
+        uploads: { actions: ["GetObject"], withoutClient: true },
       },
     }),
   getWorkItemUploadResults: () =>
@@ -271,7 +271,7 @@ export const routes = eachOnce({
       extension: true,
       permissions: {
         workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-        uploads: { actions: ["GetObject"], signsOnly: true },
+        uploads: { actions: ["GetObject"], withoutClient: true },
       },
     }),
   listConversationUploads: () =>

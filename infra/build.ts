@@ -28,7 +28,7 @@ export const BUNDLES = join(PROJECT_ROOT, "dist");
 const CREDENTIALS = join(PROJECT_ROOT, "lib/runtime/lambda-credentials.ts");
 
 /**
- * How functions are bundled. CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third
+ * How code is bundled for Lambda. CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third
  * smaller than its `main` ones. Its `import("node:http")` becomes a `require`: an import reads every export of
  * `node:http`, one of which loads undici.
  */
@@ -80,19 +80,48 @@ const NEVER_IMPORTED: Plugin = {
   },
 };
 
-/**
- * Leaves out what libraries hold and functions never use: how zod writes JSON Schemas, and what packages of the SDK say of
- * themselves but for their version, which is sent with each request (20 KB a bundle).
- */
-const NEVER_USED: Plugin = {
-  name: "never-used",
+/** Modules that libraries import and functions never use. */
+const NEVER_USED = [
+  // How zod writes JSON Schemas.
+  String.raw`zod.v4.core.(?:to-json-schema|json-schema-processors)`,
+  // The SDK's hash for machines without Node's, and its cache for services that have many endpoints.
+  String.raw`@smithy.core.dist-es.submodules.checksum.sha256.Sha256Js`,
+  String.raw`@aws-sdk.endpoint-cache.dist-es.EndpointCache`,
+  // busboy's parser of other forms than multipart ones.
+  String.raw`@fastify.busboy.lib.types.urlencoded`,
+  // How date-fns writes dates, and how it reads fields that patterns may not have.
+  String.raw`date-fns.locale.en-US._lib.(?:formatDistance|formatRelative|localize)`,
+  String.raw`date-fns.parse._lib.parsers.(?:Era|\w*WeekYear|\w*Week|\w*Quarter|DayOfYear|\w*LocalDay|ISODay|Timestamp\w*)Parser`,
+];
+
+/** Leaves out all that these modules hold but the names that others import from them. */
+const HOLLOW: Plugin = {
+  name: "hollow",
   setup: (bundling) => {
-    bundling.onLoad({ filter: /zod.v4.core.(to-json-schema|json-schema-processors)\.js$/ }, () => ({ contents: "" }));
+    bundling.onLoad({ filter: new RegExp(`node_modules.(?:${NEVER_USED.join("|")})\\.js$`) }, async ({ path }) => {
+      const code = await readFile(path, "utf8");
+      const names = [...code.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, name]) => name);
+      return { contents: names.map((name) => `export class ${name} {}`).join("\n") };
+    });
+  },
+};
+
+/** Leaves out what packages of the SDK say of themselves but for their version, which is sent with each request. */
+const VERSION_ONLY: Plugin = {
+  name: "version-only",
+  setup: (bundling) => {
     bundling.onLoad({ filter: /@aws-sdk.client-\w+.package\.json$/ }, async ({ path }) => {
       const { version } = JSON.parse(await readFile(path, "utf8")) as { readonly version: string };
       return { contents: JSON.stringify({ version }), loader: "json" };
     });
   },
+};
+
+/** How functions are bundled, without what they never use. */
+export const FUNCTION_OPTIONS: BuildOptions = {
+  ...BUNDLE_OPTIONS,
+  alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
+  plugins: [SCHEMA_KEYS, NEVER_IMPORTED, HOLLOW, VERSION_ONLY],
 };
 
 /**
@@ -103,9 +132,7 @@ const NEVER_USED: Plugin = {
 export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await build({
-    ...BUNDLE_OPTIONS,
-    alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
-    plugins: [SCHEMA_KEYS, NEVER_IMPORTED, NEVER_USED],
+    ...FUNCTION_OPTIONS,
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
   });

@@ -59,11 +59,11 @@ export const originOf = (bucket: Bucket): string => `https://${bucket.bucketRegi
 const bindBucket = (
   { variable, prefix }: BucketResource,
   bucket: Bucket,
-  { actions, signsOnly }: BucketPermissions,
+  { actions, withoutClient }: BucketPermissions,
 ): Binding => {
   const objects = `${prefix}*`;
   return {
-    variables: { [variable]: bucket.bucketName, ...(signsOnly === true && { BUCKET_ORIGIN: originOf(bucket) }) },
+    variables: { [variable]: bucket.bucketName, ...(withoutClient === true && { BUCKET_ORIGIN: originOf(bucket) }) },
     statements: [
       new PolicyStatement({
         actions: actions.filter((action) => action !== "ListBucket").map((action) => `s3:${action}`),

@@ -17,6 +17,7 @@ const THROTTLED_NAMES = new Set([
 /** Names of AWS errors for conflicting requests, an overloaded service and time-outs. */
 const BUSY_NAMES = new Set([
   "AbortError",
+  "ConditionalRequestConflict",
   "InternalServerError",
   "NetworkingError",
   "RequestTimeout",

@@ -15,8 +15,12 @@ export const bucketOriginOf = (address: Address): string => {
 /** The variables that say where the objects of a bucket are. */
 export type BucketAddress = Address & { readonly UPLOADS_BUCKET: string };
 
-/** URL of an object: at the bucket's own origin on AWS, elsewhere with the bucket in the path. */
+/** URL of a bucket: its own origin on AWS, elsewhere with its name as the path. */
+export const bucketUrlOf = (address: BucketAddress): URL =>
+  new URL(endpointOf(address) === undefined ? "" : address.UPLOADS_BUCKET, bucketOriginOf(address));
+
+/** URL of an object. */
 export const objectUrlOf = (address: BucketAddress, key: string): URL => {
-  const path = endpointOf(address) === undefined ? key : `${address.UPLOADS_BUCKET}/${key}`;
-  return new URL(path, bucketOriginOf(address));
+  const { origin, pathname } = bucketUrlOf(address);
+  return new URL(`${pathname.replace(/\/$/, "")}/${key}`, origin);
 };

@@ -20,7 +20,7 @@ type ClientNameOf<N extends ResourceName> =
 type ClientsFor<N extends ResourceName> = Pick<Clients, ClientNameOf<N>>;
 /** Names of the resources that a function with these permissions sends requests to. */
 type Called<P extends Permissions> = {
-  [N in keyof P & ResourceName]: P[N] extends { readonly signsOnly: true } ? never : N;
+  [N in keyof P & ResourceName]: P[N] extends { readonly withoutClient: true } ? never : N;
 }[keyof P & ResourceName];
 
 interface BaseRuntime {

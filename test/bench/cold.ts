@@ -17,7 +17,7 @@ import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService } from "./service.ts";
 import { itemOf } from "./uploads-data.ts";
 
-const { atMost, fact, within } = rowsOf("cold");
+const { atMost, within } = rowsOf("cold");
 const STARTS = 15;
 const BUNDLE_KB_MAX = 450;
 const PROCESS = fileURLToPath(new URL("cold-process.ts", import.meta.url));
@@ -50,12 +50,9 @@ const measureStarts = async (directory: string): Promise<BenchRow[]> => {
   }
   const median = (starts: readonly ColdStart[], of: keyof ColdStart) => medianOf(starts.map((start) => start[of]));
   const sizes = await Promise.all(
-    allRoutes().map(async ({ name, permissions: { uploads } }) => {
+    allRoutes().map(async ({ name }) => {
       const kilobytes = (await stat(join(directory, name, "index.js"))).size / 1024;
-      // It reads a whole file as the workers do, with the client of S3 (118 KB).
-      return uploads && !uploads.signsOnly
-        ? fact(`bundle of ${name}, with S3`, kilobytes, "KB")
-        : within(`bundle of ${name}`, kilobytes, "KB", BUNDLE_KB_MAX);
+      return within(`bundle of ${name}`, kilobytes, "KB", BUNDLE_KB_MAX);
     }),
   );
   const of = "a bare middy, zod and document client";

@@ -37,11 +37,11 @@ let slow: string | undefined;
  */
 const granted = (name: string): readonly string[] => {
   const row = [...allRoutes(), ...allWorkers].find((each) => each.name === name);
-  const permissions = Object.entries<{ readonly actions: readonly string[]; readonly signsOnly?: true }>({
+  const permissions = Object.entries<{ readonly actions: readonly string[]; readonly withoutClient?: true }>({
     ...row?.permissions,
   });
-  return permissions.flatMap(([resource, { actions, signsOnly }]) =>
-    signsOnly ? [] : actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
+  return permissions.flatMap(([resource, { actions, withoutClient }]) =>
+    withoutClient ? [] : actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
   );
 };
 

@@ -25,18 +25,15 @@ const sourceOf = (target: Target, column: string, index: number): CellSource => 
 const keyOf = ({ kind, name }: Target): string => `${kind} ${name}`;
 
 /**
- * The reader of a file without mapping, whose columns are named after the fields.
+ * The targets that the columns of a file without mapping are named after; undefined for those of a report.
  * @param names cells of the header
  * @throws InvalidFileError naming every unknown and every repeated column, or another problem of the header
  */
-export const columnReader = (names: readonly string[]): RowReader => {
+export const targetsOfColumns = (names: readonly string[]): (Target | undefined)[] => {
   const delimiter = otherDelimiter(names, COMMA);
   if (delimiter !== undefined) refuseHeader(`columns must be separated by commas, not ${DELIMITERS[delimiter]}`);
 
   const columns = names.map((name) => (isReportColumn(name) ? undefined : targetOfColumn(name)));
-  const steps = columns.flatMap((target, index): Step[] =>
-    target ? [{ target, sources: [sourceOf(target, names[index]!.trim(), index)] }] : [],
-  );
   const unknown = names.filter((name, index) => columns[index] === undefined && !isReportColumn(name));
   const keys = columns.map((target, index) => (target ? keyOf(target) : comparable(names[index]!)));
   const repeated = new Set(names.filter((_, index) => keys.indexOf(keys[index]!) !== index));
@@ -50,5 +47,17 @@ export const columnReader = (names: readonly string[]): RowReader => {
       `${problems.join("; ")} (columns are ${ITEM_FIELD_NAMES.join(", ")} and ${ATTRIBUTE_PREFIX}<name>; a mapping says what others are)`,
     );
   }
+  return columns;
+};
+
+/**
+ * The reader of a file without mapping.
+ * @param names cells of the header
+ * @throws InvalidFileError
+ */
+export const columnReader = (names: readonly string[]): RowReader => {
+  const steps = targetsOfColumns(names).flatMap((target, index): Step[] =>
+    target ? [{ target, sources: [sourceOf(target, names[index]!.trim(), index)] }] : [],
+  );
   return createRowReader({ width: names.length, steps, isEmptyCell: (cell) => cell === "", isMapped: false });
 };

@@ -4,7 +4,7 @@ import { describeProblems } from "../../problem.ts";
 import { problemsOfMapping } from "../mapping/check-mapping.ts";
 import { assertColumns, mappedReader } from "../mapping/mapped-columns.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
-import { columnReader } from "./csv-columns.ts";
+import { columnReader, targetsOfColumns } from "./csv-columns.ts";
 import { type CsvRecord, readCsv } from "./csv-reader.ts";
 import { cellValue, rawCells } from "./csv-row.ts";
 import { COMMA, type Delimiter } from "./delimiter.ts";
@@ -47,6 +47,15 @@ export const readHeader = (record: CsvRecord, mapping: Mapping | undefined): Csv
   reader: readerOf(record.cells(), mapping),
 });
 
+/** Checks what `readHeader` checks. It makes no reader, whose code the function that takes files would hold for nothing. */
+const checkHeader = (record: CsvRecord, mapping: Mapping | undefined): void => {
+  headerOf(record);
+  const names = record.cells();
+  assertHeader(names);
+  if (mapping === undefined) targetsOfColumns(names);
+  else assertColumns(mapping, names);
+};
+
 /** Reads a whole file as the splitter does. @param onHeader called with its first row @throws InvalidFileError */
 const readWhole = async (file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> => {
   let isEmpty = true;
@@ -71,7 +80,7 @@ export const assertReadable = async (file: Buffer, mapping: Mapping | undefined)
   const delimiter = delimiterOf(mapping);
   const problems = mapping === undefined ? [] : problemsOfMapping(mapping);
   if (mapping === undefined || problems.length === 0) {
-    return readWhole(file, delimiter, (record) => void readHeader(record, mapping));
+    return readWhole(file, delimiter, (record) => checkHeader(record, mapping));
   }
   const own = problems.map(mappingPath);
   try {

@@ -124,16 +124,6 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
     write: async (key: string, body: Buffer, contentType = "application/octet-stream"): Promise<void> => {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }));
     },
-    /** Writes an object, unless one with this key exists. */
-    writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
-      try {
-        await s3.send(
-          new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType, IfNoneMatch: "*" }),
-        );
-      } catch (error) {
-        if (!isReplaced(error)) throw error;
-      }
-    },
   };
 };
 
