@@ -37,15 +37,18 @@ const updateOf = (table: string, names: readonly string[]): string => {
   return `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
 };
 
-/** The statements of writes. Those that set the same attributes, as nearly all do, share one text. */
+/** The statements of writes. One that sets the same attributes as the one before, as nearly all do, shares its text. */
 const statementsOf = (table: string, writes: readonly ConditionalWrite[]) => {
-  const texts = new Map<string, string>();
+  let last: { readonly isNew: boolean; readonly names: readonly string[]; readonly text: string } | undefined;
   return writes.map(({ key, before, set }) => {
     const names = Object.keys(set);
     const isNew = before === undefined;
-    const shape = `${isNew} ${names.join(" ")}`;
-    const Statement = texts.get(shape) ?? (isNew ? insertOf : updateOf)(table, names);
-    texts.set(shape, Statement);
+    const isSame =
+      last?.isNew === isNew &&
+      last.names.length === names.length &&
+      names.every((name, at) => name === last?.names[at]);
+    if (!isSame) last = { isNew, names, text: (isNew ? insertOf : updateOf)(table, names) };
+    const Statement = last?.text;
     const values = names.map((name) => toAttributeValue(set[name]));
     const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
     const Parameters = isNew ? [...ofKey, ...values] : [...values, ...ofKey, toAttributeValue(before.version)];

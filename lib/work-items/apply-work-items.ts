@@ -78,9 +78,10 @@ const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]):
   const groups = new Map<string, Group>();
   for (const [index, { input, row }] of inputs.entries()) {
     const key = itemKeyOf(organization.id, input.external_id);
-    const group = groups.get(key.pk) ?? { id: itemIdOf(key), key, members: [] };
-    group.members.push({ index, input, row });
-    groups.set(key.pk, group);
+    const member = { index, input, row };
+    const group = groups.get(key.pk);
+    if (group) group.members.push(member);
+    else groups.set(key.pk, { id: itemIdOf(key), key, members: [member] });
   }
   return [...groups.values()];
 };

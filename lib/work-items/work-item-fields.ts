@@ -12,8 +12,11 @@ export type WorkItemStatus = z.infer<typeof workItemStatusSchema>;
 const storedText = z.string().nullable().default(null);
 const storedTime = storedTimestamp.nullable().default(null);
 
+const NO_ATTRIBUTES = "{}";
+
 /** Replaces top-level keys of `stored` by those of `given`. Returns the same text if none of them differs. */
 const mergeAttributes = (stored: string, given: JsonObject): string => {
+  if (stored === NO_ATTRIBUTES) return JSON.stringify(given);
   const attributes = parseJsonObject(stored);
   const changed = Object.entries(given).filter(
     ([key, value]) => !Object.hasOwn(attributes, key) || !jsonEquals(attributes[key] ?? null, value),
@@ -71,7 +74,7 @@ export const WORK_ITEM_FIELDS = {
     input: customAttributes,
     // JSON text: DynamoDB's own maps lose digits, some keys and deep nesting.
     stored: z.string(),
-    initial: "{}",
+    initial: NO_ATTRIBUTES,
     merge: mergeAttributes,
     fromCell: parseJsonObject,
     response: jsonObject,

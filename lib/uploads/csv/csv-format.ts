@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { InvalidInputError } from "../../errors.ts";
 import { describeProblems } from "../../problem.ts";
 import { problemsOfMapping } from "../mapping/check-mapping.ts";
@@ -56,10 +55,17 @@ const checkHeader = (record: CsvRecord, mapping: Mapping | undefined): void => {
   else assertColumns(mapping, names);
 };
 
+/** Rows of a few pieces are in memory at the same time, not those of the whole file. */
+const PIECE_BYTES = 64 * 1024;
+
+async function* piecesOf(file: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < file.length; start += PIECE_BYTES) yield file.subarray(start, start + PIECE_BYTES);
+}
+
 /** Reads a whole file as the splitter does. @param onHeader called with its first row @throws InvalidFileError */
 const readWhole = async (file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> => {
   let isEmpty = true;
-  for await (const { records } of readCsv(Readable.from([file]), { delimiter })) {
+  for await (const { records } of readCsv(piecesOf(file), { delimiter })) {
     for (const record of records) if (record.row === 1) onHeader(record);
     isEmpty = false;
   }

@@ -33,7 +33,7 @@ export interface RowError {
 }
 
 /** The work item input in a row, or the reason why the row fails. */
-type RowReading = { readonly input: WorkItemInput } | { readonly error: RowError };
+export type RowReading = { readonly input: WorkItemInput } | { readonly error: RowError };
 
 /** Reads the rows of one file. Cells are given without their quotes. */
 export interface RowReader {

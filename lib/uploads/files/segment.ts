@@ -40,18 +40,28 @@ export const frameAt = (bytes: Buffer, at: number): Frame | undefined => {
 export const createFrameWriter = () => {
   let buffer = Buffer.alloc(0);
   let length = 0;
+  /** Makes room for a frame and writes its head. @returns where its bytes belong */
+  const begin = (row: number, bytes: number): number => {
+    const at = length + FRAME_HEAD;
+    const end = at + bytes;
+    if (end > buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(end, 2 * buffer.length, BLOCK_START_BYTES));
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
+    }
+    buffer.writeUInt32LE(row, length);
+    buffer.writeUInt32LE(bytes, length + WORD);
+    length = end;
+    return at;
+  };
   return {
-    add: (frame: Frame): void => {
-      const needed = length + frameBytes(frame);
-      if (needed > buffer.length) {
-        const larger = Buffer.allocUnsafe(Math.max(needed, 2 * buffer.length, BLOCK_START_BYTES));
-        buffer.copy(larger, 0, 0, length);
-        buffer = larger;
-      }
-      buffer.writeUInt32LE(frame.row, length);
-      buffer.writeUInt32LE(frame.raw.length, length + WORD);
-      frame.raw.copy(buffer, length + FRAME_HEAD);
-      length = needed;
+    add: ({ row, raw }: Frame): void => {
+      const at = begin(row, raw.length);
+      raw.copy(buffer, at);
+    },
+    addText: (row: number, text: string): void => {
+      const at = begin(row, Buffer.byteLength(text));
+      buffer.write(text, at);
     },
     /** The frames as a view of the buffer, valid until the next `add`. */
     bytes: (): Buffer => buffer.subarray(0, length),

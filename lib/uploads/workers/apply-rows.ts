@@ -4,11 +4,19 @@ import type { Organization } from "../../organizations/organization.ts";
 import type { ApplyWorkItems, RowSource } from "../../work-items/apply-work-items.ts";
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
-import { errorOfRow, type RowError } from "../csv/row-reader.ts";
+import { errorOfRow, type RowError, type RowReading } from "../csv/row-reader.ts";
+
+/** A row that is read when its turn comes: of a window's rows, few are in memory as work items at the same time. */
+export interface UnreadRow {
+  /** Number of the row in the file. */
+  readonly row: number;
+  /** As in the row; empty if it has none. */
+  readonly externalId: string;
+  readonly read: () => RowReading;
+}
 
 /** A row with a valid work item input. */
-export interface ValidRow {
-  /** Number of the row in the file. */
+interface ValidRow {
   readonly row: number;
   readonly input: WorkItemInput;
 }
@@ -42,19 +50,19 @@ const CANNOT_BE_APPLIED: RowResult = {
 const isFaultOfRow = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 
-/** Items that are planned and written together. More would only wait in memory: this keeps several writes in flight. */
+/** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
 const ITEMS_AT_ONCE = 100;
 
 /** Cuts rows into groups, each with all rows of its items in file order. */
-const groupsOf = (rows: readonly ValidRow[], items: number): ValidRow[][] => {
-  const groups: ValidRow[][] = [];
-  const groupOfItem = new Map<string, ValidRow[]>();
+const groupsOf = (rows: readonly UnreadRow[], items: number): UnreadRow[][] => {
+  const groups: UnreadRow[][] = [];
+  const groupOfItem = new Map<string, UnreadRow[]>();
   for (const row of rows) {
-    let group = groupOfItem.get(row.input.external_id);
+    let group = groupOfItem.get(row.externalId);
     if (group === undefined) {
       if (groupOfItem.size % items === 0) groups.push([]);
       group = groups.at(-1)!;
-      groupOfItem.set(row.input.external_id, group);
+      groupOfItem.set(row.externalId, group);
     }
     group.push(row);
   }
@@ -76,7 +84,7 @@ export interface ApplyRowsOptions {
 }
 
 /**
- * Applies rows in file order until each has succeeded or permanently failed.
+ * Reads and applies rows in file order until each has succeeded or permanently failed.
  * @returns the results by row number
  * @throws RowsPendingError at the deadline, or from `guard`
  */
@@ -114,13 +122,19 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce
 
   return async (
     organization: Organization,
-    rows: readonly ValidRow[],
+    rows: readonly UnreadRow[],
     options: ApplyRowsOptions,
   ): Promise<ReadonlyMap<number, RowResult>> => {
     const results = new Map<number, RowResult>();
     let { assumeNew } = options;
     for (const group of groupsOf(rows, itemsAtOnce)) {
-      let pending: readonly ValidRow[] = group;
+      const valid: ValidRow[] = [];
+      for (const { row, read } of group) {
+        const reading = read();
+        if ("error" in reading) results.set(row, { outcome: "error", id: "", error: reading.error });
+        else valid.push({ row, input: reading.input });
+      }
+      let pending: readonly ValidRow[] = valid;
       for (let round = 1; pending.length > 0; round++) {
         // A dry run must know the items: what it writes does not show whether they exist.
         const skipsRead = assumeNew && round === 1 && !options.source.dryRun;
@@ -131,7 +145,7 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce
         await backOff(round);
         if (clock() >= options.deadline) throw new RowsPendingError();
       }
-      assumeNew = group.every(({ row }) => results.get(row)?.outcome === "created");
+      assumeNew = valid.every(({ row }) => results.get(row)?.outcome === "created");
     }
     return results;
   };

@@ -1,7 +1,7 @@
 import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import { type ApplyRows, RowsPendingError, type ValidRow } from "./apply-rows.ts";
+import { type ApplyRows, RowsPendingError, type UnreadRow } from "./apply-rows.ts";
 import { HeldError } from "../../queue/queue-worker.ts";
 import type { CsvFormat } from "../csv/csv-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
@@ -110,17 +110,13 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     window: readonly Frame[],
     assumeNew: boolean,
   ): Promise<AppliedWindow> => {
-    const rows: ValidRow[] = [];
     const { reader, delimiter } = context.format;
-    const readings = window.map(({ row, raw }) => {
-      const text = raw.toString();
-      const cells = rawCells(text, delimiter).map(cellValue);
-      const externalId = reader.externalIdOf(cells);
-      const reading = reader.read(cells);
-      if ("error" in reading) return { row, text, externalId, error: reading.error };
-      rows.push({ row, input: reading.input });
-      return { row, text, externalId };
-    });
+    const cellsOf = (raw: Buffer): string[] => rawCells(raw.toString(), delimiter).map(cellValue);
+    const rows = window.map(({ row, raw }): UnreadRow => ({
+      row,
+      externalId: reader.externalIdOf(cellsOf(raw)),
+      read: () => reader.read(cellsOf(raw)),
+    }));
     const applied = await applyRows(context.organization, rows, {
       source: {
         job: context.job.id,
@@ -137,20 +133,19 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
     const failures = createFrameWriter();
     const results = createFrameWriter();
-    for (const { row, text, externalId, error: invalid } of readings) {
-      const { outcome = "error", id = "", error } = applied.get(row) ?? {};
+    for (const [index, { row, externalId }] of rows.entries()) {
+      const { outcome = "error", id = "", error = errorOfRow("invalid", "") } = applied.get(row) ?? {};
       if (outcome === "error") {
-        const why = invalid ?? error ?? errorOfRow("invalid", "");
-        failures.add({ row, raw: Buffer.from(context.toLine(row, text, why)) });
+        failures.addText(row, context.toLine(row, window[index]!.raw.toString(), error));
       } else counters[outcome] += 1;
-      results.add({ row, raw: Buffer.from(resultLine({ row, externalId, id, outcome })) });
+      results.addText(row, resultLine({ row, externalId, id, outcome }));
     }
     const succeeded = counters.created + counters.updated + counters.unchanged + counters.restored;
     return {
       counters: { ...counters, succeeded, failed: window.length - succeeded },
       failures: failures.bytes(),
       results: results.bytes(),
-      allNew: counters.created === rows.length,
+      allNew: counters.created === succeeded,
     };
   };
 

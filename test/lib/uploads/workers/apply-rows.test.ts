@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createApplyRows, type ValidRow } from "../../../../lib/uploads/workers/apply-rows.ts";
+import { createApplyRows, type UnreadRow } from "../../../../lib/uploads/workers/apply-rows.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
@@ -11,7 +11,7 @@ const setUp = async () => {
   const runtime = await createTestRuntime();
   const applyRows = createApplyRows(createApplyWorkItems(runtime), runtime.clock, ITEMS_AT_ONCE);
   /** Applies rows of one window. @returns their outcomes by row number */
-  const apply = async (rows: readonly ValidRow[], assumeNew: boolean) => {
+  const apply = async (rows: readonly UnreadRow[], assumeNew: boolean) => {
     const results = await applyRows(organization, rows, {
       source: { job: "job", firstRow: rows[0]!.row, findEnded: () => Promise.resolve(new Set<string>()) },
       deadline: Date.now() + 20_000,
@@ -23,9 +23,10 @@ const setUp = async () => {
   return { apply };
 };
 
-const row = (number: number, externalId: string, fields: object = {}): ValidRow => ({
+const row = (number: number, externalId: string, fields: object = {}): UnreadRow => ({
   row: number,
-  input: { external_id: externalId, ...fields },
+  externalId,
+  read: () => ({ input: { external_id: externalId, ...fields } }),
 });
 /** Custom attributes that an item can have one of, but not two. */
 const large = (name: string) => ({ custom_attributes: { [name]: "x".repeat(150 * 1024) } });
