@@ -13,6 +13,8 @@ const SMALL = 1000;
 const MEDIUM = 100_000;
 const LARGE = 1_000_000;
 const PAGE = 100;
+/** One page in forty needs a further query of a shard, since hashes put its items into shards. */
+const PAGES = 10;
 const CALLS = 50;
 const GROWTH_MAX = 1.2;
 /** Pages without an item that may follow each other. */
@@ -45,11 +47,20 @@ const createList = async (items: number) => {
   const list = (query: Query = {}) =>
     service.prepare(handler, { resource: "/v1/work_items", query: { limit: PAGE, ...query } });
   const page = async (query: Query = {}): Promise<Page> => JSON.parse(await list(query)()) as Page;
-  /** Requests and read units of a page, which must have so many items. */
-  const use = async (query: Query, expected: number) => {
-    const { data } = await page(query);
-    if (data.length !== expected) throw new Error(`a page has ${data.length} items instead of ${expected}`);
-    return meter(list(query));
+  /** Requests and read units of a page, which must have so many items: the mean of the first pages. */
+  const use = async (query: Query, expected: number, pages = PAGES) => {
+    let [requests, readUnits] = [0, 0];
+    let cursor: string | undefined;
+    for (let number = 0; number < pages; number++) {
+      const one = { ...query, ...(cursor !== undefined && { cursor }) };
+      const { data, meta } = await page(one);
+      if (data.length !== expected) throw new Error(`a page has ${data.length} items instead of ${expected}`);
+      const used = await meter(list(one));
+      requests += used.requests / pages;
+      readUnits += used.readUnits / pages;
+      cursor = meta.page.next;
+    }
+    return { requests, readUnits };
   };
   return { list, page, use };
 };
@@ -106,12 +117,12 @@ const measureAgents = async (): Promise<BenchRow[]> => {
     const rare = { agent_external_id: "rare" };
     const found = Math.min(PAGE, items / AGENTS);
     const uses = [
-      [`a page of an agent at ${name} items`, await use(usual, found)],
-      [`a page of an agent and a time at ${name} items`, await use({ ...usual, ...RANGE }, SMALL / AGENTS)],
-      [`the page of an agent with one item at ${name}`, await use(rare, 1)],
+      [`a page of an agent at ${name} items`, await use(usual, found, found === PAGE ? PAGES : 1)],
+      [`a page of an agent and a time at ${name} items`, await use({ ...usual, ...RANGE }, SMALL / AGENTS, 1)],
+      [`the page of an agent with one item at ${name}`, await use(rare, 1, 1)],
     ] as const;
     for (const [what, { requests, readUnits }] of uses) {
-      rows.push(atMost(`requests of ${what}`, requests, "requests", 1, plain.requests, "the plain list"));
+      rows.push(atMost(`requests of ${what}`, requests, "requests", GROWTH_MAX, plain.requests, "the plain list"));
       rows.push(atMost(`read units of ${what}`, readUnits, "units", GROWTH_MAX, plain.readUnits, "the plain list"));
     }
     const cpu = await compareCpu({ usual: list(usual), rare: list(rare), plain: small.list() }, { calls: CALLS });
