@@ -145,7 +145,7 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce
         await backOff(round);
         if (clock() >= options.deadline) throw new RowsPendingError();
       }
-      assumeNew = valid.every(({ row }) => results.get(row)?.outcome === "created");
+      if (valid.length > 0) assumeNew = valid.every(({ row }) => results.get(row)?.outcome === "created");
     }
     return results;
   };

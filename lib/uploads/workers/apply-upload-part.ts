@@ -145,7 +145,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       counters: { ...counters, succeeded, failed: window.length - succeeded },
       failures: failures.bytes(),
       results: results.bytes(),
-      allNew: counters.created === succeeded,
+      allNew: succeeded > 0 && counters.created === succeeded,
     };
   };
 
