@@ -9,3 +9,9 @@ export const isoTime = (milliseconds: number): string => {
   if (milliseconds !== last.milliseconds) last = { milliseconds, text: new Date(milliseconds).toISOString() };
   return last.text;
 };
+
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** Whether a time is in the years 0001 to 9999, which ISO 8601 writes with four digits. NaN is not. */
+export const isFourDigitYear = (milliseconds: number): boolean => milliseconds >= FIRST_MS && milliseconds <= LAST_MS;

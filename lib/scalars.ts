@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isFourDigitYear } from "./clock.ts";
 import type { Problem, ProblemCode } from "./problem.ts";
 import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
 
@@ -69,16 +70,13 @@ export const content = () =>
     .refine((value) => value.isWellFormed(), LONE_SURROGATES)
     .meta({ maxLength: CONTENT_MAX_BYTES });
 
-const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
-const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
-
 /** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
 export const timestamp = () =>
   z.iso
     .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
     .transform((value, context) => {
       const milliseconds = Date.parse(value);
-      if (!(milliseconds >= FIRST_MS && milliseconds <= LAST_MS)) {
+      if (!isFourDigitYear(milliseconds)) {
         const message = "must lie in the years 0001 to 9999 of UTC";
         context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
         return z.NEVER;

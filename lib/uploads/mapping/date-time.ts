@@ -1,3 +1,4 @@
+import { isFourDigitYear } from "../../clock.ts";
 import { CellError, quoted } from "./cell-error.ts";
 import { createPatternReader, hasOffset, utcTime } from "./date-pattern.ts";
 import { createTimeZone } from "./time-zone.ts";
@@ -75,10 +76,6 @@ const createRead = (format: string, decimal: "." | ","): ((text: string) => Read
   return (text) => ({ time: read(text), hasOffset: isAbsolute });
 };
 
-/** The times that ISO 8601 writes with four digits of the year. */
-const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
-const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
-
 /**
  * Makes the function that converts a cell to ISO 8601 in UTC with milliseconds.
  * @returns a function that throws CellError
@@ -89,7 +86,7 @@ export const createTimeReader = ({ format, timeZone }: TimeFormat, decimal: "." 
   return (text) => {
     const { time, hasOffset: isAbsolute } = read(text.trim());
     if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
-    if (time < FIRST_MS || time > LAST_MS) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
+    if (!isFourDigitYear(time)) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
     if (isAbsolute) return new Date(time).toISOString();
     if (toInstant === undefined) throw new CellError(`${quoted(text)} has no offset, and the mapping no time_zone`);
     return new Date(toInstant(time)).toISOString();
