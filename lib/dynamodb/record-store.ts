@@ -39,16 +39,14 @@ const updateOf = (table: string, names: readonly string[]): string => {
 
 /** The statements of writes. One that sets the same attributes as the one before, as nearly all do, shares its text. */
 const statementsOf = (table: string, writes: readonly ConditionalWrite[]) => {
-  let last: { readonly isNew: boolean; readonly names: readonly string[]; readonly text: string } | undefined;
+  let last = { isNew: false, names: [] as readonly string[], text: "" };
   return writes.map(({ key, before, set }) => {
     const names = Object.keys(set);
     const isNew = before === undefined;
     const isSame =
-      last?.isNew === isNew &&
-      last.names.length === names.length &&
-      names.every((name, at) => name === last?.names[at]);
+      last.isNew === isNew && last.names.length === names.length && names.every((name, at) => name === last.names[at]);
     if (!isSame) last = { isNew, names, text: (isNew ? insertOf : updateOf)(table, names) };
-    const Statement = last?.text;
+    const Statement = last.text;
     const values = names.map((name) => toAttributeValue(set[name]));
     const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
     const Parameters = isNew ? [...ofKey, ...values] : [...values, ...ofKey, toAttributeValue(before.version)];
