@@ -3,12 +3,15 @@ import { hash } from "node:crypto";
 /** Kinds of resources with derived ids. The kind is hashed too, so that an event and a work item never share an id. */
 export type IdentityKind = "work item" | "work item event" | "conversation upload" | "upload job";
 
+const prefixed = (text: string): string => `${Buffer.byteLength(text)}:${text}`;
+
 /**
  * Derives the id of a resource from its natural key: a UUIDv8 (RFC 9562 §5.8) of SHA-256 over the kind and the
  * length-prefixed components of the key. The same key always has the same id, so no index maps one to the other.
  */
 export const deriveId = (kind: IdentityKind, ...components: string[]): string => {
-  const hashed = [kind, ...components].map((text) => `${Buffer.byteLength(text)}:${text}`).join("");
+  let hashed = prefixed(kind);
+  for (const component of components) hashed += prefixed(component);
   const hex = hash("sha256", hashed, "hex");
   const variant = "89ab"[Number.parseInt(hex[16]!, 16) & 3];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

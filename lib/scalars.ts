@@ -115,11 +115,14 @@ export const boundedArray = <S extends z.ZodType>(schema: S, max: number, what: 
 /** A JSON object in a response. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 
-/** The first value that custom attributes must not contain: its path, and a message that says why. */
-const findForbidden = (value: unknown, path: Problem["path"]): Problem | null => {
+/**
+ * The first value that custom attributes must not contain: its path, and a message that says why.
+ * @param path of the value; the same array serves for all values
+ */
+const findForbidden = (value: unknown, path: (string | number)[]): Problem | null => {
   if (typeof value === "number" || isRawJson(value)) {
     const isFinite = Number.isFinite(isRawJson(value) ? Number(value.rawJSON) : value);
-    return isFinite ? null : { path, code: "too_big", message: "must be a finite number" };
+    return isFinite ? null : { path: [...path], code: "too_big", message: "must be a finite number" };
   }
   if (typeof value !== "object" || value === null) return null;
   if (path.length >= CUSTOM_ATTRIBUTES_MAX_LEVELS) {
@@ -127,27 +130,29 @@ const findForbidden = (value: unknown, path: Problem["path"]): Problem | null =>
     return { path: [], code: "too_deep", message };
   }
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    if (key === "__proto__") return { path, code: "unknown", message: "must not have a key named __proto__" };
-    const found = findForbidden((value as Record<string, unknown>)[key as string], [...path, key]);
+    if (key === "__proto__")
+      return { path: [...path], code: "unknown", message: "must not have a key named __proto__" };
+    path.push(key);
+    const found = findForbidden((value as Record<string, unknown>)[key as string], path);
     if (found) return found;
+    path.pop();
   }
   return null;
+};
+
+const findTooLarge = (value: JsonObject): Problem | null => {
+  if (Buffer.byteLength(JSON.stringify(value)) <= CUSTOM_ATTRIBUTES_MAX_BYTES) return null;
+  return { path: [], code: "too_big", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` };
 };
 
 /** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
 export const customAttributes = () =>
   z
     .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
-    .superRefine((value, context) => {
-      const found = findForbidden(value, []);
-      if (found) {
-        const { path, message, code } = found;
-        context.addIssue({ code: "custom", path: [...path], message, params: { code } });
-        return;
-      }
-      if (Buffer.byteLength(JSON.stringify(value)) > CUSTOM_ATTRIBUTES_MAX_BYTES) {
-        const message = `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON`;
-        context.addIssue({ code: "custom", message, params: { code: "too_big" } });
-      }
+    .check(({ value, issues }) => {
+      const found = findForbidden(value, []) ?? findTooLarge(value);
+      if (found === null) return;
+      const { path, message, code } = found;
+      issues.push({ code: "custom", input: value, path: [...path], message, params: { code } });
     })
     .meta({ type: "object", additionalProperties: true });

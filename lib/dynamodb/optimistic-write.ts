@@ -50,9 +50,25 @@ export interface OptimisticWriteOptions {
   readonly known?: ReadonlyMap<string, StoredRecord> | undefined;
 }
 
-interface Attempted<R> extends WriteAttempt {
+/** A write and what is known of it once it is carried out, by which it is also recognized later. */
+class Attempted<R> implements WriteAttempt {
+  readonly version: number;
+  readonly writeId: string;
+  readonly write: ConditionalWrite;
   readonly result: R;
-  readonly record: StoredRecord;
+
+  constructor({ version, writeId }: WriteAttempt, write: ConditionalWrite, result: R) {
+    this.version = version;
+    this.writeId = writeId;
+    this.write = write;
+    this.result = result;
+  }
+
+  /** The record after the write. Made when it is read: of a batch's many records it is not. */
+  get record(): StoredRecord {
+    const { key, before, set } = this.write;
+    return { ...before, ...key, ...set } as StoredRecord;
+  }
 }
 
 interface Pending<R> {
@@ -77,30 +93,22 @@ const changesOf = (stored: StoredRecord, set: Attributes) => {
   };
 };
 
-/** The write that gives a record the attributes in `set`, and the attempt by which it is recognized later. */
+/** The write that gives a record the attributes in `set`. */
 const attemptOf = <R>(
   key: RecordKey,
-  stored: StoredRecord | undefined,
+  before: StoredRecord | undefined,
   set: Attributes,
   result: R,
   writeId: string,
-) => {
-  const attempt = attemptOn(stored, writeId);
-  const versioned = versionedBy(stored, attempt);
-  const changes =
-    stored === undefined
-      ? { set: Object.assign(withoutNulls(set), versioned), remove: [] }
-      : changesOf(stored, { ...set, ...versioned });
-  const write: ConditionalWrite = { key, before: stored, ...changes };
-  const attempted: Attempted<R> = {
-    ...attempt,
-    result,
-    // Made when it is read: of a batch's many records it is not.
-    get record() {
-      return { ...stored, ...key, ...changes.set, ...versioned };
-    },
-  };
-  return { write, attempted };
+): Attempted<R> => {
+  const attempt = attemptOn(before, writeId);
+  const versioned = versionedBy(before, attempt);
+  if (before === undefined) {
+    const write = { key, before, set: Object.assign(withoutNulls(set), versioned), remove: [] };
+    return new Attempted(attempt, write, result);
+  }
+  const { set: changed, remove } = changesOf(before, { ...set, ...versioned });
+  return new Attempted(attempt, { key, before, set: changed, remove }, result);
 };
 
 /**
@@ -138,34 +146,37 @@ export const optimisticWrite = async <R>(
     guard?.();
 
     const writeId = newWriteId();
-    const writes: { readonly entry: Pending<R>; readonly write: ConditionalWrite; readonly attempted: Attempted<R> }[] =
-      [];
+    const writing: Pending<R>[] = [];
+    const attempts: Attempted<R>[] = [];
     for (const entry of pending) {
       const { index, target, uncertain } = entry;
       const stored = records.get(keyText(target.key));
-      const found = uncertain.map((attempt) => resultOfAttempt(attempt, stored));
-      const written = uncertain[found.indexOf("written")];
+      const written = uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
       if (written) results[index] = written;
-      else if (found.includes("unknown")) fail(entry, UNKNOWN);
+      else if (uncertain.some((attempt) => resultOfAttempt(attempt, stored) === "unknown")) fail(entry, UNKNOWN);
       else if (isLate) fail(entry, OUT_OF_TIME);
       else if (entry.outages >= OUTAGES_MAX) fail(entry, OUTAGE);
       else {
         const { set, result } = target.plan(stored);
         if (set === null || dryRun) results[index] = { result, record: stored };
-        else writes.push({ entry, ...attemptOf(target.key, stored, set, result, writeId) });
+        else {
+          writing.push(entry);
+          attempts.push(attemptOf(target.key, stored, set, result, writeId));
+        }
       }
     }
 
-    const batch = writes.map(({ write }) => write);
+    const batch = attempts.map(({ write }) => write);
     const outcomes = await (round === 0 ? store.write(batch) : store.writeNatively(batch));
     waitCap = outcomes.some(({ kind }) => kind === "busy" || kind === "outage") ? undefined : CONFLICT_CAP_MS;
     pending = [];
-    for (const [position, { entry, attempted }] of writes.entries()) {
+    for (let position = 0; position < writing.length; position++) {
+      const entry = writing[position]!;
       const kind = outcomes[position]?.kind ?? "unknown";
-      if (kind === "written") results[entry.index] = attempted;
+      if (kind === "written") results[entry.index] = attempts[position]!;
       else if (kind === "refused") fail(entry, REFUSED, true);
       else {
-        if (kind === "unknown") entry.uncertain.push(attempted);
+        if (kind === "unknown") entry.uncertain.push(attempts[position]!);
         if (kind === "outage") entry.outages += 1;
         pending.push(entry);
       }

@@ -13,7 +13,7 @@ import { describeProblems, type Problem } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import { createPlannedRecords, createStoredRecords, type ItemRecords } from "./planned-records.ts";
-import { createMarks, type MarkedJob, type RowOutcome, uploadMarksOf } from "./upload-mark.ts";
+import { type MarkedJob, RecordMarks, type RowOutcome, uploadMarksOf } from "./upload-mark.ts";
 import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
 import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
@@ -76,13 +76,13 @@ interface Group {
 
 const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]): Group[] => {
   const groups = new Map<string, Group>();
-  for (const [index, { input, row }] of inputs.entries()) {
+  inputs.forEach(({ input, row }, index) => {
     const key = itemKeyOf(organization.id, input.external_id);
     const member = { index, input, row };
     const group = groups.get(key.pk);
     if (group) group.members.push(member);
     else groups.set(key.pk, { id: itemIdOf(key), key, members: [member] });
-  }
+  });
   return [...groups.values()];
 };
 
@@ -104,7 +104,7 @@ const planGroup = (
   applied: Applied | undefined,
   now: string,
 ) => {
-  const marks = applied && createMarks(stored, applied);
+  const marks = applied && new RecordMarks(stored, applied);
   const plans: ApplyPlan[] = [];
   let current = before;
   for (const { input, row = 0 } of group.members) {
@@ -135,7 +135,8 @@ const targetOfGroup = (group: Group, { records, applied, now }: WriteContext): W
     const before = workItemFrom(stored ?? records.baseOf(group.key));
     const { plans, next, marks } = planGroup(group, stored, before, applied, now());
     if (next === null) return { set: null, result: plans };
-    return { set: { ...records.ofItem(group.id, next), ...records.common(), ...marks?.attributes() }, result: plans };
+    const set = Object.assign(records.ofItem(group.id, next), records.common(), marks?.attributes());
+    return { set, result: plans };
   },
 });
 
@@ -187,7 +188,7 @@ const targetOfEvent = (group: EventGroup, { records, applied, now }: WriteContex
   plan: (stored) => {
     const at = now();
     const before = workItemEventFrom(stored ?? records.baseOf(group.key));
-    const marks = applied && createMarks(stored, applied);
+    const marks = applied && new RecordMarks(stored, applied);
     let current = before;
     const changedBy: number[] = [];
     for (const [index, { row, inputs }] of group.members) {
@@ -218,16 +219,13 @@ const writeError = (
   permanent,
 });
 
-const resultsOf = (group: Group, written: WriteResult<ApplyPlan[]>): [number, ApplyResult][] =>
-  group.members.map(({ index }, position) => {
-    if ("error" in written) return [index, failure(group.id, writeError([], written))];
-    const plan = written.result[position]!;
-    if (plan.outcome === "error") {
-      const message = describeProblems([plan.error]);
-      return [index, failure(group.id, { message, problem: plan.error, permanent: true })];
-    }
-    return [index, { id: group.id, outcome: plan.outcome, item: plan.next, error: null }];
-  });
+/** The result of a group's member at a position. */
+const resultOf = ({ id }: Group, position: number, written: WriteResult<ApplyPlan[]>): ApplyResult => {
+  if ("error" in written) return failure(id, writeError([], written));
+  const plan = written.result[position]!;
+  if (plan.outcome !== "error") return { id, outcome: plan.outcome, item: plan.next, error: null };
+  return failure(id, { message: describeProblems([plan.error]), problem: plan.error, permanent: true });
+};
 
 /**
  * Creates, updates or restores work items by external_id, for the batch endpoint and CSV files, including dry runs.
@@ -244,7 +242,7 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
   return async (
     organization: Organization,
     inputs: readonly ApplyInput[],
-    { source, assumeNew = false, ...options }: ApplyOptions,
+    { source, assumeNew = false, dryRun, deadline, guard }: ApplyOptions,
   ): Promise<ApplyResult[]> => {
     const groups = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, groups, () => true);
@@ -253,8 +251,8 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
       : createStoredRecords(store, organization);
     const known = await records.read(assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key));
     const applied = source && (await findApplied(source, records, known, allEvents));
-    options.guard?.();
-    const writeOptions: OptimisticWriteOptions = { ...options, clock, known };
+    guard?.();
+    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known };
     const context: WriteContext = { records, applied, now };
 
     const items = await optimisticWrite(
@@ -263,9 +261,11 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
       writeOptions,
     );
     const results: ApplyResult[] = [];
-    for (const [position, group] of groups.entries()) {
-      for (const [index, result] of resultsOf(group, items[position]!)) results[index] = result;
-    }
+    groups.forEach((group, at) => {
+      group.members.forEach(({ index }, position) => {
+        results[index] = resultOf(group, position, items[at]!);
+      });
+    });
 
     const events = groupEvents(organization, groups, (index) => results[index]?.outcome !== "error");
     const eventResults = await optimisticWrite(

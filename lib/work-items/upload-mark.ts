@@ -47,12 +47,14 @@ const singleMarkOf = (text: string): UploadMarks => {
   return new Map([[job, [...rows, { row: last, outcome: "updated" }]]]);
 };
 
+const NO_MARKS: UploadMarks = new Map();
+
 /** The marks in the record of an item or event. */
 export const uploadMarksOf = (record: Attributes | undefined): UploadMarks => {
   const text = record?.[MARKS];
   if (typeof text !== "string") {
     const single = record?.[SINGLE_MARK];
-    return typeof single === "string" ? singleMarkOf(single) : new Map();
+    return typeof single === "string" ? singleMarkOf(single) : NO_MARKS;
   }
   const marks = text.split(" ").map((mark) => mark.split(":", 2));
   return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
@@ -70,24 +72,37 @@ export interface MarkedJob {
   readonly ended: ReadonlySet<string>;
 }
 
-/** The marks of a record while rows of a job are planned on it. */
-export const createMarks = (record: Attributes | undefined, { job, firstRow, ended }: MarkedJob) => {
-  const marks = uploadMarksOf(record);
-  const known = marks.get(job) ?? [];
-  const last = known.at(-1)?.row ?? 0;
-  const rows = [...known];
-  return {
-    /** The outcome of a row that was applied to the record before; undefined if it was not. */
-    outcomeOf: (row: number): RowOutcome | undefined =>
-      row > last ? undefined : (known.find((applied) => applied.row === row)?.outcome ?? "unchanged"),
-    add: (row: number, outcome: RowOutcome): void => {
-      rows.push({ row, outcome });
-    },
-    /** Of the own job the rows of the window; of the others, those that have not ended. */
-    attributes: (): Attributes => {
-      const own = formatMark([job, rows.filter(({ row }) => row >= firstRow)]);
-      const others = [...marks].filter(([other]) => other !== job && !ended.has(other)).map(formatMark);
-      return { [MARKS]: [...others, own].join(" "), [SINGLE_MARK]: undefined };
-    },
-  };
-};
+const NO_ROWS: readonly AppliedRow[] = [];
+
+/** The marks of a record while rows of a job are planned on it. A class, since a file has as many as items. */
+export class RecordMarks {
+  readonly #marks: UploadMarks;
+  readonly #of: MarkedJob;
+  readonly #known: readonly AppliedRow[];
+  readonly #added: AppliedRow[] = [];
+
+  constructor(record: Attributes | undefined, of: MarkedJob) {
+    this.#marks = uploadMarksOf(record);
+    this.#of = of;
+    this.#known = this.#marks.get(of.job) ?? NO_ROWS;
+  }
+
+  /** The outcome of a row that was applied to the record before; undefined if it was not. */
+  outcomeOf(row: number): RowOutcome | undefined {
+    if (row > (this.#known.at(-1)?.row ?? 0)) return undefined;
+    return this.#known.find((applied) => applied.row === row)?.outcome ?? "unchanged";
+  }
+
+  add(row: number, outcome: RowOutcome): void {
+    this.#added.push({ row, outcome });
+  }
+
+  /** Of the own job the rows of the window; of the others, those that have not ended. */
+  attributes(): Attributes {
+    const { job, firstRow, ended } = this.#of;
+    const rows = [...this.#known.filter(({ row }) => row >= firstRow), ...this.#added];
+    let text = "";
+    for (const mark of this.#marks) if (mark[0] !== job && !ended.has(mark[0])) text += `${formatMark(mark)} `;
+    return { [MARKS]: text + formatMark([job, rows]), [SINGLE_MARK]: undefined };
+  }
+}

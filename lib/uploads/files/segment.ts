@@ -28,12 +28,14 @@ export interface Frame {
 /** Size of a frame in bytes. */
 export const frameBytes = ({ raw }: Frame): number => FRAME_HEAD + raw.length;
 
+/** Where the frame that begins at a byte ends; Infinity if the bytes do not tell. */
+const frameEnd = (bytes: Buffer, at: number): number =>
+  at + FRAME_HEAD > bytes.length ? Infinity : at + FRAME_HEAD + bytes.readUInt32LE(at + WORD);
+
 /** The frame that begins at a byte; undefined if the bytes end before the frame does. */
 export const frameAt = (bytes: Buffer, at: number): Frame | undefined => {
-  const start = at + FRAME_HEAD;
-  if (start > bytes.length) return undefined;
-  const end = start + bytes.readUInt32LE(at + WORD);
-  return end > bytes.length ? undefined : { row: bytes.readUInt32LE(at), raw: bytes.subarray(start, end) };
+  const end = frameEnd(bytes, at);
+  return end > bytes.length ? undefined : { row: bytes.readUInt32LE(at), raw: bytes.subarray(at + FRAME_HEAD, end) };
 };
 
 /** Appends frames to a growing buffer that is reused. */
@@ -99,33 +101,45 @@ export const createSegmentWriter = (parts: number) => {
   };
 };
 
-/** Reads frames; for each chunk of the source, those that it completes. */
-export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame[]> {
+/** One row of a block, as text. A thousand of them wait together: a text takes less than a view of the block's bytes. */
+export interface RowText {
+  readonly row: number;
+  readonly text: string;
+  /** Size of its frame in bytes. */
+  readonly bytes: number;
+}
+
+/** Reads the rows of frames; for each chunk of the source, those that it completes. */
+export async function* readRows(source: AsyncIterable<Uint8Array>): AsyncGenerator<RowText[]> {
   let unread: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {
     unread = Buffer.concat([unread, chunk]);
-    const frames: Frame[] = [];
+    const rows: RowText[] = [];
     let at = 0;
-    for (let frame = frameAt(unread, at); frame; frame = frameAt(unread, at)) {
-      frames.push(frame);
-      at += frameBytes(frame);
+    for (let end = frameEnd(unread, at); end <= unread.length; end = frameEnd(unread, at)) {
+      rows.push({
+        row: unread.readUInt32LE(at),
+        text: unread.toString("utf8", at + FRAME_HEAD, end),
+        bytes: end - at,
+      });
+      at = end;
     }
     unread = unread.subarray(at);
-    if (frames.length > 0) yield frames;
+    if (rows.length > 0) yield rows;
   }
 }
 
-/** Groups frames into windows of at most `rows` rows and about `bytes` bytes, with at least one frame each. */
+/** Groups rows into windows of at most `rows` rows and about `bytes` bytes, with at least one row each. */
 export async function* windowsOf(
-  source: AsyncIterable<Frame[]>,
+  source: AsyncIterable<RowText[]>,
   limits: { readonly rows: number; readonly bytes: number },
-): AsyncGenerator<Frame[]> {
-  let window: Frame[] = [];
+): AsyncGenerator<RowText[]> {
+  let window: RowText[] = [];
   let size = 0;
-  for await (const frames of source) {
-    for (const frame of frames) {
-      window.push(frame);
-      size += frameBytes(frame);
+  for await (const rows of source) {
+    for (const row of rows) {
+      window.push(row);
+      size += row.bytes;
       if (window.length < limits.rows && size < limits.bytes) continue;
       yield window;
       window = [];

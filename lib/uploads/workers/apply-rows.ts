@@ -12,7 +12,7 @@ export interface UnreadRow {
   readonly row: number;
   /** As in the row; empty if it has none. */
   readonly externalId: string;
-  readonly read: () => RowReading;
+  readonly text: string;
 }
 
 /** A row with a valid work item input. */
@@ -71,6 +71,8 @@ const groupsOf = (rows: readonly UnreadRow[], items: number): UnreadRow[][] => {
 
 /** Options of applying rows. */
 export interface ApplyRowsOptions {
+  /** Reads the text of a row. */
+  readonly readRow: (text: string) => RowReading;
   readonly source: RowSource;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
@@ -98,13 +100,13 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce
       const applied = await apply(organization, rows, options);
       const results = new Map<number, RowResult>();
       const pending: ValidRow[] = [];
-      for (const [index, valid] of rows.entries()) {
-        const { outcome = "error", id = "", error = null } = applied[index] ?? {};
+      rows.forEach((valid, index) => {
+        const { outcome, id, error } = applied[index]!;
         if (error === null) results.set(valid.row, { outcome, id });
         else if (error.permanent) {
           results.set(valid.row, { outcome, id: "", error: errorOfRow(error.problem.code, error.message) });
         } else pending.push(valid);
-      }
+      });
       return { results, pending };
     } catch (error) {
       if (error instanceof RowsPendingError) throw error;
@@ -129,8 +131,8 @@ export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce
     let { assumeNew } = options;
     for (const group of groupsOf(rows, itemsAtOnce)) {
       const valid: ValidRow[] = [];
-      for (const { row, read } of group) {
-        const reading = read();
+      for (const { row, text } of group) {
+        const reading = options.readRow(text);
         if ("error" in reading) results.set(row, { outcome: "error", id: "", error: reading.error });
         else valid.push({ row, input: reading.input });
       }

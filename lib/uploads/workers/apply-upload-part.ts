@@ -1,22 +1,14 @@
 import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import { type ApplyRows, RowsPendingError, type UnreadRow } from "./apply-rows.ts";
+import { type ApplyRows, type RowResult, RowsPendingError, type UnreadRow } from "./apply-rows.ts";
 import { HeldError } from "../../queue/queue-worker.ts";
 import type { CsvFormat } from "../csv/csv-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { createReportWriter } from "../files/failed-rows.ts";
 import { resultLine } from "../files/results.ts";
-import {
-  createFrameWriter,
-  type Frame,
-  frameBytes,
-  readFrames,
-  readTableEntry,
-  tableEntry,
-  windowsOf,
-} from "../files/segment.ts";
+import { createFrameWriter, readRows, readTableEntry, type RowText, tableEntry, windowsOf } from "../files/segment.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { delayAfter, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
@@ -41,6 +33,8 @@ import type { Claimed, UploadStore } from "../job/upload-store.ts";
 
 /** The lease of a part whose window takes long is renewed so long before its end. */
 const RENEW_BEFORE_MS = LEASE_MS / 2;
+/** What becomes of a row that has no result: none has. */
+const NOT_APPLIED = { outcome: "error", id: "", error: errorOfRow("invalid", "") } as const satisfies RowResult;
 /** Limits of a window, whose rows are read, written and counted together. */
 const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
 
@@ -107,17 +101,18 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
   const applyWindow = async (
     context: PartContext,
     part: Claimed<UploadPart>,
-    window: readonly Frame[],
+    window: readonly RowText[],
     assumeNew: boolean,
   ): Promise<AppliedWindow> => {
     const { reader, delimiter } = context.format;
-    const cellsOf = (raw: Buffer): string[] => rawCells(raw.toString(), delimiter).map(cellValue);
-    const rows = window.map(({ row, raw }): UnreadRow => ({
+    const cellsOf = (text: string): string[] => rawCells(text, delimiter).map(cellValue);
+    const rows = window.map(({ row, text }): UnreadRow => ({
       row,
-      externalId: reader.externalIdOf(cellsOf(raw)),
-      read: () => reader.read(cellsOf(raw)),
+      externalId: reader.externalIdOf(cellsOf(text)),
+      text,
     }));
     const applied = await applyRows(context.organization, rows, {
+      readRow: (text) => reader.read(cellsOf(text)),
       source: {
         job: context.job.id,
         firstRow: window[0]?.row ?? 0,
@@ -133,10 +128,10 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
     const failures = createFrameWriter();
     const results = createFrameWriter();
-    for (const [index, { row, externalId }] of rows.entries()) {
-      const { outcome = "error", id = "", error = errorOfRow("invalid", "") } = applied.get(row) ?? {};
+    for (const { row, externalId, text } of rows) {
+      const { outcome, id, error } = applied.get(row) ?? NOT_APPLIED;
       if (outcome === "error") {
-        failures.addText(row, context.toLine(row, window[index]!.raw.toString(), error));
+        failures.addText(row, context.toLine(row, text, error ?? NOT_APPLIED.error));
       } else counters[outcome] += 1;
       results.addText(row, resultLine({ row, externalId, id, outcome }));
     }
@@ -153,7 +148,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
   const applyAndCount = async (
     context: PartContext,
     claimed: Claimed<UploadPart>,
-    window: readonly Frame[],
+    window: readonly RowText[],
     next: Pick<UploadPart, "segment" | "offset"> & { readonly isLast: boolean; readonly assumeNew: boolean },
   ): Promise<{ readonly part: Claimed<UploadPart>; readonly allNew: boolean }> => {
     const { job } = context;
@@ -201,8 +196,8 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     while (segment < segments) {
       const block = await findBlock(job, part.number, segment);
       const source = objects.read(block.key, { from: block.from + offset, to: block.to });
-      for await (const window of windowsOf(readFrames(source), limits)) {
-        offset += window.reduce((sum, frame) => sum + frameBytes(frame), 0);
+      for await (const window of windowsOf(readRows(source), limits)) {
+        offset += window.reduce((sum, { bytes }) => sum + bytes, 0);
         const isBlockDone = block.from + offset === block.to;
         const isLast = isBlockDone && segment === segments - 1;
         const next = isBlockDone ? { segment: segment + 1, offset: 0 } : { segment, offset };

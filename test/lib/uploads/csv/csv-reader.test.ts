@@ -6,8 +6,9 @@ import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 import {
   createFrameWriter,
   createSegmentWriter,
-  readFrames,
+  readRows,
   readTableEntry,
+  type RowText,
   tableEntry,
 } from "../../../../lib/uploads/files/segment.ts";
 
@@ -156,23 +157,24 @@ describe("readCsv", () => {
 });
 
 describe("a segment", () => {
-  const frame = fc.record({ part: fc.nat(6), row: fc.nat(0xffff_ffff), raw: fc.uint8Array({ maxLength: 50 }) });
+  const anyText = fc.string({ unit: "binary", maxLength: 50 });
+  const frame = fc.record({ part: fc.nat(6), row: fc.nat(0xffff_ffff), text: anyText });
 
   it("gives every part its own rows in file order, whatever the chunks are", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(frame, { maxLength: 60 }), sizes, async (frames, cut) => {
         const writer = createSegmentWriter(7);
         for (const round of [0, 1]) {
-          for (const { part, row, raw } of frames) writer.add(part, { row, raw: Buffer.from(raw) });
+          for (const { part, row, text } of frames) writer.add(part, { row, raw: Buffer.from(text) });
           const segment = writer.take();
           for (let part = 0; part < 7; part++) {
             const entry = tableEntry(part);
             const { from, to } = readTableEntry(segment.subarray(entry.from, entry.to));
-            const read: { row: number; raw: number[] }[] = [];
-            for await (const some of readFrames(chunked(segment.subarray(from, to), cut))) {
-              read.push(...some.map(({ row, raw }) => ({ row, raw: [...raw] })));
-            }
-            const expected = frames.filter((one) => one.part === part).map(({ row, raw }) => ({ row, raw: [...raw] }));
+            const read: RowText[] = [];
+            for await (const some of readRows(chunked(segment.subarray(from, to), cut))) read.push(...some);
+            const expected = frames
+              .filter((one) => one.part === part)
+              .map(({ row, text }) => ({ row, text, bytes: 8 + Buffer.byteLength(text) }));
             expect({ round, read }).toEqual({ round, read: expected });
           }
         }
@@ -185,7 +187,7 @@ describe("a segment", () => {
     const writer = createFrameWriter();
     const raw = Buffer.alloc(300_000, "x");
     writer.add({ row: 7, raw });
-    const [frames] = await Array.fromAsync(readFrames(chunked(writer.bytes(), [400_000])));
-    expect(frames?.map(({ row, raw: { length } }) => ({ row, length }))).toEqual([{ row: 7, length: 300_000 }]);
+    const [rows] = await Array.fromAsync(readRows(chunked(writer.bytes(), [400_000])));
+    expect(rows).toEqual([{ row: 7, text: "x".repeat(300_000), bytes: 300_008 }]);
   });
 });

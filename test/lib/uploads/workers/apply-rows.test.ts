@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createApplyRows, type UnreadRow } from "../../../../lib/uploads/workers/apply-rows.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
+import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
 
@@ -13,6 +14,7 @@ const setUp = async () => {
   /** Applies rows of one window. @returns their outcomes by row number */
   const apply = async (rows: readonly UnreadRow[], assumeNew: boolean) => {
     const results = await applyRows(organization, rows, {
+      readRow: (text) => ({ input: JSON.parse(text) as WorkItemInput }),
       source: { job: "job", firstRow: rows[0]!.row, findEnded: () => Promise.resolve(new Set<string>()) },
       deadline: Date.now() + 20_000,
       assumeNew,
@@ -26,7 +28,7 @@ const setUp = async () => {
 const row = (number: number, externalId: string, fields: object = {}): UnreadRow => ({
   row: number,
   externalId,
-  read: () => ({ input: { external_id: externalId, ...fields } }),
+  text: JSON.stringify({ external_id: externalId, ...fields }),
 });
 /** Custom attributes that an item can have one of, but not two. */
 const large = (name: string) => ({ custom_attributes: { [name]: "x".repeat(150 * 1024) } });
