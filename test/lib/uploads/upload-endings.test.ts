@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createFailDeadUpload } from "../../../functions/fail-dead-upload.ts";
 import { findStaleParts } from "../../../lib/uploads/workers/sweep-uploads.ts";
@@ -10,6 +11,9 @@ import { splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts"
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 
 let uploads: UploadService;
+/** Workers reserve 30 s for the last window. The remaining time stands still, as the clock does. */
+const closeToTheLimit: Context = { ...lambdaContext(), getRemainingTimeInMillis: () => 30_000 };
+
 beforeEach(async () => {
   uploads = await createUploadService();
 });
@@ -129,8 +133,8 @@ describe("a job ends", () => {
     const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
     await uploads.split(id);
     const [message] = await uploads.harness.take("parts");
-    // Workers reserve 30 s for the last window: this one hands over after the first 1,000 rows.
-    await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+    // This one hands over after the first 1,000 rows.
+    await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
     await uploads.harness.remove(objectKeys.failedRows(uploads.jobKey(id), 0, 1, 0));
     await uploads.harness.drain();
     expect(await uploads.get(id)).toMatchObject({
@@ -209,8 +213,8 @@ describe("a worker close to its time limit", () => {
       [message] = await uploads.harness.take("parts")
     ) {
       deliveries++;
-      // Workers reserve 30 s for the last window: this one hands over after its first window.
-      const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+      // This one hands over after its first window.
+      const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
       expect(batchItemFailures).toEqual([]);
       expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(2500, 1000 * deliveries) });
     }
@@ -230,7 +234,7 @@ describe("a worker close to its time limit", () => {
         if (message === undefined) throw new Error("no message requests the report");
         const { failed_rows: failed } = await uploads.get(id);
         if (failed === FAILED) return { id, message };
-        await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+        await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
       }
     };
 
@@ -246,7 +250,7 @@ describe("a worker close to its time limit", () => {
 
     it("says how many the report lists where a whole run is not enough", async () => {
       const { id, message } = await applyAll();
-      await uploads.harness.apply(sqsEvent(message), lambdaContext(30_000));
+      await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
       const job = await uploads.get(id);
       expect(job).toMatchObject({ status: "completed", total_rows: FAILED, failed_rows: FAILED });
       const { url } = await uploads.failedRows(id);
@@ -258,7 +262,7 @@ describe("a worker close to its time limit", () => {
 
   it("leaves the rest of the file to another splitter, and the rows are the same", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(3000));
-    await uploads.harness.split(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext(30_000));
+    await uploads.harness.split(sqsEvent(splitMessage(uploads.jobKey(id))), closeToTheLimit);
     let runs = 1;
     for (
       let [message] = await uploads.harness.take("split");
@@ -266,7 +270,7 @@ describe("a worker close to its time limit", () => {
       [message] = await uploads.harness.take("split")
     ) {
       runs++;
-      await uploads.harness.split(sqsEvent(message), lambdaContext(30_000));
+      await uploads.harness.split(sqsEvent(message), closeToTheLimit);
     }
     expect(runs).toBeGreaterThan(2);
     await uploads.harness.drain();
