@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { AwsJson1_0Protocol } from "@aws-sdk/core/protocols";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { RETRIES, TIMEOUTS } from "./client-options.ts";
+import { RETRIES, SIGNING, TIMEOUTS } from "./client-options.ts";
 
 /** Without a token, a transaction that is sent again after its response was lost would fail. */
 const withToken = (input: object): object =>
@@ -33,7 +33,7 @@ class PlainJson extends AwsJson1_0Protocol {
 
 /** The client for all tables. Endpoint, region and credentials come from the SDK's own environment variables. */
 export const createDynamoDbClient = (): DynamoDBDocumentClient => {
-  const client = new DynamoDBClient({ ...RETRIES, requestHandler: TIMEOUTS, protocol: PlainJson });
+  const client = new DynamoDBClient({ ...RETRIES, ...SIGNING, requestHandler: TIMEOUTS, protocol: PlainJson });
   // It copies every input and output for a logger, although none is set.
   client.middlewareStack.remove("loggerMiddleware");
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });

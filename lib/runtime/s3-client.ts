@@ -1,5 +1,5 @@
 import { S3Client } from "@aws-sdk/client-s3";
-import { RETRIES, TIMEOUTS } from "./client-options.ts";
+import { RETRIES, SIGNING, TIMEOUTS } from "./client-options.ts";
 
 /** Longer than for other requests, since a segment of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -8,6 +8,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export const createS3Client = ({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean }): S3Client =>
   new S3Client({
     ...RETRIES,
+    ...SIGNING,
     requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
     forcePathStyle: S3_FORCE_PATH_STYLE,
   });
