@@ -15,6 +15,7 @@ const targetOfColumn = (header: string): Target | undefined => {
 
 const sourceOf = (target: Target, column: string, index: number): CellSource => ({
   column,
+  width: index + 1,
   textOf: (cells) => cells[index] ?? "",
   valueOf:
     target.kind === "field" && target.name !== "external_id"

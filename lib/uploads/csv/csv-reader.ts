@@ -12,8 +12,8 @@ export interface CsvRecord {
   readonly row: number;
   /** The bytes in the file, including the line end. */
   readonly raw: Buffer;
-  /** Returns the unquoted cells. */
-  readonly cells: () => readonly string[];
+  /** Returns the unquoted cells. @param atMost how many of the first are needed. @default all */
+  readonly cells: (atMost?: number) => readonly string[];
 }
 
 /** A position between two rows. */
@@ -56,8 +56,8 @@ const assertUtf8 = ({ row, raw }: Pick<CsvRecord, "row" | "raw">): void => {
 /** Whether a line is empty. A line with only `""` is a row with one empty cell. */
 const isBlank = (raw: Buffer): boolean => raw[0] === LINE_FEED || (raw[0] === CARRIAGE_RETURN && raw[1] === LINE_FEED);
 
-const cellsOf = (line: Buffer, isFirst: boolean, delimiter: Delimiter): string[] =>
-  rawCells(isFirst ? line.toString().replace(/^\uFEFF/, "") : line.toString(), delimiter);
+const cellsOf = (line: Buffer, isFirst: boolean, delimiter: Delimiter, atMost?: number): string[] =>
+  rawCells(isFirst ? line.toString().replace(/^\uFEFF/, "") : line.toString(), delimiter, atMost);
 
 interface FoundRow {
   /** Number of bytes in the file up to the row's end. */
@@ -178,7 +178,7 @@ export async function* readCsv(
       from = end - offset;
       if (row !== 1 && isBlank(raw)) continue;
       const isFirst = row === 1;
-      records.push({ row, raw, cells: () => cells ?? cellsOf(raw, isFirst, delimiter) });
+      records.push({ row, raw, cells: (atMost) => cells ?? cellsOf(raw, isFirst, delimiter, atMost) });
     }
     if (!isUtf8(unread.subarray(0, from))) records.forEach(assertUtf8);
     unread = unread.subarray(from);

@@ -13,13 +13,14 @@ export const QUOTE_PROBLEMS = {
 /**
  * The cells of a row that `readCsv` accepted, including their quotes.
  * @param row with or without its line end
+ * @param atMost how many of the first cells are needed. @default all
  */
-export const rawCells = (row: string, delimiter: Delimiter): string[] => {
+export const rawCells = (row: string, delimiter: Delimiter, atMost?: number): string[] => {
   const text = row.endsWith("\r\n") ? row.slice(0, -2) : row.endsWith("\n") ? row.slice(0, -1) : row;
-  if (!text.includes('"')) return text.split(delimiter);
+  if (!text.includes('"')) return text.split(delimiter, atMost);
   const cells: string[] = [];
   let start = 0;
-  while (start <= text.length) {
+  while (start <= text.length && cells.length !== atMost) {
     let from = start;
     if (text[start] === '"') {
       from = text.indexOf('"', start + 1) + 1;

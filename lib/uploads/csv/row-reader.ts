@@ -8,6 +8,8 @@ import type { Target } from "./target.ts";
 export interface CellSource {
   /** Header of its column, or of several; empty if it has none. */
   readonly column: string;
+  /** How many of the row's first cells it needs. */
+  readonly width: number;
   /** The text of the row's cells; empty if the row has none. Cells may be missing. */
   readonly textOf: (cells: readonly string[]) => string;
   /** Converts the text, which is not empty. @throws Error that says what it must be */
@@ -37,6 +39,8 @@ export type RowReading = { readonly input: WorkItemInput } | { readonly error: R
 
 /** Reads the rows of one file. Cells are given without their quotes. */
 export interface RowReader {
+  /** How many of the row's first cells its external_id needs. */
+  readonly idWidth: number;
   /** The row's external_id; empty if it has none. */
   readonly externalIdOf: (cells: readonly string[]) => string;
   /** Whether all cells are empty, so that the row is left out. */
@@ -156,6 +160,7 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
   };
 
   return {
+    idWidth: Math.max(0, ...idSources.map((source) => source.width)),
     externalIdOf: (cells) => {
       for (const { textOf } of idSources) {
         const text = textOf(cells);

@@ -158,6 +158,7 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
     const own = columnsOf(source).flatMap((column) => indexes.get(comparable(column)) ?? []);
     return {
       column: headerOf(own, names),
+      width: Math.max(0, ...own.map((index) => index + 1)),
       textOf: createTextOf(source, own, isEmptyCell),
       valueOf: createConversion(target, source, mapping),
     };
@@ -170,7 +171,7 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
     const name = names[index]!.trim();
     const textOf = createTextOf({}, [index], isEmptyCell);
     const valueOf = name === "" ? noName(index) : (text: string) => text;
-    return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
+    return { target: { kind: "attribute", name }, sources: [{ column: name, width: index + 1, textOf, valueOf }] };
   });
   return createRowReader({ width: names.length, steps: [...steps, ...others], isEmptyCell, isMapped: true });
 };

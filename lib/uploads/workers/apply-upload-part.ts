@@ -105,10 +105,10 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     assumeNew: boolean,
   ): Promise<AppliedWindow> => {
     const { reader, delimiter } = context.format;
-    const cellsOf = (text: string): string[] => rawCells(text, delimiter).map(cellValue);
+    const cellsOf = (text: string, atMost?: number): string[] => rawCells(text, delimiter, atMost).map(cellValue);
     const rows = window.map(({ row, text }): UnreadRow => ({
       row,
-      externalId: reader.externalIdOf(cellsOf(text)),
+      externalId: reader.externalIdOf(cellsOf(text, reader.idWidth)),
       text,
     }));
     const applied = await applyRows(context.organization, rows, {

@@ -96,9 +96,10 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
           ({ header, reader } = readHeader(record, mapping));
           continue;
         }
-        const cells = record.cells();
-        if (reader === undefined || reader.isEmpty(cells)) continue;
-        segment.add(partOf(reader.externalIdOf(cells), parts), record);
+        if (reader === undefined) continue;
+        const first = record.cells(reader.idWidth);
+        if (reader.isEmpty(first) && reader.isEmpty(record.cells())) continue;
+        segment.add(partOf(reader.externalIdOf(first), parts), record);
         rows++;
       }
       progress = { ...progress, ...position, rows, header };

@@ -98,7 +98,12 @@ describe("readCsv", () => {
       fc.asyncProperty(file, async (made) => {
         const { delimiter } = made;
         const { rows } = await readAll(written({ ...made, bom: false }), undefined, { delimiter });
-        for (const { raw, cells } of rows) expect(rawCells(raw, delimiter).map(cellValue)).toEqual(cells);
+        for (const { raw, cells } of rows) {
+          expect(rawCells(raw, delimiter).map(cellValue)).toEqual(cells);
+          for (const atMost of [0, 1, 2, 9]) {
+            expect(rawCells(raw, delimiter, atMost).map(cellValue)).toEqual(cells.slice(0, atMost));
+          }
+        }
       }),
       { numRuns: 300 },
     );
