@@ -14,6 +14,8 @@ const INIT_TIMEOUT_MS = 30_000;
  * back what the events needed.
  */
 const IDLE_MS = 5000;
+/** How long an event waits for a busy instance: another takes longer to start, and more CPU than most events. */
+const PATIENCE_MS = 100;
 const INSTANCE = new URL("lambda-instance.mjs", import.meta.url);
 
 /** A function as the template describes it. */
@@ -173,7 +175,7 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
 
 /**
  * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
- * time that end the instance. An instance is started when none is idle, and kept for the next event.
+ * time that end the instance. An instance is started when none is idle or soon will be, and kept for the next event.
  */
 export const createLambdaFunction = (
   definition: FunctionDefinition,
@@ -208,13 +210,23 @@ export const createLambdaFunction = (
     reducing = true;
     setTimeout(reduce, idleMs).unref();
   };
+  /** Starts another instance for an event that waits, unless there are as many as there may be. */
+  const startFor = (event: (instance: Instance) => void): void => {
+    const at = waiting.indexOf(event);
+    if (at === -1 || instances.size >= definition.concurrency) return;
+    waiting.splice(at, 1);
+    event(start());
+  };
   const acquire = (): Instance | Promise<Instance> => {
     for (let instance = idle.pop(); instance !== undefined; instance = idle.pop()) {
       if (instance.isAlive()) return instance;
       instances.delete(instance);
     }
-    if (instances.size < definition.concurrency) return start();
-    return new Promise((resolve) => waiting.push(resolve));
+    if (instances.size === 0) return start();
+    return new Promise((resolve) => {
+      waiting.push(resolve);
+      setTimeout(startFor, PATIENCE_MS, resolve);
+    });
   };
   const release = (instance: Instance): void => {
     if (!instance.isAlive()) instances.delete(instance);

@@ -47,6 +47,18 @@ test("keeps an instance for the next event and never gives it two at once", asyn
   ]);
 });
 
+test("starts no instance for an event that another instance can handle soon", async () => {
+  const source = `let events = 0;
+    exports.handler = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return ++events;
+    }`;
+  const short = writtenFunction("short", source, { concurrency: 4 });
+  await short.invoke("{}");
+  const results = await Promise.all([1, 2].map(() => resultOf(short.invoke("{}"))));
+  expect(results).toEqual([2, 3]);
+});
+
 test("runs as many events at once as it may", async () => {
   const file = join(temporaryDirectory(), "spans");
   // An event ends some time after another one has begun too.
