@@ -29,8 +29,8 @@ export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<st
 const quoted = (name: string): string => `"${name}"`;
 
 const insertOf = (table: string, names: readonly string[]): string => {
-  const values = names.map((name) => `'${name}': ?, `).join("");
-  return `INSERT INTO ${quoted(table)} VALUE {${values}'pk': ?, 'sk': ?}`;
+  const values = names.map((name) => `, '${name}': ?`).join("");
+  return `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`;
 };
 const updateOf = (table: string, names: readonly string[]): string => {
   const sets = names.map((name) => `${quoted(name)} = ?`).join(", ");
@@ -46,9 +46,9 @@ const statementsOf = (table: string, writes: readonly ConditionalWrite[]) => {
     const isSame =
       last.isNew === isNew && last.names.length === names.length && names.every((name, at) => name === last.names[at]);
     if (!isSame) last = { isNew, names, text: (isNew ? insertOf : updateOf)(table, names) };
-    const Parameters = names.map((name) => toAttributeValue(set[name]));
-    Parameters.push(toAttributeValue(key.pk), toAttributeValue(key.sk));
-    if (!isNew) Parameters.push(toAttributeValue(before.version));
+    const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
+    const values = names.map((name) => toAttributeValue(set[name]));
+    const Parameters = isNew ? ofKey.concat(values) : values.concat(ofKey, toAttributeValue(before.version));
     return { Statement: last.text, Parameters };
   });
 };
