@@ -1,5 +1,6 @@
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { backOff } from "../../backoff.ts";
 import { StoreBusyError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
@@ -89,25 +90,31 @@ export const startOfPart = (number: number): PartPosition => ({ number, segment:
 
 /** The most messages that SQS takes at once. */
 const SEND_MAX = 10;
+/** SQS may refuse single messages of a request, which the SDK does not send again. */
+const SEND_ATTEMPTS = 4;
 
 /** Sends a `PartMessage` for each part, in the group of the organization. */
 export const createPartSender = ({ sqs, environment }: RuntimeWith<"partsQueue">) => {
   const send = async (job: JobKey, parts: readonly PartPosition[], delaySeconds: number): Promise<void> => {
-    const { Failed = [] } = await sqs.send(
-      new SendMessageBatchCommand({
-        QueueUrl: environment.PARTS_QUEUE_URL,
-        Entries: parts.map(({ number, segment, offset }) => {
-          const message: PartMessage = { organization: job.organization, id: job.id, part: number, segment, offset };
-          return {
-            Id: String(number),
-            MessageBody: JSON.stringify(message),
-            MessageGroupId: job.organization,
-            DelaySeconds: delaySeconds,
-          };
-        }),
-      }),
-    );
-    if (Failed.length > 0) throw new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
+    let Entries = parts.map(({ number, segment, offset }) => {
+      const message: PartMessage = { organization: job.organization, id: job.id, part: number, segment, offset };
+      return {
+        Id: String(number),
+        MessageBody: JSON.stringify(message),
+        MessageGroupId: job.organization,
+        DelaySeconds: delaySeconds,
+      };
+    });
+    for (let attempt = 1; Entries.length > 0; attempt++) {
+      const { Failed = [] } = await sqs.send(
+        new SendMessageBatchCommand({ QueueUrl: environment.PARTS_QUEUE_URL, Entries }),
+      );
+      if (Failed.length > 0 && attempt === SEND_ATTEMPTS) {
+        throw new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
+      }
+      Entries = Entries.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));
+      if (Entries.length > 0) await backOff(attempt);
+    }
   };
   return async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {
     const batches = Array.from({ length: Math.ceil(parts.length / SEND_MAX) }, (_, index) =>

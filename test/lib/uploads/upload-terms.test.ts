@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { S3Client } from "@aws-sdk/client-s3";
+import type { SendMessageBatchCommandInput, ServiceOutputTypes, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
@@ -43,7 +44,32 @@ const failRequests = (
 };
 const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
 
+/** Makes SQS refuse the first message of the next requests that send several. */
+const refuseMessages = (sqs: SQSClient, requests: number): void => {
+  let left = requests;
+  sqs.middlewareStack.add(
+    (next, { commandName }) =>
+      async (request) => {
+        if (commandName !== "SendMessageBatchCommand" || left === 0) return next(request);
+        left--;
+        const { Entries: [refused, ...Entries] = [], ...input } = request.input as SendMessageBatchCommandInput;
+        if (Entries.length > 0) await next({ ...request, input: { ...input, Entries } });
+        const Failed = [{ Id: refused?.Id, SenderFault: false, Code: "InternalError" }];
+        return { response: {}, output: { $metadata: {}, Failed } as unknown as ServiceOutputTypes };
+      },
+    { step: "initialize", name: "refuseMessages" },
+  );
+};
+
 describe("a job goes on", () => {
+  it("at once where SQS refuses single messages of a request", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
+    refuseMessages(uploads.runtime.sqs, 2);
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 900 });
+  });
+
   it("through an hour in which the table is throttled most of the time", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
     await uploads.split(id);
