@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import * as z from "zod";
+import { chunksOf } from "../../lib/concurrency.ts";
 import type { LambdaFunction } from "./lambda-function.ts";
 
 /** The most messages that SQS returns for one request. */
@@ -68,9 +69,6 @@ const succeededIn = (batch: readonly Message[], payload: string): readonly Messa
   return batch.filter(({ MessageId }) => MessageId !== undefined && !failed.has(MessageId));
 };
 
-const chunk = <T>(values: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
-
 /** The running poller of one event source mapping. */
 export interface Poller {
   /** Stops receiving, and waits for the running invocations. */
@@ -126,7 +124,7 @@ export const pollEventSource = (source: EventSource, target: LambdaFunction, sqs
         continue;
       }
       const received = await receive(free);
-      for (const batch of chunk(received?.Messages ?? [], source.batchSize)) start(batch);
+      for (const batch of chunksOf(received?.Messages ?? [], source.batchSize)) start(batch);
     }
   };
 

@@ -1,6 +1,7 @@
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { backOff } from "../../backoff.ts";
+import { chunksOf } from "../../concurrency.ts";
 import { StoreBusyError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
@@ -117,10 +118,7 @@ export const createPartSender = ({ sqs, environment }: RuntimeWith<"partsQueue">
     }
   };
   return async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {
-    const batches = Array.from({ length: Math.ceil(parts.length / SEND_MAX) }, (_, index) =>
-      parts.slice(index * SEND_MAX, (index + 1) * SEND_MAX),
-    );
-    await Promise.all(batches.map((batch) => send(job, batch, delaySeconds)));
+    await Promise.all(chunksOf(parts, SEND_MAX).map((batch) => send(job, batch, delaySeconds)));
   };
 };
 
