@@ -17,6 +17,7 @@ import { reindexKeptOrganizations } from "./kept-organizations.ts";
 import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
+import { rehearseUpload } from "./rehearsal.ts";
 import { s3Cors } from "./s3-cors.ts";
 import { startS3Proxy } from "./s3-proxy.ts";
 import { s3Notifications } from "./s3-notification.ts";
@@ -47,6 +48,8 @@ export interface LocalStackOptions {
    * @default the engines' own kind of service
    */
   readonly awsTermsSeed?: number | undefined;
+  /** Uploads a file of its own after the start (`rehearsal.ts`). @default false */
+  readonly rehearses?: boolean;
   /** Also prints the functions' log. @default it is only written to functions.log in the data directory */
   readonly verbose?: boolean;
 }
@@ -114,15 +117,10 @@ const printed = (log: Writable): Writable => {
 /** Starts the pollers and schedules that invoke the workers. @returns a function that stops them */
 const startWorkers = (
   template: ResolvedTemplate,
-  functions: ReadonlyMap<string, LambdaFunction>,
+  functionNamed: (name: string) => LambdaFunction,
   sqs: SQSClient,
   sqsEndpoint: string,
 ): (() => Promise<void>) => {
-  const functionNamed = (name: string): LambdaFunction => {
-    const found = functions.get(name);
-    if (found === undefined) throw new LocalStackError(`the template starts a function ${name} that it does not have`);
-    return found;
-  };
   const pollers = mappingsOf(template).map((mapping) => {
     const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
     const target = functionNamed(mapping.functionName);
@@ -145,7 +143,7 @@ const startWorkers = (
  */
 export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
   const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, allowedOrigins, awsTermsSeed } = options;
-  const { verbose = false } = options;
+  const { rehearses = false, verbose = false } = options;
   await using started = new AsyncDisposableStack();
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
@@ -216,6 +214,12 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     await Promise.all([...functions.values()].map((one) => one.stop()));
   });
 
+  const functionNamed = (name: string): LambdaFunction => {
+    const found = functions.get(name);
+    if (found === undefined) throw new LocalStackError(`the template has no function ${name}`);
+    return found;
+  };
+
   const { NODE_OPTIONS: _, ...shared }: Variables = Object.assign(
     {},
     ...definitions.map(({ environment }) => environment),
@@ -229,11 +233,18 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );
   started.defer(reindexKeptOrganizations(documents, { ACCESS_TABLE, WORK_ITEMS_TABLE }));
-  started.defer(startWorkers(template, functions, sqs, sqsEndpoint));
+  started.defer(startWorkers(template, functionNamed, sqs, sqsEndpoint));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());
 
-  for (const name of FIRST_CALLED) functions.get(`${stackName}-${name}`)?.warm();
+  const routed = (name: string): LambdaFunction => functionNamed(`${stackName}-${name}`);
+  for (const name of FIRST_CALLED) routed(name).warm();
+  if (rehearses) {
+    const { s3 } = clients;
+    started.defer(
+      rehearseUpload({ functionNamed: routed, dynamodb: documents, s3, region: regionCode, environment: shared }),
+    );
+  }
 
   const baseUrl = `http://localhost:${gateway.port}`;
   localOrigins = [baseUrl, `http://127.0.0.1:${gateway.port}`];

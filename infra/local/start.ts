@@ -66,6 +66,8 @@ const start = async (): Promise<void> => {
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
     allowedOrigins: originsOf(process.env["ALLOWED_ORIGINS"]),
     awsTermsSeed,
+    // AWS's terms follow a seed, from the first request that somebody sends.
+    rehearses: awsTermsSeed === undefined,
     verbose: process.env["LOG"] === "1",
   });
   let stoppingSince: number | undefined;
