@@ -1,6 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { codeOf, isUnavailable } from "../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { SendAgain } from "./send-again.ts";
 
 /** Another worker holds the lease: the message must be delivered again. */
 export class HeldError extends Error {
@@ -24,26 +25,27 @@ export const queueWorker =
   (
     { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,
     handle: (body: string, handOverAt: number) => Promise<void>,
-    sendAgain?: (body: string) => Promise<void>,
+    sendAgain?: SendAgain,
   ): QueueWorker =>
   async ({ Records }, context) => {
     const handOverAt = clock() + context.getRemainingTimeInMillis() - HAND_OVER_MARGIN_MS;
     /** @returns whether the message can be deleted */
-    const replace = async (messageId: string, body: string, reason: unknown): Promise<boolean> => {
+    const replace = async (message: SQSRecord, reason: unknown): Promise<boolean> => {
       if (sendAgain === undefined || !isUnavailable(reason)) return false;
-      log.warn("message waits for AWS", { messageId, reason: codeOf(reason) });
-      return sendAgain(body).then(
+      log.warn("message waits for AWS", { messageId: message.messageId, reason: codeOf(reason) });
+      return sendAgain(message).then(
         () => true,
         () => false,
       );
     };
     /** @returns whether the message failed, and must be delivered again */
-    const hasFailed = async ({ messageId, body }: SQSRecord): Promise<boolean> => {
+    const hasFailed = async (message: SQSRecord): Promise<boolean> => {
+      const { messageId, body } = message;
       try {
         await handle(body, handOverAt);
         return false;
       } catch (error) {
-        if (await replace(messageId, body, error)) return false;
+        if (await replace(message, error)) return false;
         if (error instanceof HeldError) log.info("message returned", { messageId, reason: error.message });
         else log.error("message failed", { messageId, error: error instanceof Error ? error : String(error) });
         return true;

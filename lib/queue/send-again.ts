@@ -1,21 +1,29 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSRecord } from "aws-lambda";
 import * as z from "zod";
 
-/** Long enough for a throttled table or a short outage, short enough for whoever waits. */
-const DELAY_SECONDS = 30;
+/** The first wait, which is enough after a single refusal. Each later one is twice as long, up to that of an outage. */
+const DELAY_SECONDS = { least: 2, most: 30 };
+/** Attribute of a message that was sent again: how often. */
+const TIMES = "times_sent_again";
 
 const groupSchema = z.object({ organization: z.string() });
 
+/** Sends a message again. */
+export type SendAgain = (message: Pick<SQSRecord, "body" | "messageAttributes">) => Promise<void>;
+
 /** Sends a message to a queue again, later and in the group of its organization. @param queueUrl of the queue it came from */
 export const createSendAgain =
-  (sqs: SQSClient, queueUrl: string) =>
-  async (body: string): Promise<void> => {
+  (sqs: SQSClient, queueUrl: string): SendAgain =>
+  async ({ body, messageAttributes }) => {
     const { data } = groupSchema.safeParse(JSON.parse(body));
+    const times = Number(messageAttributes[TIMES]?.stringValue ?? 0);
     await sqs.send(
       new SendMessageCommand({
         QueueUrl: queueUrl,
         MessageBody: body,
-        DelaySeconds: DELAY_SECONDS,
+        DelaySeconds: Math.min(DELAY_SECONDS.most, DELAY_SECONDS.least * 2 ** times),
+        MessageAttributes: { [TIMES]: { DataType: "Number", StringValue: String(times + 1) } },
         ...(data && { MessageGroupId: data.organization }),
       }),
     );

@@ -1,3 +1,4 @@
+import type { S3Client } from "@aws-sdk/client-s3";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 /** A fault of one request: an error or no response before it is sent, or a response that is lost after it was carried out. */
@@ -29,5 +30,25 @@ export const injectFaults = (
   );
   return () => {
     client.middlewareStack.remove(name);
+  };
+};
+
+/** Makes requests of a client fail as AWS would after the client's last attempt. @returns what ends it */
+export const failRequests = (
+  client: DynamoDBDocumentClient | S3Client,
+  fail: (command: string) => { readonly name: string; readonly httpStatusCode: number } | undefined,
+): (() => void) => {
+  const stack = client.middlewareStack as S3Client["middlewareStack"];
+  stack.add(
+    (next, context) => (request) => {
+      const failure = fail(String(context.commandName));
+      if (failure === undefined) return next(request);
+      const { name, httpStatusCode } = failure;
+      throw Object.assign(new Error(`injected: ${name}`), { name, $metadata: { httpStatusCode, attempts: 1 } });
+    },
+    { step: "initialize", name: "failRequests" },
+  );
+  return () => {
+    stack.remove("failRequests");
   };
 };

@@ -61,7 +61,6 @@ export const startSqsProxy = (engineEndpoint: string, faults: Faults): Promise<P
   const operations: Readonly<Record<string, (request: JsonRequest) => Promise<JsonResponse>>> = {
     SendMessage: ({ forward, input }) => forward(delayed(input)),
     SendMessageBatch: (request) => batch(request, delayed),
-    ReceiveMessage: receive,
     DeleteMessage: ({ forward }) => forward(),
     DeleteMessageBatch: (request) => batch(request, (entry) => entry),
   };
@@ -70,7 +69,9 @@ export const startSqsProxy = (engineEndpoint: string, faults: Faults): Promise<P
     () => THROTTLED,
     (request) => operations[request.operation]?.(request) ?? request.forward(),
   );
-  return startJsonProxy(engineEndpoint, (request) =>
-    Object.hasOwn(operations, request.operation) ? serve(request) : request.forward(),
-  );
+  return startJsonProxy(engineEndpoint, (request) => {
+    // Lambda receives, not a function: what is lost on that way would wait for the queue's visibility timeout.
+    if (request.operation === "ReceiveMessage") return receive(request);
+    return Object.hasOwn(operations, request.operation) ? serve(request) : request.forward();
+  });
 };

@@ -10,7 +10,7 @@ import { createReportWriter } from "../files/failed-rows.ts";
 import { resultLine } from "../files/results.ts";
 import { createFrameWriter, readRows, readTableEntry, type RowText, tableEntry, windowsOf } from "../files/segment.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
-import { delayAfter, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
+import { delayWhileBusy, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { formatOfJob } from "../job/job-format.ts";
@@ -266,10 +266,16 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     } catch (error) {
       if (error instanceof ObjectGoneError) return failJob("the file was deleted before all rows were applied");
       const isBusy = error instanceof RowsPendingError || isUnavailable(error);
-      await store.releasePart(job, part, isBusy).catch(() => log.warn("could not release a part", { job: job.id }));
+      // If rows were counted, the store was not busy all the time.
+      const waiting = counted > 0 ? { ...part, busy_since: 0 } : part;
+      const isReleased = await store.releasePart(job, waiting, isBusy).then(
+        () => true,
+        () => false,
+      );
+      if (!isReleased) log.warn("could not release a part", { job: job.id });
       if (!isBusy) throw error;
       log.warn("a part waits for the store", { job: job.id, part: part.number, reason: codeOf(error) });
-      await sendParts(job, [part], delayAfter(1));
+      await sendParts(job, [part], delayWhileBusy(waiting, clock(), isReleased));
     } finally {
       if (counted > 0) onEnd(counted, job);
     }

@@ -6,7 +6,7 @@ import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createSegmentWriter } from "../files/segment.ts";
 import type { FinishUpload } from "./finish-upload.ts";
-import { delayAfter, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
+import { delayWhileBusy, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
 import { formatOfJob, mappingOf } from "../job/job-format.ts";
 import {
@@ -163,10 +163,14 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       if (failure !== undefined) return fail(record, failure);
       if (error instanceof LeaseLostError) throw error;
       const isBusy = isUnavailable(error);
-      await store.releaseSplit(record, isBusy).catch(() => log.warn("could not release a split", { job: record.id }));
+      const isReleased = await store.releaseSplit(record, isBusy).then(
+        () => true,
+        () => false,
+      );
+      if (!isReleased) log.warn("could not release a split", { job: record.id });
       if (!isBusy) throw error;
       log.warn("a split waits for the store", { job: record.id, reason: codeOf(error) });
-      await sendSplit(record, record.offset, delayAfter(1));
+      await sendSplit(record, record.offset, delayWhileBusy(record, clock(), isReleased));
     }
   };
 };

@@ -5,7 +5,7 @@ import { chunksOf } from "../../concurrency.ts";
 import { StoreBusyError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
-import type { JobKey } from "../job/upload-record.ts";
+import { type JobKey, LEASE_MS, type UploadPart } from "../job/upload-record.ts";
 
 const jobFields = { organization: z.string(), id: z.string() };
 
@@ -63,6 +63,24 @@ const STALL_DELAY_SECONDS = 15;
 /** Delay in seconds before the next attempt. @param stalls consecutive claims without progress */
 export const delayAfter = (stalls: number): number =>
   stalls === 0 ? 0 : Math.min(DELAY_MAX_SECONDS, STALL_DELAY_SECONDS * 2 ** (stalls - 1));
+
+/** The first wait for a busy store, and the longest, which is as long as a lease. */
+const BUSY_DELAY_SECONDS = { least: 2, most: LEASE_MS / 1000 };
+
+/**
+ * Delay in seconds before the next attempt at what a busy store kept from moving: as long as it has been so, but not
+ * before a lease ends that could not be given up.
+ * @param now milliseconds since the epoch
+ */
+export const delayWhileBusy = (
+  { busy_since: since }: Pick<UploadPart, "busy_since">,
+  now: number,
+  isReleased: boolean,
+) => {
+  const { least, most } = BUSY_DELAY_SECONDS;
+  const busy = since === 0 ? 0 : Math.ceil((now - since) / 1000);
+  return isReleased ? Math.min(most, Math.max(least, busy)) : most;
+};
 
 /** Sends a `SplitMessage`. Its group is the organization, so that organizations take turns in the queue. */
 export const createSplitSender =

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import type { S3Client } from "@aws-sdk/client-s3";
 import type { SendMessageBatchCommandInput, ServiceOutputTypes, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
 import { LeaseLostError } from "../../../lib/uploads/job/upload-store.ts";
+import { failRequests } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { call, createTestOrganization } from "../../support/organization.ts";
 import { s3Event, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
@@ -23,25 +22,6 @@ beforeEach(async () => {
   uploads = await createUploadService();
 });
 
-/** Makes requests of a client fail as AWS would. @returns what ends it */
-const failRequests = (
-  client: DynamoDBDocumentClient | S3Client,
-  fail: (command: string) => { readonly name: string; readonly httpStatusCode: number } | undefined,
-): (() => void) => {
-  const stack = client.middlewareStack as S3Client["middlewareStack"];
-  stack.add(
-    (next, context) => (request) => {
-      const failure = fail(String(context.commandName));
-      if (failure === undefined) return next(request);
-      const { name, httpStatusCode } = failure;
-      throw Object.assign(new Error(`injected: ${name}`), { name, $metadata: { httpStatusCode, attempts: 1 } });
-    },
-    { step: "initialize", name: "failRequests" },
-  );
-  return () => {
-    stack.remove("failRequests");
-  };
-};
 const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
 
 /** Makes SQS refuse the first message of the next requests that send several. */
