@@ -18,7 +18,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
   const split = createSplitUpload({ ...runtime, ...createUploads(runtime), sendSplit, sendParts });
   const handle = async (body: string, handOverAt: number): Promise<void> => {
     const { splits, isFromS3 } = parseSplitMessage(body);
-    for (const job of splits) await (isFromS3 ? sendSplit(job, job.offset) : split(job, handOverAt));
+    for (const job of splits) await (isFromS3 ? sendSplit(job) : split(job, handOverAt));
   };
   return queueWorker(runtime, handle, createSendAgain(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL));
 };

@@ -62,6 +62,11 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     return { lease_until: now + LEASE_MS, changed_at: now };
   };
   const claimed = () => ({ owner: randomUUID(), ...renewed() });
+  /** The claim before counts as one without progress, unless a busy store also kept its worker from giving it up. */
+  const stalled = (unreleasedSince: number | undefined) =>
+    unreleasedSince === undefined
+      ? { set: {}, add: { stalls: 1 } }
+      : { set: { stalls: 1, busy_since: unreleasedSince }, add: {} };
   /** @param isBusy whether the store, and not the work, kept the checkpoint from moving */
   const released = ({ busy_since: since }: Pick<UploadPart, "busy_since">, isBusy = false) => ({
     lease_until: 0,
@@ -93,19 +98,26 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     /** Claims the splitting of a job. */
     claimSplit: async (
       job: JobKey,
-      source: { readonly etag: string; readonly size: number; readonly parts: number },
+      source: {
+        readonly etag: string;
+        readonly size: number;
+        readonly parts: number;
+        readonly unreleasedSince?: number | undefined;
+      },
     ): Promise<Claim<UploadJob>> => {
       const claim = claimed();
+      const { set, add } = stalled(source.unreleasedSince);
       const item = await update({
         key: recordKeys.job(job),
         set: {
           ...claim,
+          ...set,
           status: "processing",
           source_etag: source.etag,
           source_size: source.size,
           part_count: source.parts,
         },
-        add: { epoch: 1, stalls: 1, offset: 0, row: 0, rows: 0 },
+        add: { epoch: 1, ...add, offset: 0, row: 0, rows: 0 },
         condition: [
           "attribute_exists(#next_check)",
           "attribute_not_exists(#published)",
@@ -150,19 +162,21 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
         (now) => now.published === true,
       ),
 
-    /** Claims a part. */
-    claimPart: async (job: UploadJob, number: number): Promise<Claim<UploadPart>> => {
+    /** Claims a part. @param unreleasedSince as in its message */
+    claimPart: async (job: UploadJob, number: number, unreleasedSince?: number): Promise<Claim<UploadPart>> => {
       const claim = claimed();
+      const { set, add } = stalled(unreleasedSince);
       const key = recordKeys.part(job, number);
       const item = await update({
         key,
         set: {
           ...claim,
+          ...set,
           number,
           state: "open",
           [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + PART_DAYS * DAY_SECONDS,
         },
-        add: { epoch: 1, stalls: 1, segment: 0, offset: 0, succeeded: 0, failed: 0 },
+        add: { epoch: 1, ...add, segment: 0, offset: 0, succeeded: 0, failed: 0 },
         condition:
           "attribute_not_exists(#pk) OR (#state = :open AND #lease_until < :now AND attribute_not_exists(#stop))",
         given: { open: "open", now: clock() },

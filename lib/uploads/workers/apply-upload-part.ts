@@ -10,7 +10,7 @@ import { createReportWriter } from "../files/failed-rows.ts";
 import { resultLine } from "../files/results.ts";
 import { createFrameWriter, readRows, readTableEntry, type RowText, tableEntry, windowsOf } from "../files/segment.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
-import { delayWhileBusy, type PartMessage, type SendParts, startOfPart } from "./upload-messages.ts";
+import { delayWhileBusy, type PartMessage, type SendParts, startOfPart, unreleased } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { formatOfJob } from "../job/job-format.ts";
@@ -241,7 +241,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       await finish(job, wholeRun);
       return;
     }
-    const claim = await store.claimPart(job, message.part);
+    const claim = await store.claimPart(job, message.part, message.unreleased_since);
     if (claim.state === "refused") {
       if (claim.record.state === "open" && !claim.record.stop) throw new HeldError("the part is being applied");
       await finish(job, wholeRun);
@@ -267,7 +267,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if (error instanceof ObjectGoneError) return failJob("the file was deleted before all rows were applied");
       const isBusy = error instanceof RowsPendingError || isUnavailable(error);
       // If rows were counted, the store was not busy all the time.
-      const waiting = counted > 0 ? { ...part, busy_since: 0 } : part;
+      const waiting = { ...part, busy_since: (counted === 0 && part.busy_since) || clock() };
       const isReleased = await store.releasePart(job, waiting, isBusy).then(
         () => true,
         () => false,
@@ -275,7 +275,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if (!isReleased) log.warn("could not release a part", { job: job.id });
       if (!isBusy) throw error;
       log.warn("a part waits for the store", { job: job.id, part: part.number, reason: codeOf(error) });
-      await sendParts(job, [part], delayWhileBusy(waiting, clock(), isReleased));
+      await sendParts(job, [isReleased ? waiting : unreleased(waiting)], delayWhileBusy(waiting, clock(), isReleased));
     } finally {
       if (counted > 0) onEnd(counted, job);
     }

@@ -6,7 +6,14 @@ import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createSegmentWriter } from "../files/segment.ts";
 import type { FinishUpload } from "./finish-upload.ts";
-import { delayWhileBusy, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
+import {
+  delayWhileBusy,
+  type SendParts,
+  type SendSplit,
+  type SplitMessage,
+  startOfPart,
+  unreleased,
+} from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
 import { formatOfJob, mappingOf } from "../job/job-format.ts";
 import {
@@ -110,7 +117,7 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       savedAt = clock();
       if (!isLate) continue;
       await store.releaseSplit(job);
-      await sendSplit(job, job.offset);
+      await sendSplit(job);
       return null;
     }
     if (progress.row === 0) throw new InvalidFileError("the file is empty");
@@ -131,8 +138,8 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
     await finish(job);
   };
 
-  return async (key: JobKey, handOverAt: number): Promise<void> => {
-    const job = await store.readJob(key);
+  return async (message: SplitMessage, handOverAt: number): Promise<void> => {
+    const job = await store.readJob(message);
     if (!job || isEnded(job)) return;
     if (job.stopping || job.published) {
       await finish(job);
@@ -145,7 +152,11 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       return fail(job, "the file was replaced while it was read");
     }
 
-    const claim = await store.claimSplit(job, { ...source, parts: job.part_count ?? partCount(source.size) });
+    const claim = await store.claimSplit(job, {
+      ...source,
+      parts: job.part_count ?? partCount(source.size),
+      unreleasedSince: message.unreleased_since,
+    });
     if (claim.state === "refused") {
       if (isEnded(claim.record) || claim.record.published || claim.record.stopping) return;
       throw new HeldError("the file is being split");
@@ -163,14 +174,15 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       if (failure !== undefined) return fail(record, failure);
       if (error instanceof LeaseLostError) throw error;
       const isBusy = isUnavailable(error);
-      const isReleased = await store.releaseSplit(record, isBusy).then(
+      const waiting = { ...record, busy_since: record.busy_since || clock() };
+      const isReleased = await store.releaseSplit(waiting, isBusy).then(
         () => true,
         () => false,
       );
       if (!isReleased) log.warn("could not release a split", { job: record.id });
       if (!isBusy) throw error;
       log.warn("a split waits for the store", { job: record.id, reason: codeOf(error) });
-      await sendSplit(record, record.offset, delayWhileBusy(record, clock(), isReleased));
+      await sendSplit(isReleased ? waiting : unreleased(waiting), delayWhileBusy(waiting, clock(), isReleased));
     }
   };
 };

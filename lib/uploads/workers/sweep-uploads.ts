@@ -119,7 +119,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
       await fail(job, isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again");
       return { wait: CHECK_EVERY_MS, ages: NO_AGES };
     }
-    await sendSplit(job, job.offset);
+    await sendSplit(job);
     const arrived = isForm ? file.writtenAt.getTime() : Date.parse(job.created_at);
     return { wait: CHECK_AFTER_SENDING_MS, ages: { ...NO_AGES, fileSeconds: (now - arrived) / 1000 } };
   };
@@ -127,7 +127,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
   /** Checks a job whose file is being read. @returns milliseconds until the next check */
   const sweepReading = async (job: UploadJob, now: number): Promise<number> => {
     if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
-    await sendSplit(job, job.offset);
+    await sendSplit(job);
     return CHECK_AFTER_SENDING_MS;
   };
 

@@ -5,12 +5,23 @@ import { chunksOf } from "../../concurrency.ts";
 import { StoreBusyError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
-import { type JobKey, LEASE_MS, type UploadPart } from "../job/upload-record.ts";
+import { type JobKey, LEASE_MARGIN_MS, LEASE_MS, type UploadPart } from "../job/upload-record.ts";
 
 const jobFields = { organization: z.string(), id: z.string() };
 
-const splitMessageSchema = z.object({ ...jobFields, offset: z.int() });
-const partMessageSchema = z.object({ ...jobFields, part: z.int(), segment: z.int(), offset: z.int() });
+/**
+ * What a worker that could not give up its claim tells the next one: since when a busy store has kept the checkpoint from
+ * moving, in milliseconds since the epoch.
+ */
+const unreleasedSince = z.number().optional();
+const splitMessageSchema = z.object({ ...jobFields, offset: z.int(), unreleased_since: unreleasedSince });
+const partMessageSchema = z.object({
+  ...jobFields,
+  part: z.int(),
+  segment: z.int(),
+  offset: z.int(),
+  unreleased_since: unreleasedSince,
+});
 const s3EventSchema = z.object({
   Records: z.array(z.object({ s3: z.object({ object: z.object({ key: z.string() }) }) })),
 });
@@ -64,34 +75,50 @@ const STALL_DELAY_SECONDS = 15;
 export const delayAfter = (stalls: number): number =>
   stalls === 0 ? 0 : Math.min(DELAY_MAX_SECONDS, STALL_DELAY_SECONDS * 2 ** (stalls - 1));
 
-/** The first wait for a busy store, and the longest, which is as long as a lease. */
-const BUSY_DELAY_SECONDS = { least: 2, most: LEASE_MS / 1000 };
+/** The first wait for a busy store, and the longest. */
+const BUSY_DELAY_SECONDS = { least: 2, most: 30 };
+/** Then a claim that could not be given up has ended, by the clock of any worker. */
+const UNRELEASED_DELAY_SECONDS = (LEASE_MS + LEASE_MARGIN_MS) / 1000;
 
 /**
- * Delay in seconds before the next attempt at what a busy store kept from moving: as long as it has been so, but not
- * before a lease ends that could not be given up.
+ * Delay in seconds before the next attempt at what a busy store keeps from moving: as long as it has been so.
  * @param now milliseconds since the epoch
+ * @param isReleased whether the claim could be given up
  */
 export const delayWhileBusy = (
   { busy_since: since }: Pick<UploadPart, "busy_since">,
   now: number,
   isReleased: boolean,
-) => {
+): number => {
   const { least, most } = BUSY_DELAY_SECONDS;
-  const busy = since === 0 ? 0 : Math.ceil((now - since) / 1000);
-  return isReleased ? Math.min(most, Math.max(least, busy)) : most;
+  if (!isReleased) return UNRELEASED_DELAY_SECONDS;
+  return Math.min(most, Math.max(least, Math.ceil((now - since) / 1000)));
 };
+
+/** What is sent for a job or part whose claim could not be given up. */
+export const unreleased = <T extends Pick<UploadPart, "busy_since">>(claimed: T) => ({
+  ...claimed,
+  unreleased_since: claimed.busy_since,
+});
 
 /** Sends a `SplitMessage`. Its group is the organization, so that organizations take turns in the queue. */
 export const createSplitSender =
   ({ sqs, environment }: RuntimeWith<"splitQueue">) =>
-  async (job: JobKey, offset: number, delaySeconds = 0): Promise<void> => {
-    const message: SplitMessage = { organization: job.organization, id: job.id, offset };
+  async (
+    { organization, id, offset, unreleased_since }: JobKey & Pick<SplitMessage, "offset" | "unreleased_since">,
+    delaySeconds = 0,
+  ): Promise<void> => {
+    const message: SplitMessage = {
+      organization,
+      id,
+      offset,
+      ...(unreleased_since !== undefined && { unreleased_since }),
+    };
     await sqs.send(
       new SendMessageCommand({
         QueueUrl: environment.SPLIT_QUEUE_URL,
         MessageBody: JSON.stringify(message),
-        MessageGroupId: job.organization,
+        MessageGroupId: organization,
         DelaySeconds: delaySeconds,
       }),
     );
@@ -102,6 +129,8 @@ export interface PartPosition {
   readonly number: number;
   readonly segment: number;
   readonly offset: number;
+  /** As in the message. */
+  readonly unreleased_since?: number;
 }
 
 /** The position of a part before its first row. */
@@ -115,8 +144,16 @@ const SEND_ATTEMPTS = 4;
 /** Sends a `PartMessage` for each part, in the group of the organization. */
 export const createPartSender = ({ sqs, environment }: RuntimeWith<"partsQueue">) => {
   const send = async (job: JobKey, parts: readonly PartPosition[], delaySeconds: number): Promise<void> => {
-    let Entries = parts.map(({ number, segment, offset }) => {
-      const message: PartMessage = { organization: job.organization, id: job.id, part: number, segment, offset };
+    let Entries = parts.map(({ number, segment, offset, unreleased_since }) => {
+      const { organization, id } = job;
+      const message: PartMessage = {
+        organization,
+        id,
+        part: number,
+        segment,
+        offset,
+        ...(unreleased_since !== undefined && { unreleased_since }),
+      };
       return {
         Id: String(number),
         MessageBody: JSON.stringify(message),

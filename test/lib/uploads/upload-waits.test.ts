@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
+import { LEASE_MARGIN_MS, LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
 import { failRequests } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
@@ -44,6 +44,7 @@ const eventOf = ({ body, attributes = {} }: Sent) => {
 
 const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
 const WRITES = /^(BatchExecuteStatement|PutItem|Put)Command$/;
+const forbidden = { name: "AccessDeniedException", httpStatusCode: 400 };
 /** Time that each refused request takes the client. */
 const REFUSAL_MS = 4000;
 const WORKER_MS = 120_000;
@@ -118,7 +119,27 @@ describe("a worker that is refused", () => {
     });
     await work("apply");
     stop();
-    expect(sent.at(-1)?.delay).toBe(LEASE_MS / 1000);
+    expect(sent.at(-1)?.delay).toBe((LEASE_MS + LEASE_MARGIN_MS) / 1000);
+    await work("apply");
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
+  });
+
+  it.each(["apply", "split"] as const)("is never the reason that its job fails: %s", async (worker) => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(WORKER_MS));
+    if (worker === "apply") await work("split");
+    for (let run = 0; run < 2 * RUNS; run++) {
+      let updates = 0;
+      // The claim succeeds, and nothing after it.
+      const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+        if (!WRITES.test(command) && !(command.startsWith("Update") && updates++ > 0)) return undefined;
+        uploads.clock.advance(REFUSAL_MS);
+        return forbidden;
+      });
+      await work(worker);
+      stop();
+    }
+    if (worker === "split") await work("split");
     await work("apply");
     expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
   });

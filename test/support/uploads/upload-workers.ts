@@ -54,7 +54,7 @@ export const createWorkers = (runtime: TestRuntime) => {
     handle: async (body: string, handOverAt: number): Promise<void> => {
       const message = parseUploadMessage(body);
       if ("part" in message) return apply(message.part, handOverAt);
-      for (const job of message.splits) await (message.isFromS3 ? shared.sendSplit(job, 0) : split(job, handOverAt));
+      for (const job of message.splits) await (message.isFromS3 ? shared.sendSplit(job) : split(job, handOverAt));
     },
     sweep: createSweepUploads(shared),
     /** Creates a job and writes its file to the bucket. */
