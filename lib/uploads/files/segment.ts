@@ -76,7 +76,10 @@ export const createFrameWriter = () => {
 /** Collects rows and makes segments of them, one after the other. */
 export const createSegmentWriter = (parts: number) => {
   const blocks = Array.from({ length: parts }, createFrameWriter);
+  const tableBytes = WORD * (parts + 1);
   let size = 0;
+  /** The memory of all segments: V8 would let several of them wait before it collects them. */
+  let segment = Buffer.alloc(0);
   return {
     add: (part: number, frame: Frame): void => {
       blocks[part]?.add(frame);
@@ -84,19 +87,18 @@ export const createSegmentWriter = (parts: number) => {
     },
     /** Size of all blocks in bytes. */
     size: (): number => size,
-    /** Returns the segment, and begins an empty one. */
+    /** Returns the segment, valid until the next one is taken, and begins an empty one. */
     take: (): Buffer => {
-      const table = Buffer.allocUnsafe(WORD * (parts + 1));
-      let offset = table.length;
+      if (tableBytes + size > segment.length) segment = Buffer.allocUnsafe(tableBytes + size);
+      let offset = tableBytes;
       for (const [part, block] of blocks.entries()) {
-        table.writeUInt32LE(offset, WORD * part);
-        offset += block.bytes().length;
+        segment.writeUInt32LE(offset, WORD * part);
+        offset += block.bytes().copy(segment, offset);
+        block.clear();
       }
-      table.writeUInt32LE(offset, WORD * parts);
-      const segment = Buffer.concat([table, ...blocks.map((block) => block.bytes())], offset);
-      for (const block of blocks) block.clear();
+      segment.writeUInt32LE(offset, WORD * parts);
       size = 0;
-      return segment;
+      return segment.subarray(0, offset);
     },
   };
 };
