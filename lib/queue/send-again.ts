@@ -1,15 +1,14 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import * as z from "zod";
+import { BUSY_DELAY_SECONDS } from "../backoff.ts";
 
-/** The first wait, which is enough after a single refusal. Each later one is twice as long, up to that of an outage. */
-const DELAY_SECONDS = { least: 2, most: 30 };
 /** Attribute of a message that was sent again: how often. */
 const TIMES = "times_sent_again";
 
 const groupSchema = z.object({ organization: z.string() });
 
-/** Sends a message again. */
+/** Sends a message again; it waits twice as long each time. */
 export type SendAgain = (message: Pick<SQSRecord, "body" | "messageAttributes">) => Promise<void>;
 
 /** Sends a message to a queue again, later and in the group of its organization. @param queueUrl of the queue it came from */
@@ -22,7 +21,7 @@ export const createSendAgain =
       new SendMessageCommand({
         QueueUrl: queueUrl,
         MessageBody: body,
-        DelaySeconds: Math.min(DELAY_SECONDS.most, DELAY_SECONDS.least * 2 ** times),
+        DelaySeconds: Math.min(BUSY_DELAY_SECONDS.most, BUSY_DELAY_SECONDS.least * 2 ** times),
         MessageAttributes: { [TIMES]: { DataType: "Number", StringValue: String(times + 1) } },
         ...(data && { MessageGroupId: data.organization }),
       }),

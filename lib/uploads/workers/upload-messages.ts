@@ -1,6 +1,6 @@
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import { backOff } from "../../backoff.ts";
+import { backOff, BUSY_DELAY_SECONDS } from "../../backoff.ts";
 import { chunksOf } from "../../concurrency.ts";
 import { StoreBusyError } from "../../errors.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
@@ -75,8 +75,6 @@ const STALL_DELAY_SECONDS = 15;
 export const delayAfter = (stalls: number): number =>
   stalls === 0 ? 0 : Math.min(DELAY_MAX_SECONDS, STALL_DELAY_SECONDS * 2 ** (stalls - 1));
 
-/** The first wait for a busy store, and the longest. */
-const BUSY_DELAY_SECONDS = { least: 2, most: 30 };
 /** Then a claim that could not be given up has ended, by the clock of any worker. */
 const UNRELEASED_DELAY_SECONDS = (LEASE_MS + LEASE_MARGIN_MS) / 1000;
 
