@@ -67,11 +67,11 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     unreleasedSince === undefined
       ? { set: {}, add: { stalls: 1 } }
       : { set: { stalls: 1, busy_since: unreleasedSince }, add: {} };
-  /** @param isBusy whether the store, and not the work, kept the checkpoint from moving */
+  /** @param isBusy whether the store, and not the work, has kept the checkpoint from moving, since the record's `busy_since` */
   const released = ({ busy_since: since }: Pick<UploadPart, "busy_since">, isBusy = false) => ({
     lease_until: 0,
     changed_at: clock(),
-    ...(isBusy && { stalls: 0, busy_since: since === 0 ? clock() : since }),
+    ...(isBusy && { stalls: 0, busy_since: since }),
   });
   const moved = () => ({ stalls: 0, busy_since: 0 });
 

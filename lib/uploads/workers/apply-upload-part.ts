@@ -10,7 +10,7 @@ import { createReportWriter } from "../files/failed-rows.ts";
 import { resultLine } from "../files/results.ts";
 import { createFrameWriter, readRows, readTableEntry, type RowText, tableEntry, windowsOf } from "../files/segment.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
-import { delayWhileBusy, type PartMessage, type SendParts, startOfPart, unreleased } from "./upload-messages.ts";
+import { type PartMessage, retryOf, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { formatOfJob } from "../job/job-format.ts";
@@ -275,7 +275,8 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if (!isReleased) log.warn("could not release a part", { job: job.id });
       if (!isBusy) throw error;
       log.warn("a part waits for the store", { job: job.id, part: part.number, reason: codeOf(error) });
-      await sendParts(job, [isReleased ? waiting : unreleased(waiting)], delayWhileBusy(waiting, clock(), isReleased));
+      const { sent, delaySeconds } = retryOf(waiting, clock(), isReleased);
+      await sendParts(job, [sent], delaySeconds);
     } finally {
       if (counted > 0) onEnd(counted, job);
     }

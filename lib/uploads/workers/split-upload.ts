@@ -6,14 +6,7 @@ import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createSegmentWriter } from "../files/segment.ts";
 import type { FinishUpload } from "./finish-upload.ts";
-import {
-  delayWhileBusy,
-  type SendParts,
-  type SendSplit,
-  type SplitMessage,
-  startOfPart,
-  unreleased,
-} from "./upload-messages.ts";
+import { retryOf, type SendParts, type SendSplit, type SplitMessage, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
 import { formatOfJob, mappingOf } from "../job/job-format.ts";
 import {
@@ -182,7 +175,8 @@ export const createSplitUpload = (dependencies: SplitDependencies) => {
       if (!isReleased) log.warn("could not release a split", { job: record.id });
       if (!isBusy) throw error;
       log.warn("a split waits for the store", { job: record.id, reason: codeOf(error) });
-      await sendSplit(isReleased ? waiting : unreleased(waiting), delayWhileBusy(waiting, clock(), isReleased));
+      const { sent, delaySeconds } = retryOf(waiting, clock(), isReleased);
+      await sendSplit(sent, delaySeconds);
     }
   };
 };

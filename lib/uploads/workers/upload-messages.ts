@@ -79,25 +79,16 @@ export const delayAfter = (stalls: number): number =>
 const UNRELEASED_DELAY_SECONDS = (LEASE_MS + LEASE_MARGIN_MS) / 1000;
 
 /**
- * Delay in seconds before the next attempt at what a busy store keeps from moving: as long as it has been so.
+ * What is sent for a job or part that a busy store keeps from moving, and its delay: as long as it has been so, or until
+ * the lease ends if the claim could not be given up.
  * @param now milliseconds since the epoch
- * @param isReleased whether the claim could be given up
  */
-export const delayWhileBusy = (
-  { busy_since: since }: Pick<UploadPart, "busy_since">,
-  now: number,
-  isReleased: boolean,
-): number => {
+export const retryOf = <T extends Pick<UploadPart, "busy_since">>(claimed: T, now: number, isReleased: boolean) => {
+  const { busy_since: since } = claimed;
+  if (!isReleased) return { sent: { ...claimed, unreleased_since: since }, delaySeconds: UNRELEASED_DELAY_SECONDS };
   const { least, most } = BUSY_DELAY_SECONDS;
-  if (!isReleased) return UNRELEASED_DELAY_SECONDS;
-  return Math.min(most, Math.max(least, Math.ceil((now - since) / 1000)));
+  return { sent: claimed, delaySeconds: Math.min(most, Math.max(least, Math.ceil((now - since) / 1000))) };
 };
-
-/** What is sent for a job or part whose claim could not be given up. */
-export const unreleased = <T extends Pick<UploadPart, "busy_since">>(claimed: T) => ({
-  ...claimed,
-  unreleased_since: claimed.busy_since,
-});
 
 /** Sends a `SplitMessage`. Its group is the organization, so that organizations take turns in the queue. */
 export const createSplitSender =
