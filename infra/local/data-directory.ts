@@ -1,8 +1,9 @@
 import {
   chmodSync,
-  createWriteStream,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   statSync,
   truncateSync,
@@ -10,7 +11,6 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 
@@ -30,10 +30,10 @@ export interface DataDirectory {
   readonly objects: string;
   /** File of `NAME=value` lines for the command lines. */
   readonly environmentFile: string;
-  /** Everything that the functions print. */
-  readonly log: Writable;
+  /** File descriptor of the log: everything that the functions print. */
+  readonly log: number;
   /** Unlocks the directory for other local stacks. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** Path of the environment file in a data directory. */
@@ -94,14 +94,9 @@ const makePrivateFile = (file: string): void => {
   else writeFileSync(file, "", { mode: PRIVATE_FILE, flag: "a" });
 };
 
-const openLog = (file: string): Writable => {
+const openLog = (file: string): number => {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(file);
-  const log = createWriteStream(file, { flags: "a" });
-  // Every instance of a function writes to it.
-  log.setMaxListeners(0);
-  // If the disk is full, log lines are lost and the service continues.
-  log.on("error", () => {});
-  return log;
+  return openSync(file, "a");
 };
 
 /**
@@ -141,8 +136,8 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
       objects,
       environmentFile: environmentFileOf(path),
       log,
-      close: async () => {
-        await new Promise<void>((done) => log.end(() => done()));
+      close: () => {
+        closeSync(log);
         locked.close();
       },
     };

@@ -5,6 +5,8 @@ export interface InstanceData {
   readonly handlerName: string;
   /** Directory that keeps the compiled code for the next instance. @default none */
   readonly compileCache: string | undefined;
+  /** File descriptors of the log. */
+  readonly log: readonly number[];
   readonly context: {
     readonly functionName: string;
     readonly functionVersion: string;

@@ -30,7 +30,7 @@ const invoke = async (name: string | undefined, eventFile: string | undefined): 
     const names = definitions.map((one) => one.name.slice(stackName.length + 1));
     throw new LocalStackError(`the template has no function ${name}; name one of ${names.join(", ")}`);
   }
-  const target = createLambdaFunction(definition, process.stderr);
+  const target = createLambdaFunction(definition, [process.stderr.fd]);
   try {
     const invocation = await target.invoke(payload);
     const result: unknown = invocation.ok ? JSON.parse(invocation.payload) : invocation.error;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { YOUNG_GENERATION_MB } from "../constructs/function-memory.ts";
 import type { FunctionError, InstanceData, InstanceResponse, InstanceRequest } from "./instance-messages.ts";
+import { writeLog } from "./log.mjs";
 
 /** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
@@ -82,13 +82,14 @@ const environmentOf = ({ name, memoryMb, handler, directory, environment }: Func
   ...environment,
 });
 
-const startInstance = (definition: FunctionDefinition, log: Writable): Instance => {
+const startInstance = (definition: FunctionDefinition, log: readonly number[]): Instance => {
   const { name, arn, directory, handler, memoryMb, timeoutSeconds } = definition;
   const [file = "index", handlerName = "handler"] = handler.split(".");
   const data: InstanceData = {
     file: join(directory, `${file}.js`),
     handlerName,
     compileCache: definition.compileCache,
+    log,
     context: {
       functionName: name,
       functionVersion: "$LATEST",
@@ -106,11 +107,10 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
     argv: [],
     // A worker thread ignores the limits in NODE_OPTIONS.
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    // The instance itself writes to the log.
     stdout: true,
     stderr: true,
   });
-  worker.stdout.pipe(log, { end: false });
-  worker.stderr.pipe(log, { end: false });
 
   let alive = true;
   let finish: ((invocation: Invocation) => void) | undefined;
@@ -176,10 +176,11 @@ const startInstance = (definition: FunctionDefinition, log: Writable): Instance 
 /**
  * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
  * time that end the instance. An instance is started when none is idle or soon will be, and kept for the next event.
+ * @param log file descriptors that everything printed is written to; to be open for as long as the function
  */
 export const createLambdaFunction = (
   definition: FunctionDefinition,
-  log: Writable,
+  log: readonly number[],
   idleMs = IDLE_MS,
 ): LambdaFunction => {
   const instances = new Set<Instance>();
@@ -239,9 +240,8 @@ export const createLambdaFunction = (
     }
   };
   const report = ({ errorType, errorMessage, trace }: FunctionError, requestId: string): void => {
-    log.write(
-      `${JSON.stringify({ level: "ERROR", function: definition.name, requestId, errorType, errorMessage, trace })}\n`,
-    );
+    const line = { level: "ERROR", function: definition.name, requestId, errorType, errorMessage, trace };
+    writeLog(log, `${JSON.stringify(line)}\n`);
   };
 
   return {

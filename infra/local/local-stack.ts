@@ -1,4 +1,3 @@
-import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -102,18 +101,6 @@ const failureOf = (engines: Readonly<Record<string, Pick<DynamoDbEngine | Fauxqs
     }),
   );
 
-/** A log whose lines are printed too. */
-const printed = (log: Writable): Writable => {
-  const both = new Writable({
-    write: (chunk, encoding, written) => {
-      process.stderr.write(chunk);
-      log.write(chunk, encoding, () => written());
-    },
-  });
-  // Every instance of a function writes to it.
-  return both.setMaxListeners(0);
-};
-
 /** Starts the pollers and schedules that invoke the workers. @returns a function that stops them */
 const startWorkers = (
   template: ResolvedTemplate,
@@ -208,7 +195,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     sqs: sqsEndpoint,
   });
   const definitions = functionsOf(template, directory, platform);
-  const log = verbose ? printed(data.log) : data.log;
+  const log = verbose ? [data.log, process.stderr.fd] : [data.log];
   const functions = new Map(definitions.map((definition) => [definition.name, createLambdaFunction(definition, log)]));
   started.defer(async () => {
     await Promise.all([...functions.values()].map((one) => one.stop()));

@@ -3,7 +3,6 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { PassThrough } from "node:stream";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
@@ -48,10 +47,9 @@ describe("the build", () => {
     const environment = Object.fromEntries(
       Object.entries({ ...process.env, ...variables }).map(([key, value]) => [key, String(value)]),
     );
-    const log = new PassThrough().resume();
     const target = createLambdaFunction(
       { ...FUNCTION, name, arn: name, directory: join(outdir, name), environment },
-      log,
+      [],
     );
     onTestFinished(() => target.stop());
     expect(await target.invoke(JSON.stringify(payload))).toMatchObject({ ok: false, error: { errorType } });

@@ -26,12 +26,12 @@ test("is made where it is missing", async () => {
   const directory = join(temporaryDirectory(), "a/b");
   const data = await openDataDirectory(directory);
   expect(data.path).toBe(directory);
-  await data.close();
+  data.close();
 });
 
 test("and what is in it can only be read by this user, also what was there before", async () => {
   const directory = join(temporaryDirectory(), "made");
-  await (await openDataDirectory(directory)).close();
+  (await openDataDirectory(directory)).close();
   const modesOf = () =>
     ["", ...readdirSync(directory, { recursive: true, encoding: "utf8" })].map((name) => {
       const { mode } = statSync(join(directory, name));
@@ -46,14 +46,14 @@ test("and what is in it can only be read by this user, also what was there befor
   );
   expect(modesOf().filter(([, mode]) => !/^[67]00$/.test(mode ?? ""))).toEqual([]);
   for (const [name = "", mode] of modesOf()) if (name !== "") chmodSync(join(directory, name), `${mode?.[0]}55`);
-  await (await openDataDirectory(directory)).close();
+  (await openDataDirectory(directory)).close();
   expect(modesOf().filter(([, mode]) => !/^[67]00$/.test(mode ?? ""))).toEqual([]);
 });
 
 test("that others use too keeps its mode", async () => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o755);
-  await (await openDataDirectory(directory)).close();
+  (await openDataDirectory(directory)).close();
   expect(statSync(directory).mode & 0o777).toBe(0o755);
 });
 
@@ -65,18 +65,18 @@ test("belongs to one local stack at a time, until that one ends, even by a kill 
   );
   holder.kill("SIGKILL");
   await once(holder, "exit");
-  await (await openDataDirectory(directory)).close();
+  (await openDataDirectory(directory)).close();
 });
 
 test("is not opened while an engine of before still has its file", async () => {
   const directory = temporaryDirectory();
   const data = await openDataDirectory(directory);
-  await data.close();
+  data.close();
   const engine = await startDynamoDbEngine({ file: data.dynamodbFile });
   const opening = openDataDirectory(directory);
   setTimeout(() => void engine.stop(), 300);
   const from = Date.now();
-  await (await opening).close();
+  (await opening).close();
   expect(Date.now() - from).toBeGreaterThan(250);
 });
 

@@ -154,8 +154,20 @@ test("keeps the compiled code for the next instance", async () => {
   await expect.poll(() => files().length).toBe(1);
 });
 
-test("logs what a function prints", async () => {
-  const printing = writtenFunction("printing", "exports.handler = async () => { console.log('hello from inside'); }");
-  await printing.invoke("{}");
-  await expect.poll(printing.printed).toContain("hello from inside");
+test("logs what a function prints before it responds", async () => {
+  const source = `exports.handler = async () => {
+    console.log("hello");
+    console.error("from %s", "inside");
+    await new Promise((done) => process.stdout.write("to the end", "utf8", done));
+  }`;
+  const printing = writtenFunction("printing", source);
+  expect(await printing.invoke("{}")).toMatchObject({ ok: true });
+  expect(printing.printed()).toBe("hello\nfrom inside\nto the end");
+});
+
+test("logs what a function printed before its instance ended", async () => {
+  const source = "exports.handler = async () => { console.log('so far'); for (;;) {} }";
+  const endless = writtenFunction("endless", source, { timeoutSeconds: 1 });
+  expect(await endless.invoke("{}")).toMatchObject({ ok: false });
+  expect(endless.printed()).toMatch(/^so far\n/);
 });

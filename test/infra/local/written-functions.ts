@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import {
   createLambdaFunction,
@@ -26,9 +25,8 @@ export const writtenFunction = (
   const directory = join(temporaryDirectory(), name);
   mkdirSync(directory);
   writeFileSync(join(directory, "index.js"), source);
-  const log = new PassThrough();
-  let printed = "";
-  log.on("data", (chunk) => (printed += String(chunk)));
+  const logFile = join(directory, "log");
+  const log = openSync(logFile, "a");
   const made = createLambdaFunction(
     {
       name,
@@ -41,9 +39,12 @@ export const writtenFunction = (
       concurrency: 2,
       ...settings,
     },
-    log,
+    [log],
     idleMs,
   );
-  onTestFinished(() => made.stop());
-  return { ...made, printed: () => printed };
+  onTestFinished(async () => {
+    await made.stop();
+    closeSync(log);
+  });
+  return { ...made, printed: () => readFileSync(logFile, "utf8") };
 };
