@@ -16,6 +16,7 @@ const BODY_MAX_BYTES = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
 /** A body that is too large is read to its end, so that the client gets the response; above this size it is cut off. */
 const DRAINED_MAX_BYTES = 256 * 1024 * 1024;
+const NO_BODY = Buffer.alloc(0);
 /** Longer than clients keep idle connections, so that the gateway closes none on which a request may arrive. */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -34,8 +35,10 @@ export interface GatewayOptions {
   readonly port: number;
 }
 
-/** Reads a body to its end. @returns undefined if it is larger than the gateway accepts */
+/** Reads a body to its end, if there is one. @returns undefined if it is larger than the gateway accepts */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
+  const { "content-length": length, "transfer-encoding": coding } = message.headers;
+  if (coding === undefined && Number(length ?? 0) === 0) return NO_BODY;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of message as AsyncIterable<Buffer>) {

@@ -26,7 +26,11 @@ const isBinary = (mediaType: string | undefined, binaryMediaTypes: readonly stri
 /** Values by name, in their original order. */
 const group = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
   const groups = new Map<string, string[]>();
-  for (const [name, value] of pairs) groups.set(name, [...(groups.get(name) ?? []), value]);
+  for (const [name, value] of pairs) {
+    const values = groups.get(name);
+    if (values === undefined) groups.set(name, [value]);
+    else values.push(value);
+  }
   return Object.fromEntries(groups);
 };
 
@@ -46,8 +50,9 @@ const headersOf = (message: IncomingMessage, sourceIp: string): Record<string, s
   ]);
 };
 
+/** `22/Nov/2026:20:09:19 +0000` of `Sun, 22 Nov 2026 20:09:19 GMT`. */
 const requestTime = (at: Date): string => {
-  const [, day, month, year, time] = /^\w+, (\d+) (\w+) (\d+) (\S+)/.exec(at.toUTCString()) ?? [];
+  const [, day, month, year, time] = at.toUTCString().split(" ");
   return `${day}/${month}/${year}:${time} +0000`;
 };
 

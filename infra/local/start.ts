@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
 import * as z from "zod";
 import { originSchema } from "../settings/stage-settings.ts";
 import { LocalStackError } from "./local-stack-error.ts";
@@ -59,6 +60,8 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
 
 /** What `npm start` runs. */
 const start = async (): Promise<void> => {
+  // The flag in package.json is for the heap of this thread. It would overrule the limits of the functions' threads.
+  setFlagsFromString("--max-semi-space-size=0");
   const awsTermsSeed = awsTermsSeedOf();
   const stack = await startLocalStack({
     port: portOf(process.env["PORT"] ?? "3000"),
