@@ -64,5 +64,6 @@ export const openExportFile = async (file: string, source: Source) => {
       await rename(partial, file);
       await rm(placeFile, { force: true });
     },
+    [Symbol.asyncDispose]: (): Promise<void> => handle.close(),
   };
 };

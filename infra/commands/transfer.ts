@@ -28,7 +28,7 @@ export const exportTo = async (
   organization: string,
   { file, json, "dry-run": dryRun }: TransferOptions,
 ): Promise<string | undefined> => {
-  const toFile =
+  await using toFile =
     file === undefined || dryRun
       ? undefined
       : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE });

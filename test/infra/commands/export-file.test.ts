@@ -21,7 +21,8 @@ afterEach(() => rm(directory, { recursive: true }));
 
 /** Exports into the file, as far as so many pages. */
 const exportTo = async (source = SOURCE, pagesMax = Infinity): Promise<boolean> => {
-  const { from, write, keepPlace, finish } = await openExportFile(file, source);
+  await using opened = await openExportFile(file, source);
+  const { from, write, keepPlace, finish } = opened;
   let pages = 0;
   const onWritten = async (place: Parameters<typeof keepPlace>[0]): Promise<void> => {
     if (++pages > pagesMax) throw new Error("interrupted");
