@@ -20,35 +20,26 @@ const batchAlternatives = (batch: Json): Json => {
 };
 
 const quoted = (name: string): string => name.replaceAll(".", String.raw`\.`);
-const oneOf = (names: readonly string[], more: readonly string[] = []): string =>
-  `^(${[...names.map(quoted), ...more].join("|")})$`;
 
 /** A mapping has sources of its own, or is that of an earlier upload. */
 const mappingAlternatives = ({ description, ...mapping }: Json): Json => {
-  const { from, fields, event, ...properties } = mapping["properties"] as Properties;
-  const targets = (sources: Json | undefined, pattern: string): Json => ({
-    ...sources,
-    properties: { external_id: sources?.["additionalProperties"] },
-    propertyNames: { type: "string", pattern },
-    required: ["external_id"],
-  });
+  const { from, ...properties } = mapping["properties"] as Properties;
   return {
     description,
     anyOf: [
-      {
-        title: "Mapping",
-        ...mapping,
-        properties: {
-          fields: targets(fields, oneOf(ITEM_FIELD_NAMES, [`${quoted(ATTRIBUTE_PREFIX)}.+`])),
-          event: targets(event, oneOf(EVENT_FIELD_NAMES)),
-          ...properties,
-        },
-        required: ["fields"],
-      },
+      { title: "Mapping", ...mapping, properties, required: ["fields"] },
       { title: "Mapping of an earlier upload", ...mapping, properties: { from }, required: ["from"] },
     ],
   };
 };
+
+/** The fields that sources may be of. */
+const withTargets = (sources: Json, names: readonly string[], more: readonly string[] = []): Json => ({
+  ...sources,
+  properties: { external_id: sources["additionalProperties"] },
+  propertyNames: { type: "string", pattern: `^(${[...names.map(quoted), ...more].join("|")})$` },
+  required: ["external_id"],
+});
 
 const ORIGINS = ["column", "columns", "value", "first_of"];
 
@@ -63,12 +54,16 @@ export const withAlternatives = (schemas: Json): Json => {
   const {
     ApplyWorkItemBatchRequest: batch,
     WorkItemUploadMapping: mapping,
+    WorkItemUploadMappingFields: fields,
+    WorkItemUploadMappingEvent: event,
     WorkItemUploadMappingSource: source,
   } = schemas as Properties;
   return {
     ...schemas,
     ApplyWorkItemBatchRequest: batchAlternatives(batch ?? {}),
     WorkItemUploadMapping: mappingAlternatives(mapping ?? {}),
+    WorkItemUploadMappingFields: withTargets(fields ?? {}, ITEM_FIELD_NAMES, [`${quoted(ATTRIBUTE_PREFIX)}.+`]),
+    WorkItemUploadMappingEvent: withTargets(event ?? {}, EVENT_FIELD_NAMES),
     WorkItemUploadMappingSource: sourceAlternatives(source ?? {}),
   };
 };

@@ -1,5 +1,5 @@
 import type { OpenApiDocument } from "./document.ts";
-import { isObject, type Json, propertiesOf, requiredOf } from "./schema-form.ts";
+import { isObject, type Json, propertiesOf, requiredOf, signsOf } from "./schema-form.ts";
 
 /** A property's type. One that may be left out may be undefined too: JSON has neither. */
 const valueOf = (type: string, isRequired: boolean): string => (isRequired ? `: ${type};` : `?: ${type} | undefined;`);
@@ -40,6 +40,8 @@ const typeOfKind = (type: unknown, schema: Json): string => {
   if (type === "object") return objectType(schema);
   if (type === "array") return `(${typeOf(schema["items"])})[]`;
   if (schema["format"] === "binary") return "Blob";
+  const signs = signsOf(schema);
+  if (signs.length > 0) return union(signs.map(literal));
   return (typeof type === "string" ? SCALARS[type] : undefined) ?? "unknown";
 };
 

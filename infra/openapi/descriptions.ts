@@ -97,8 +97,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
   },
   WorkItemUploadMapping: {
     "": "How the columns of a file become work items: `fields` and what belongs to it, or `from` alone. Extension.",
+    fields: "Where the fields of an item come from.",
+    event: "Where the fields of one event a row come from.",
     delimiter: "What separates the cells of a row.",
   },
+  WorkItemUploadMappingFields: { "": "Sources of an item's fields; that of `external_id` is required." },
+  WorkItemUploadMappingEvent: { "": "Sources of the fields of one event a row; that of `external_id` is required." },
   WorkItemUploadMappingSource: {
     "": "Where a value comes from: exactly one of `column`, `columns`, `value` and `first_of` is given.",
     first_of: "The first of these sources that is not empty.",

@@ -59,8 +59,8 @@ const fileForm = (fields: Json): Json => {
         [FILE_PART]: {
           type: "string",
           format: "binary",
-          maxLength: BODY_MAX_BYTES,
-          description: "The CSV file, with a filename.",
+          // No maxLength: it would count characters, and generators would check it as that of a text.
+          description: `The CSV file, with a filename. The whole body is at most ${BODY_MAX_BYTES / 1024 ** 2} MiB.`,
         },
       },
       additionalProperties: false,

@@ -48,14 +48,31 @@ const withoutSafeBounds = (schema: Json): Json => {
   return without(schema, "pattern", ...bounds.filter(([key, bound]) => schema[key] === bound).map(([key]) => key));
 };
 
-const readablePattern = (schema: Json): Json =>
-  schema["format"] === "date-time" && schema["pattern"] !== undefined
-    ? { ...schema, pattern: DATE_TIME_PATTERN }
-    : schema;
+const readablePattern = (schema: Json): Json => {
+  if (schema["pattern"] === undefined) return schema;
+  if (schema["format"] === "date-time") return { ...schema, pattern: DATE_TIME_PATTERN };
+  return schema["format"] === "uuid" ? without(schema, "pattern") : schema;
+};
+
+const isSign = (value: unknown): boolean => typeof value === "string" && /^[^\w\\]$/.test(value);
+const inClass = (sign: string): string => (sign === "\t" ? String.raw`\t` : sign.replace(/[\]^-]/, String.raw`\$&`));
+
+/** An enumeration of signs as a pattern: generators make names of an enumeration's values, and of signs they cannot. */
+const withoutEnumeratedSigns = (schema: Json): Json => {
+  const { enum: values, ...rest } = schema;
+  if (!Array.isArray(values) || !values.every(isSign)) return schema;
+  return { ...rest, pattern: `^[${values.map(inClass).join("")}]$` };
+};
+
+/** The signs that a pattern of `withoutEnumeratedSigns` admits; none if it is another pattern. */
+export const signsOf = ({ pattern }: Json): readonly string[] => {
+  const [, signs = ""] = /^\^\[((?:\\t|\\?[^\w\\])+)\]\$$/.exec(String(pattern)) ?? [];
+  return (signs.match(/\\t|\\?[^\w\\]/g) ?? []).map((sign) => (sign === String.raw`\t` ? "\t" : sign.slice(-1)));
+};
 
 /** Gives the schemas that zod makes the form that people and generators read best. They accept the same values. */
 export const readable = (value: unknown): unknown =>
-  mapObjects(value, (object) => mergeNull(withoutSafeBounds(readablePattern(object))));
+  mapObjects(value, (object) => mergeNull(withoutSafeBounds(withoutEnumeratedSigns(readablePattern(object)))));
 
 /** Admits further keys, which later versions may add, in every object. */
 export const open = (value: unknown): unknown =>

@@ -40,11 +40,11 @@ const createSourceSchema = () => {
 export type Source = z.output<ReturnType<typeof createSourceSchema>>;
 
 const shape = z.lazy(() => {
-  const sources = z.record(z.string(), createSourceSchema()).optional();
+  const sources = z.record(z.string(), createSourceSchema());
   return z
     .strictObject({
-      fields: sources.meta({ description: "Sources of the item's fields; external_id is required." }),
-      event: sources.meta({ description: "Sources of the fields of one event a row; external_id is required." }),
+      fields: sources.meta({ id: "WorkItemUploadMappingFields" }).optional(),
+      event: sources.meta({ id: "WorkItemUploadMappingEvent" }).optional(),
       others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
         description: "What becomes of columns that no source names.",
         default: "refuse",

@@ -34,6 +34,31 @@ describe("docs/openapi.json", () => {
     expect(readFileSync(join(PROJECT_ROOT, "lib/client/api.ts"), "utf8")).toBe(clientTypesOf(document));
   });
 
+  it("holds nothing of which generators of clients make code that does not compile", () => {
+    const schemas: Record<string, unknown>[] = [];
+    JSON.stringify(document, (_key, value: unknown) => {
+      if (typeof value === "object" && value !== null) schemas.push(value as Record<string, unknown>);
+      return value;
+    });
+    const enumerations = schemas.flatMap((schema) => (Array.isArray(schema["enum"]) ? [schema["enum"]] : []));
+    // A value becomes a name.
+    expect(enumerations.flat().filter((value) => !/\w/.test(String(value)))).toEqual([]);
+    // A UUID and a file become types that have no pattern and no length.
+    const named = schemas.filter(({ format }) => format === "uuid" || format === "binary");
+    expect(named.filter((schema) => "pattern" in schema || "maxLength" in schema)).toEqual([]);
+    expect([enumerations.length, named.length].every((count) => count > 1)).toBe(true);
+  });
+
+  it("names the signs that a mapping may have, for TypeScript too", () => {
+    const { Mapping: mapping } = Object.fromEntries(
+      (
+        document.components.schemas as { WorkItemUploadMapping: { anyOf: { title: string; properties: object }[] } }
+      ).WorkItemUploadMapping.anyOf.map(({ title, properties }) => [title, properties]),
+    );
+    expect(mapping).toMatchObject({ delimiter: { pattern: String.raw`^[,;\t|]$` }, decimal: { pattern: "^[.,]$" } });
+    expect(clientTypesOf(document)).toContain(String.raw`delimiter?: "," | ";" | "\t" | "|" | undefined;`);
+  });
+
   it("has every route, by the name that the code uses, and nothing else", () => {
     const documented = operations.map(({ path, method, operation }) => [operation["operationId"], { method, path }]);
     const rows = Object.entries(routes).map(([name, { method, path }]) => [
