@@ -43,11 +43,19 @@ const withTargets = (sources: Json, names: readonly string[], more: readonly str
 
 const ORIGINS = ["column", "columns", "value", "first_of"];
 
-/** A source has exactly one origin. */
-const sourceAlternatives = (source: Json): Json => ({
-  ...source,
-  oneOf: ORIGINS.map((origin) => ({ properties: { [origin]: {} }, required: [origin] })),
-});
+/**
+ * A source has exactly one origin: neither two of them nor none. `oneOf` says the same in fewer words, but generators make
+ * a class of each of its branches, which has nothing but that one property.
+ */
+const withOneOrigin = (source: Json): Json => {
+  const has = (...origins: readonly string[]): Json => ({
+    properties: Object.fromEntries(origins.map((origin) => [origin, {}])),
+    required: origins,
+  });
+  const two = ORIGINS.flatMap((one, index) => ORIGINS.slice(index + 1).map((other) => has(one, other)));
+  const none = { not: { anyOf: ORIGINS.map((origin) => has(origin)) } };
+  return { ...source, not: { anyOf: [...two, none] } };
+};
 
 /** The schemas of which a value may be one or the other, as one condition cannot say. */
 export const withAlternatives = (schemas: Json): Json => {
@@ -64,6 +72,6 @@ export const withAlternatives = (schemas: Json): Json => {
     WorkItemUploadMapping: mappingAlternatives(mapping ?? {}),
     WorkItemUploadMappingFields: withTargets(fields ?? {}, ITEM_FIELD_NAMES, [`${quoted(ATTRIBUTE_PREFIX)}.+`]),
     WorkItemUploadMappingEvent: withTargets(event ?? {}, EVENT_FIELD_NAMES),
-    WorkItemUploadMappingSource: sourceAlternatives(source ?? {}),
+    WorkItemUploadMappingSource: withOneOrigin(source ?? {}),
   };
 };

@@ -27,9 +27,11 @@ const readJsonField = ({ name, content }: FormField): unknown => {
   }
 };
 
+/** Clients write what their language prints: `True` is Python's. */
 const readBooleanField = ({ content }: FormField): unknown => {
   const text = content.toString();
-  return text === "true" || text === "false" ? text === "true" : text;
+  const word = text.toLowerCase();
+  return word === "true" || word === "false" ? word === "true" : text;
 };
 
 /** The other form fields, by their keys in a JSON request. They may come with or without a filename. */

@@ -11,13 +11,17 @@ const LEVELS_MAX = 32;
 
 /** Where a value comes from. Exactly one of `column`, `columns`, `value` and `first_of` is given. */
 const createSourceSchema = () => {
+  // No `default` in the document: clients that generators make send defaults, and these keys do not fit every source.
   const sourceSchema = z
     .strictObject({
       column: z.string().optional().meta({ description: "Header of a column." }),
       columns: z.array(z.string()).min(1, "must name at least 1 column").optional().meta({
         description: "Headers of columns whose cells are joined; empty ones are left out.",
       }),
-      join: z.string().optional().meta({ description: "What stands between joined cells.", default: " " }),
+      join: z
+        .string()
+        .optional()
+        .meta({ description: "What stands between joined cells: a space, if nothing is said." }),
       value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
       get first_of() {
         return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
@@ -27,11 +31,11 @@ const createSourceSchema = () => {
       }),
       otherwise: z.string().optional().meta({ description: "What all others stand for." }),
       format: z.string().optional().meta({
-        description: "Of date-times: iso, unix, unix_ms, or Unicode date fields such as dd-MM-yyyy HH:mm.",
-        default: "iso",
+        description:
+          "Of date-times: iso, as without it, unix, unix_ms, or Unicode date fields such as dd-MM-yyyy HH:mm.",
       }),
       time_zone: z.string().optional().meta({ description: "IANA time zone of date-times without offset." }),
-      as: z.enum(VALUE_KINDS).optional().meta({ description: "Of custom attributes.", default: "text" }),
+      as: z.enum(VALUE_KINDS).optional().meta({ description: "Of custom attributes: text, if nothing is said." }),
     })
     .meta({ id: "WorkItemUploadMappingSource" });
   return sourceSchema;

@@ -47,6 +47,8 @@ describe("docs/openapi.json", () => {
     const named = schemas.filter(({ format }) => format === "uuid" || format === "binary");
     expect(named.filter((schema) => "pattern" in schema || "maxLength" in schema)).toEqual([]);
     expect([enumerations.length, named.length].every((count) => count > 1)).toBe(true);
+    // Alternatives become classes of their own, without the properties that stand beside them.
+    expect(schemas.filter((schema) => "properties" in schema && ("oneOf" in schema || "anyOf" in schema))).toEqual([]);
   });
 
   it("names the signs that a mapping may have, for TypeScript too", () => {

@@ -83,6 +83,8 @@ describe("a dry run of a file", () => {
     expect((await uploads.list()).data).toMatchObject([{ id, dry_run: true }]);
     const plain = dataOf(await uploads.post("external_id\nA-1\n", { dry_run: "false" }));
     expect(plain["dry_run"]).toBe(false);
+    // As Python writes it.
+    expect(dataOf(await uploads.post("external_id\nA-1\n", { dry_run: "True" }))["dry_run"]).toBe(true);
     const form = await uploads.requestForm(20, {}, { dry_run: "true" });
     expect([form.status, errorOf(form)]).toEqual([422, "upload.dry_run: must be true or false"]);
     const field = await uploads.post("external_id\nA-1\n", { dry_run: "yes" });
