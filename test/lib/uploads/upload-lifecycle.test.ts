@@ -317,7 +317,7 @@ describe("a form", () => {
     expect((await uploads.requestForm(size)).status).toBe(422);
   });
 
-  it("takes the same way as any upload once the file is there", async () => {
+  it("takes the same way as every upload once the file is there", async () => {
     const file = "external_id\nF-1\nF-2\n";
     const { id } = dataOf(await uploads.requestForm(file.length));
     await uploads.harness.objects.write(objectKeys.source(uploads.jobKey(id)), Buffer.from(file));

@@ -227,7 +227,7 @@ const compareJob = (response: ProofResponse, expected: Expected): void => {
   compare({ ...response, body }, expected);
 };
 
-/** A command on one of the organization's jobs, if it has any. */
+/** A command on one of the organization's jobs, if there is one. */
 const onJob = (name: string, run: Run<{ readonly id: string; readonly rows: readonly ModelRow[] }>) =>
   command(name, fc.nat(5), async (index, context) => {
     const { jobs } = context.tenant;
