@@ -1,8 +1,9 @@
 import { Duration } from "aws-cdk-lib";
 import { Queue, QueueEncryption, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { WORKER_TIMEOUT } from "./service-function.ts";
 
+/** A worker hands over after 90 s; the remaining 30 s are for the window that it is applying. */
+export const WORKER_TIMEOUT = Duration.minutes(2);
 /** Six times the function's timeout, as Lambda recommends, so that a message stays hidden while Lambda is throttled. */
 const VISIBILITY_TIMEOUT = Duration.minutes(6 * WORKER_TIMEOUT.toMinutes());
 /** Lambda recommends at least five. A receive also counts if another worker holds the lease. */

@@ -22,8 +22,6 @@ import { bind, type StatefulResources } from "./grants.ts";
 
 /** One second less than the gateway waits (29 s, its quota for regional APIs), so that the function times out first. */
 export const API_TIMEOUT = Duration.seconds(28);
-/** A worker hands over after 90 s; the remaining 30 s are for the window that it is applying. */
-export const WORKER_TIMEOUT = Duration.minutes(2);
 
 /** Variables that name the stack in the functions' logs and metrics. Two stages may share an account and a region. */
 export const powertoolsOf = ({ stackName }: Stack) => ({

@@ -8,7 +8,8 @@ import type { Construct } from "constructs";
 import type { Worker } from "../../functions/workers.ts";
 import type { StatefulResources } from "./grants.ts";
 import { MEMORY_MB } from "./function-memory.ts";
-import { type SharedFunctionProps, ServiceFunction, WORKER_TIMEOUT } from "./service-function.ts";
+import { WORKER_TIMEOUT } from "./queues.ts";
+import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
 
 /** The smallest maximum concurrency that Lambda allows for an SQS event source. */
 const LEAST_CONCURRENCY = 2;

@@ -4,7 +4,7 @@ import { idempotentUploadJobId } from "../../identity.ts";
 import type { ProblemCode } from "../../problem.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
 import { mappingOf } from "./job-format.ts";
-import type { UploadJob } from "./upload-record.ts";
+import type { NewUpload } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 /** The name of a file is a label: a longer one is cut. */
@@ -23,12 +23,6 @@ export interface UploadRequest {
   /** Id of the API key. */
   readonly keyId: string;
 }
-
-/** A job that is to be created. */
-export type NewUpload = Pick<
-  UploadJob,
-  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash" | "key_id"
->;
 
 const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 

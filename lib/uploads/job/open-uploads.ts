@@ -4,8 +4,7 @@ import { toUpdate } from "../../dynamodb/conditional-update.ts";
 import { StoreBusyError, TooManyRequestsError } from "../../errors.ts";
 import { listingEntry } from "../../listing/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import type { NewUpload } from "./new-upload.ts";
-import { type Counters, type JobKey, toRowCounters, type UploadJob } from "./upload-record.ts";
+import { type Counters, type JobKey, type NewUpload, toRowCounters, type UploadJob } from "./upload-record.ts";
 import { jobFrom, type OpenUpload, recordKeys, type UploadTable } from "./upload-table.ts";
 
 /** Attempts of a transaction that may conflict with other writers of the job. */

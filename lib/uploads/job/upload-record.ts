@@ -150,6 +150,12 @@ export const uploadJobRecordSchema = z.object({
 /** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
 
+/** What a request says of a job that is created for it. */
+export type NewUpload = Pick<
+  UploadJob,
+  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash" | "key_id"
+>;
+
 /** How many rows a part has counted, by outcome. The succeeded are the sum of the four that are not failed. */
 const countersShape = {
   succeeded: z.int().default(0),
