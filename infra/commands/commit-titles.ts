@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+
+/** Commits after this one follow the rule. */
+const RULE_STARTS_AFTER = "0a8395248b0a9f688a14466492285538375c699b";
+const COLUMNS_MAX = 72;
+const CONVENTIONAL = /^(build|chore|ci|docs|feat|fix|perf|refactor|revert|test)(\([\w/-]+\))?!?: \S/;
+
+function git(...args: string[]): string {
+  return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+}
+
+/** Whether the history since a commit is here: it isn't in a tarball or a shallow clone. */
+function hasHistorySince(commit: string): boolean {
+  try {
+    git("merge-base", "--is-ancestor", commit, "HEAD");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Part of `npm run check`: exits with 1 if the title of a new commit isn't conventional or is too long. */
+const start = process.argv[2] ?? RULE_STARTS_AFTER;
+if (hasHistorySince(start)) {
+  for (const line of git("log", "--no-merges", "--format=%h %s", `${start}..HEAD`).split("\n").filter(Boolean)) {
+    const title = line.slice(line.indexOf(" ") + 1);
+    const problem = !CONVENTIONAL.test(title)
+      ? 'isn\'t conventional, such as "fix: return 404 for deleted items"'
+      : title.length > COLUMNS_MAX
+        ? `has ${title.length} columns; at most ${COLUMNS_MAX} are allowed`
+        : undefined;
+    if (problem !== undefined) {
+      console.error(`${line}\n  The title ${problem}. Change it with git commit --amend or git rebase --interactive.`);
+      process.exitCode = 1;
+    }
+  }
+} else {
+  console.error("Commit titles aren't checked: this checkout has no history since the rule started.");
+}
