@@ -33,8 +33,8 @@ const keepDigits = (_key: string, value: unknown, context: { source?: string }):
 
 /**
  * Matches text that may contain a number that a double changes: one that is long, has an exponent, has a fraction that
- * ends in 0, is minus 0, or is below 0.000001 (which is written with an exponent). A number stands between delimiters, so
- * the times and ids that most texts contain do not match; other texts in quotes may.
+ * ends in 0, is minus 0, or is below 0.000001 (which is written with an exponent). A number stands between delimiters,
+ * so the times and ids that most texts contain do not match; other texts in quotes may.
  */
 const MAY_LOSE_DIGITS =
   /(?:^|[:,[\s])(?:-?\d[\d.]{14,}|-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d+\.\d*0|-0|-?0\.0{6}\d*)(?=[,\]}\s]|$)/;

@@ -14,7 +14,6 @@ export const problemDetailSchema = z.lazy(() =>
     })
     .meta({ id: "ProblemDetail" }),
 );
-/** A value of `problemDetailSchema`. */
 type ProblemDetail = z.infer<typeof problemDetailSchema>;
 
 const escaped = (key: PropertyKey): string => shownKey(key).replaceAll("~", "~0").replaceAll("/", "~1");

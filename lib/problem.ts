@@ -17,7 +17,6 @@ export const PROBLEM_CODES = [
   "busy",
   "invalid",
 ] as const;
-/** One of these codes. */
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
 /** A problem of an input. */

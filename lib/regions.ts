@@ -1,18 +1,16 @@
 import * as z from "zod";
 
 /**
- * All regional deployments by code, each a separate stack in an AWS region that shares nothing with the others. API keys, stack
- * names and host names contain the code's two lower-case letters.
+ * All regional deployments by code, each a separate stack in an AWS region that shares nothing with the others. API
+ * keys, stack names and host names contain the code's two lower-case letters.
  */
 export const REGIONS = {
   us: { awsRegion: "us-east-1" },
   eu: { awsRegion: "eu-west-1" },
 } as const satisfies Record<string, { readonly awsRegion: string }>;
 
-/** Code of a region. */
 export type RegionCode = keyof typeof REGIONS;
 
-/** Codes of all regions. */
 export const regionCodes = Object.keys(REGIONS) as [RegionCode, ...RegionCode[]];
 
 /** `us or eu`, for messages and usage texts. */

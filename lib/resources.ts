@@ -19,15 +19,13 @@ interface Named {
   /** The environment variable of functions that holds the resource's name or URL. */
   readonly variable: string;
 }
-/** A DynamoDB table. */
 export interface TableResource extends Named {
   readonly kind: "table";
   readonly indexes: Readonly<Record<string, TableIndex>>;
 }
-/** An S3 bucket. */
 export interface BucketResource extends Named {
   readonly kind: "bucket";
-  /** Functions have access only to objects whose keys begin with it. */
+  /** Functions have access only to objects whose keys start with it. */
   readonly prefix: string;
   /** The queue that gets an event for every new object whose key has the prefix and this suffix. */
   readonly notifies: { readonly queue: "splitQueue"; readonly suffix: string };
@@ -79,7 +77,6 @@ export const resources = {
   partsQueue: { kind: "queue", id: "PartsQueue", variable: "PARTS_QUEUE_URL" },
 } as const satisfies Record<string, Resource>;
 
-/** Type of `resources`. */
 export type Resources = typeof resources;
 /** Name of a resource in the code. */
 export type ResourceName = keyof Resources;

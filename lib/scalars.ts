@@ -44,7 +44,6 @@ const EMAIL_LOCAL_MAX_CHARACTERS = 64;
 const EMAIL_DOMAIN_MAX_CHARACTERS = 253;
 const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_CHARACTERS;
 
-/** An e-mail address. */
 export const email = () =>
   z
     .email({ pattern: EMAIL, error: "must be an e-mail address" })

@@ -1,12 +1,12 @@
 import type { Problem, ProblemDetail } from "./api.ts";
 
-/** A response that refuses a request. The message is the service's sentence. */
+/** An error response. The message is the one in its body. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   /** The first hundred problems, each with its place in the request. */
   readonly problems: readonly ProblemDetail[];
-  /** The request's id, which the log of the service has too. */
+  /** Include it when you contact support: the service's log contains it, too. */
   readonly requestId: string | undefined;
 
   constructor(status: number, body: Partial<Problem>, requestId: string | null) {
@@ -17,7 +17,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What openapi-fetch makes of a response. */
+/** A response as openapi-fetch returns it. */
 interface Outcome<T> {
   readonly data?: T;
   readonly error?: Partial<Problem> | string;

@@ -13,7 +13,6 @@ interface Batch {
   readonly items: readonly WorkItemInput[];
 }
 
-/** Cuts items into calls. */
 const batchesOf = async function* (
   items: Iterable<WorkItemInput> | AsyncIterable<WorkItemInput>,
 ): AsyncGenerator<Batch, void, undefined> {
@@ -40,8 +39,8 @@ interface Call {
 }
 
 /**
- * Applies any number of items and yields their results in the order of the items. Calls that name the same item follow
- * each other, so that later items win.
+ * Applies any number of items and yields their results in the order of the items. Calls with the same item run one
+ * after the other, so that later items win.
  * @param send one call
  * @param concurrency calls at the same time, at least 1
  */
@@ -59,7 +58,7 @@ export const applyInBatches = async function* (
     const results = Promise.all(before)
       .then(() => send(batch))
       .then((each) => each.map((result) => ({ ...result, index: from + result.index })));
-    // It is awaited in its turn; until then its failure must not count as unhandled.
+    // It is awaited in order; until then, its failure must not count as unhandled.
     results.catch(() => undefined);
     return { externalIds, results };
   };

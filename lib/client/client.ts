@@ -25,14 +25,13 @@ export { inputOf } from "./schemas.ts";
 export type * from "./schemas.ts";
 export type { Upload, UploadFile, UploadOptions, WaitOptions } from "./uploads.ts";
 
-/** Where the service is, and as whom it is called. */
+/** The service's address and the API key. */
 export interface ClientOptions extends RetryOptions {
   /** For example `https://us.api.example.com`. A path, such as a stage's, is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
 }
 
-/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
@@ -45,15 +44,15 @@ export interface ApplyOptions extends CallOptions {
   readonly concurrency?: number;
   /** Whether nothing is written. @default false */
   readonly dryRun?: boolean;
-  /** Whether invalid items become results with an error, or refuse their call. @default "refuse" */
+  /** Whether invalid items become results with an error, or their call fails with a 422. @default "refuse" */
   readonly onInvalid?: "refuse" | "skip";
 }
 
-/** Milliseconds between polls where the service does not say. */
+/** Milliseconds between polls if the response has no `Retry-After`. */
 const POLL_MS = 1000;
 const CONCURRENCY = 4;
 
-/** Makes a client of the service. Requests that were not answered, or refused with 429 or 503, are sent again. */
+/** Creates a client. Requests without a response and those that get a 429 or 503 are retried. */
 export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions) => {
   const http = createFetchClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, ""),
@@ -107,7 +106,7 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
         ...signalled,
       }),
     );
-    // A repeated key may name a job whose file is there already.
+    // A repeated key may belong to a job whose file has already arrived.
     if (meta?.upload !== undefined && job.status === "pending") {
       const { url, fields } = meta.upload;
       const filled = presignedFormOf(file, fields);
@@ -142,7 +141,7 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
       const { body, headers } = await accepted(http.GET("/v1/work_items/{id}", { params: path(id), ...options }));
       return { ...body.data, etag: headers.get("etag") ?? "" };
     },
-    /** Changes the fields that are given. @throws ApiError with the status 412 if it has not the version of `ifMatch` */
+    /** Changes the given fields. @throws ApiError with the status 412 unless it has the version of `ifMatch` */
     update: (
       id: string,
       changes: WorkItemPatch,
@@ -199,5 +198,4 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
   /** `http`: every endpoint as it is, with the types of the document. */
   return { http, workItems, uploads, conversationUploads };
 };
-/** A client of the service. */
 export type Client = ReturnType<typeof createClient>;

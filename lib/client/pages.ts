@@ -4,7 +4,7 @@ export interface Page<T> {
   readonly meta: { readonly page: { readonly next?: string | undefined } };
 }
 
-/** All entries of a list, page after page. A page is read when its first entry is asked for. */
+/** All entries of a list, page after page. A page is read when its first entry is requested. */
 export const entriesOf = async function* <T>(
   readPage: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
 ): AsyncGenerator<T, void, undefined> {

@@ -35,8 +35,8 @@ export const retryAfterMs = (headers: Headers): number | undefined => {
 const jittered = (attempt: number): number => Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
 
 /**
- * A `fetch` that repeats requests whose connection broke, and those that were refused with 429 or 503 once the time in
- * `Retry-After` has passed. Every call of the service may be repeated: creates and uploads have an `Idempotency-Key`.
+ * A `fetch` that retries dropped connections, and 429 and 503 responses once the time in `Retry-After` has passed.
+ * Every call is safe to retry: creates and uploads have an `Idempotency-Key`.
  */
 export const fetchWithRetries =
   ({ retries = 8, fetch = globalThis.fetch }: RetryOptions) =>
@@ -47,10 +47,10 @@ export const fetchWithRetries =
         const response = await fetch(isLast ? request : request.clone());
         if (isLast || !RETRIED.has(response.status)) return response;
         await response.body?.cancel();
-        // Calls that were refused together do not come back together.
+        // Calls that failed together are not retried at the same moment.
         await wait((retryAfterMs(response.headers) ?? 0) + jittered(attempt), request.signal);
       } catch (error) {
-        // fetch throws a TypeError where no response came.
+        // fetch throws a TypeError if there is no response.
         if (isLast || request.signal.aborted || !(error instanceof TypeError)) throw error;
         await wait(jittered(attempt), request.signal);
       }

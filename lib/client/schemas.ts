@@ -25,8 +25,7 @@ export type UploadJob = WorkItemUploadWithMapping;
 export type Mapping = WorkItemUploadMapping;
 
 /**
- * The input that a work item has come from, without its events: what is read can be changed and written back.
- * What is null in it clears the field.
+ * The work item as an input, without its events, so that it can be changed and written back. A null clears its field.
  */
 export const inputOf = ({ external_id, agent, type, status, completed_at, custom_attributes }: Item): Input => ({
   external_id,

@@ -12,9 +12,9 @@ export interface UploadOptions {
   readonly mapping?: Mapping;
   /** Whether no item is written. @default false */
   readonly dryRun?: boolean;
-  /** @default a random key: a repeated request then starts no second job */
+  /** @default a random key, so that a retry doesn't start a second job */
   readonly idempotencyKey?: string;
-  /** Posts the form of a large file. @default fetch; in a page, XMLHttpRequest can tell how much was sent */
+  /** Posts the form of a large file. @default fetch; in a browser, XMLHttpRequest can report progress */
   readonly postForm?: (url: string, form: FormData) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -29,7 +29,7 @@ export interface WaitOptions {
 /** An upload that was accepted. */
 export interface Upload {
   readonly id: string;
-  /** The job as it was accepted. */
+  /** The job when it was accepted. */
   readonly job: UploadJob;
   /** Polls as often as the service asks until the job has ended. @returns the job */
   wait: (options?: WaitOptions) => Promise<UploadJob>;

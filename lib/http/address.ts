@@ -2,10 +2,10 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import { readHeaders } from "./request.ts";
 
 /**
- * The address of the service as the caller sees it, without a slash at its end. It may have a path: the gateway's stage,
+ * The address of the service as the caller sees it, without a trailing slash. It may have a path: the gateway's stage,
  * or the base path of a custom domain name.
  * @param path of the route that was requested
- * @returns undefined if the event does not tell it, as a sample event
+ * @returns undefined if the event doesn't contain it, like a sample event
  */
 export const addressOf = (event: APIGatewayProxyEvent, path: string): string | undefined => {
   const { domainName, path: requested } = event.requestContext;

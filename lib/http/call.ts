@@ -12,7 +12,7 @@ import { refuseProblems, validate } from "./validation.ts";
 
 /** A request that passed the chain, with the input that the route's schemas accepted. */
 export interface Call<R extends Route> {
-  /** The id in the path: a UUID in lower case. It is empty, as no resource's, if the path has another text or none. */
+  /** The ID in the path, a UUID in lower case. An empty string, which no resource has, for any other text or none. */
   readonly id: string;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;
@@ -33,13 +33,13 @@ export interface RouteResponse<R extends Route> {
   readonly status?: number;
   readonly body: z.input<R["response"]>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Version of the record that the body shows. Its entity tag begins with it. @default the record has none */
+  /** Version of the record that the body shows; its entity tag starts with it. @default the record has none */
   readonly version?: number;
 }
 
 /** API Gateway's own limit, for invocations whose context has no remaining time, as in tests. */
 const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
-/** Reserved at the end of the function's time for the response that says that time ran out. */
+/** Reserved at the end of the function's time for the response that reports the timeout. */
 export const TIMEOUT_MARGIN_MILLISECONDS = 500;
 
 const NOTHING = { value: undefined, problems: [] };

@@ -24,7 +24,7 @@ export interface Progress {
 
 const requests = new WeakMap<APIGatewayProxyEvent, Progress>();
 
-/** Stores the progress of a request when the chain begins. */
+/** Stores the progress of a request when the chain starts. */
 export const beginProgress = (event: APIGatewayProxyEvent, progress: Progress): void => {
   requests.set(event, progress);
 };
@@ -32,7 +32,7 @@ export const beginProgress = (event: APIGatewayProxyEvent, progress: Progress): 
 /** The progress of a request. @throws Error if the chain's first step has not run */
 export const progressOf = (event: APIGatewayProxyEvent): Progress => {
   const progress = requests.get(event);
-  if (progress === undefined) throw new Error("the chain has not begun");
+  if (progress === undefined) throw new Error("the chain has not started");
   return progress;
 };
 

@@ -6,7 +6,8 @@ const ALLOWED_HEADERS = "Authorization, Content-Encoding, Content-Type, Idempote
 const PREFLIGHT_SECONDS = 7200;
 
 /**
- * The headers by which a page of another origin may read the response (https://fetch.spec.whatwg.org/#http-cors-protocol).
+ * The headers by which a page of another origin may read the response
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol).
  * @returns undefined if the origin is not allowed, or the request has none
  */
 export const corsHeaders = (

@@ -20,8 +20,8 @@ import { scopeOf } from "./scope.ts";
 type EdgeRuntime = Runtime<EdgePermissions>;
 
 /**
- * Finds the caller, checks the scope of its key, and debits the rate limit of its organization. Every response to it
- * tells what is left.
+ * Finds the caller, checks the scope of its key, and debits its organization's rate limit. Every response
+ * reports what is left.
  */
 const authenticationAndRateLimit = (route: Route, runtime: EdgeRuntime): Step => {
   const { environment, clock, log } = runtime;
@@ -73,8 +73,8 @@ type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<Rout
 
 /**
  * The middleware chain of every endpoint with a key: request id and log, headers of all responses, authentication
- * (401), scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The caches of keys and limits
- * live as long as the handler.
+ * (401), scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The
+ * caches of keys and limits live as long as the handler.
  */
 const createChain = <R extends Route>(
   route: R,
@@ -94,7 +94,7 @@ const createChain = <R extends Route>(
     .handler(async (event: APIGatewayProxyEvent, context: Context): Promise<APIGatewayProxyResult> => {
       const call = callOf(route, runtime.clock, event, context);
       const { caller } = progressOf(event);
-      if (caller === undefined) throw new Error("nobody was authenticated");
+      if (caller === undefined) throw new Error("the caller was not authenticated");
       return toResult(route, event, await handle({ ...call, ...caller }));
     });
   return (event, context) => chain(event, context);

@@ -108,7 +108,7 @@ export const problemType = ({ name }: Pick<ErrorKind, "name">): string => `urn:w
 
 /**
  * Turns every error into `{ "error": string }`, or into problem details (RFC 9457), which hold the same sentence too,
- * for callers that accept them. Unexpected errors are told without details. Attached last, so it runs first.
+ * for callers that accept them. Unexpected errors are returned without details. Attached last, so it runs first.
  */
 export const errorTable: Step = {
   onError: (request) => {

@@ -12,7 +12,7 @@ export const etagOf = (body: string, version: number | undefined): string => {
   return version === undefined ? `"${digest}"` : `"${version}-${digest}"`;
 };
 
-/** The version that an entity tag begins with; undefined for a weak tag, and for one that is not ours. */
+/** The version at the start of an entity tag; undefined for a weak tag and for one that isn't ours. */
 const versionOf = (tag: string): number | undefined => {
   const version = /^"(\d{1,15})(?:-[^"]*)?"$/.exec(tag)?.[1];
   return version === undefined ? undefined : Number(version);
@@ -46,8 +46,7 @@ export const parseIfMatch = (header: string | undefined): IfMatch | undefined =>
 };
 
 /**
- * Compares versions only, so that an event that another system has added refuses no change of the item. A weak tag
- * matches no version.
+ * Compares versions only, so that an event added by another system doesn't cause a 412. A weak tag matches no version.
  * @throws PreconditionFailedError if the stored version is none of those in the header
  */
 export const assertMatches = (ifMatch: IfMatch | undefined, version: number): void => {

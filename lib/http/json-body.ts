@@ -4,12 +4,12 @@ import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
 import { parseWith } from "./middy-parser.ts";
 import { MalformedBodyError, openBody, type RawBody, type ReadBody } from "./request-body.ts";
 
-/** Without middy's check of the content type, which refuses `Application/JSON`; `acceptedType` checks it. */
+/** Skips middy's check of the content type, which rejects `Application/JSON`; `acceptedType` checks it. */
 const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
 
 /**
- * middy's parser calls back for every value: a body of 4 MiB with a million values would take it seconds. What it guards
- * against, keys that change an object's prototype, no schema of ours lets pass.
+ * middy's parser calls back for every value: a body of 4 MiB with a million values would take seconds. It guards
+ * against keys that change an object's prototype, which our schemas reject.
  */
 const MIDDY_MAX_CHARACTERS = 16 * 1024;
 
@@ -31,7 +31,7 @@ export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
       if (text.length > MIDDY_MAX_CHARACTERS) return JSON.parse(text) as unknown;
       return await parseWith(jsonParser, "application/json", { body: text, isBase64Encoded: false });
     } catch {
-      // It also refuses keys that are allowed here, and its errors contain the body: the code below makes the error.
+      // It also rejects keys that are allowed here, and its errors contain the body: the code below creates the error.
     }
   }
   try {
@@ -46,7 +46,6 @@ export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
   }
 };
 
-/** Reads a JSON body. */
 export const readJsonBody: ReadBody = async (raw, headers) => {
   const { opened } = await openBody(raw, headers, ["application/json"]);
   return { kind: "json", value: await parseJsonBody(opened) };

@@ -85,7 +85,7 @@ export const scanMultipart = (body: Buffer, boundary: string | undefined): FormF
       if (fields.length >= FIELDS_MAX) throw new MalformedMultipartError(`more than ${FIELDS_MAX} parts`);
       fieldStart = after + (line?.[0].length ?? 0);
     }
-    // A line that only begins with the delimiter is content.
+    // A line that only starts with the delimiter is content.
     at = bytes.indexOf(delimiter, after);
   }
   throw new MalformedMultipartError("the body ends before its closing boundary");

@@ -1,10 +1,10 @@
 import type { UploadJobResponse } from "../uploads/job/upload-job.ts";
 
-/** A caller that waits this share of a job's age before it asks again learns of its end soon enough. */
+/** A caller that waits this share of a job's age between polls notices its end soon enough. */
 const SHARE_OF_AGE = 0.1;
 const POLL_SECONDS = { least: 1, most: 30 };
 
-/** When to ask again for a job that has not ended. @param now milliseconds since the epoch */
+/** When to poll a job again that hasn't ended. @param now milliseconds since the epoch */
 export const openJobHeaders = (
   { status, created_at }: Pick<UploadJobResponse, "status" | "created_at">,
   now: number,

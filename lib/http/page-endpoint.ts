@@ -37,7 +37,7 @@ const contentSecurityPolicy = (bucketOrigin: string): string =>
  */
 const wayToRoot = ({ resource, path, requestContext }: APIGatewayProxyEvent): string => {
   if (resource === "/") {
-    // Without a slash after it, the name of the stage is what browsers take relative addresses to stand beside.
+    // Without a slash after the stage's name, browsers resolve relative addresses against its parent.
     const stage = /\/([^/]+)$/.exec(requestContext.path ?? "/")?.[1];
     return stage === undefined ? "./" : `./${stage}/`;
   }
@@ -68,7 +68,9 @@ const unlessKnown = (event: APIGatewayProxyEvent, result: APIGatewayProxyResult)
     : { ...result, headers };
 };
 
-/** Serves pages and assets by the files in the function's directory. No API key is needed; query parameters are ignored. */
+/**
+ * Serves pages and assets by the files in the function's directory. No API key is needed; query parameters are ignored.
+ */
 export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: string): ApiHandler => {
   let opened: PageFiles | undefined;
   const policy = contentSecurityPolicy(bucketOriginOf(runtime.environment));

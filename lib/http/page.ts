@@ -3,7 +3,7 @@ import * as z from "zod";
 const PAGE_LIMIT_DEFAULT = 50;
 const PAGE_LIMIT_MAX = 100;
 
-/** Query parameters of every list: the number of items on a page, and the place at which it begins. */
+/** Query parameters of every list: the number of items on a page, and where it starts. */
 export const pageParameters = () => ({
   limit: z
     .string()

@@ -12,7 +12,8 @@ const bytesOf = (body: string | null | undefined, isBase64 = false): number =>
 
 /**
  * The first step of the chain and the last one for responses. It adds `x-request-id` to every response and writes one
- * log line for every request. The line holds no bodies and no API keys, but the id of the key; for a 5xx it holds the error.
+ * log line for every request. The line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the
+ * error.
  */
 export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step => {
   const finish: Step["after"] = ({ event, response, error }) => {

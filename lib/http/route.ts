@@ -27,7 +27,7 @@ export interface Route {
   readonly dryRunScope?: KeyScope;
   /** Whether the endpoint is not in the contract. */
   readonly extension?: boolean;
-  /** Whether it needs no API key and counts against no limit. It holds no organization's data. */
+  /** Whether it needs no API key and has no rate limit. It returns no organization's data. */
   readonly public?: true;
   readonly permissions: Permissions;
 }
@@ -41,5 +41,4 @@ export const EDGE_PERMISSIONS = {
   access: { actions: ["GetItem"] },
   limits: { actions: ["UpdateItem"] },
 } as const satisfies Permissions;
-/** Type of `EDGE_PERMISSIONS`. */
 export type EdgePermissions = typeof EDGE_PERMISSIONS;

@@ -41,7 +41,7 @@ const OTHER_FIELDS: Readonly<Record<string, { readonly key: string; readonly rea
 };
 const FIELD_NAMES = [FILE_FIELD, ...Object.keys(OTHER_FIELDS)];
 
-/** Without middy's check of the content type, which refuses quoted boundaries; `acceptedType` checks it. */
+/** Skips middy's check of the content type, which rejects quoted boundaries; `acceptedType` checks it. */
 const multipartParser = httpMultipartBodyParser({
   disableContentTypeCheck: true,
   busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },

@@ -62,8 +62,8 @@ const filtersIn = (filters: Readonly<Record<string, string | undefined>> = {}): 
   Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
 
 /**
- * The parts of a query that filter. DynamoDB cannot compare without case, but it leaves out texts of another length; the
- * others are compared here.
+ * The parts of a query that filter. DynamoDB cannot compare without case, but it leaves out texts of another length;
+ * the others are compared here.
  */
 const filterExpression = (exact: readonly Filter[], ignoringCase: readonly Filter[]) => {
   const names = [...exact, ...ignoringCase].map(([name], index) => [`#filter${index}`, name] as const);

@@ -13,7 +13,7 @@ export const apiKeyRecordSchema = z.object({
   hash: z.string(),
   name: z.string(),
   created_at: z.string(),
-  /** ISO 8601; from this time on the key is refused. */
+  /** ISO 8601; from this time on the key is rejected. */
   valid_until: z.string().optional(),
   /** Absent: all. */
   scopes: z.array(keyScopeSchema).optional(),

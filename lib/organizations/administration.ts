@@ -138,11 +138,11 @@ export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime
   return (await allItems(pages)).map(decodeOrganization);
 };
 
-/** What a new key may be given. */
+/** What the caller may choose for a new key. */
 export interface KeyOptions {
   /** @default "default" */
   readonly name?: string | undefined;
-  /** ISO 8601. @default for ever */
+  /** ISO 8601. @default never expires */
   readonly validUntil?: string | undefined;
   /** @default all */
   readonly scopes?: readonly KeyScope[] | undefined;
@@ -207,7 +207,7 @@ export const isLive = (key: ApiKeyRecord, now: number): boolean =>
   key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
 
 /**
- * Revokes a key for ever; functions refuse it within 60 s. A key that is already revoked does not change.
+ * Revokes a key permanently; functions reject it within 60 s. A key that is already revoked doesn't change.
  * @throws NotFoundError if the organization has no key with that id
  */
 export const revokeKey = async (
@@ -266,10 +266,10 @@ const keyToRotate = (
 };
 
 /**
- * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both are valid, so that
- * clients can change to the new one. What the rotated key has itself replaced is revoked; keys that only share its name
- * are left alone.
- * @throws NotFoundError if there is no such live key; StateConflictError if several have the name
+ * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both stay valid, so that
+ * clients can switch to the new one. The key that the rotated key replaced is revoked; other keys with the same name
+ * aren't changed.
+ * @throws NotFoundError if no live key matches; StateConflictError if several have the name
  */
 export const rotateKey = async (
   administration: Administration,

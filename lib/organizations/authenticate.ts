@@ -47,7 +47,7 @@ export const createAuthenticate = (options: {
     if (key === undefined || key.revoked_at !== undefined) return undefined;
     const organization = await store.findOrganization(key.organization);
     if (organization === undefined) return undefined;
-    // A time that cannot be read is no reason to admit: it is over.
+    // An expiry that can't be parsed counts as expired.
     const validUntil = key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) || 0;
     return { caller: { organization, keyId: key.key_id, scopes: key.scopes ?? KEY_SCOPES }, validUntil };
   };

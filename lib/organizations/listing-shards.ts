@@ -11,7 +11,7 @@ const SHARDS_KNOWN_WITHIN_MILLISECONDS = 2 * KEY_CACHE_SECONDS * 1000;
 /**
  * Raises the number of shards of an organization's lists: first those that are read, and after a minute, when every
  * function reads them, those that are written. If it is interrupted, it can be repeated.
- * @param wait waits for that minute; told apart in tests
+ * @param wait waits for that minute; tests replace it
  * @throws StateConflictError if the number is lower than now, or above the most
  */
 export const growListingShards = async (

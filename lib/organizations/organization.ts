@@ -7,12 +7,11 @@ export const RATE_DEFAULT = 100;
 export const BURST_DEFAULT = 200;
 /** Above this rate, rounding the interval between two requests to whole microseconds is too inexact. */
 export const RATE_MAX = 100_000;
-/** Highest limit of requests at once. */
 export const BURST_MAX = 1_000_000;
 /**
  * Shards of a new organization's lists. A page reads each of them, and an index partition takes 1,000 writes a second
- * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html): more shards make lists
- * dearer and imports faster.
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html): more shards make
+ * lists more expensive and imports faster.
  */
 export const LISTING_SHARDS_DEFAULT = 2;
 /** The most shards of an organization's lists. */
@@ -36,14 +35,13 @@ export const organizationRecordSchema = z.object({
   /** Place up to which an interrupted reindexing has come. */
   reindexed_to: z.string().optional(),
   cursor_secret: z.string().min(1),
-  /** ISO 8601. Since then its data is being erased: its keys are refused, and nothing of it is written any more. */
+  /** ISO 8601. Its data has been being erased since then: its keys are rejected, and nothing is written for it. */
   erasing_since: z.string().optional(),
-  /** ISO 8601. While it is erased: until then forms may still bring files. */
+  /** ISO 8601. During an erasure: until then, upload forms may still be valid. */
   files_until: z.string().optional(),
   /** How many things of each kind were erased so far, also by an interrupted erasure. */
   erased: z.record(z.string(), z.int()).optional(),
 });
-/** A decoded record of an organization. */
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;
 
 /** The organization that a record holds. */

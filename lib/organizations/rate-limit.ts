@@ -15,7 +15,7 @@ const LEASED_SECONDS = 2;
 const LEASE_SHARE = 8;
 /** If no request is free, a lease is a fiftieth of a second's requests: 50 writes a second over all instances. */
 const CONTENDED_LEASES_PER_SECOND = 50;
-/** A lease may begin at most this long in the future; if the next free one begins later, the instance tries again. */
+/** A lease may start at most this far in the future; if the next free one starts later, the instance tries again. */
 const BOOKED_AHEAD_MILLISECONDS = 5000;
 /** An instance without a lease tries again after this time, plus a random time. */
 const ASK_AGAIN_MILLISECONDS = { least: 500, spread: 2000 };
@@ -31,15 +31,15 @@ const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
 const RECORD_LIFETIME_SECONDS = 3600;
 /**
- * An arrival time that is no further behind is added to, not started anew: instances that meet at the record would fail
- * each other's conditions with every new start. It admits so much more than the burst.
+ * An arrival time that is at most this far behind is increased, not reset: with every reset, concurrent instances would
+ * fail each other's conditions. The limiter admits this much more than the burst.
  */
 const SLACK_MICROSECONDS = 200_000;
 const MICROSECONDS = 1000;
 
 /** This instance's state for one organization. Times are milliseconds since the epoch. */
 const newAccount = () => ({
-  /** Remaining requests of the current lease, and its begin and end. */
+  /** Remaining requests of the current lease, and its start and end. */
   leased: 0,
   leaseFrom: 0,
   leaseUntil: 0,
@@ -86,12 +86,12 @@ const leaseOf = ({ rate }: Organization, { average, demand }: Account, free: num
   const perSecond = Math.max(average, demand / 2);
   const contended = Math.min(perSecond, rate / CONTENDED_LEASES_PER_SECOND);
   const wanted = Math.min(perSecond * LEASED_SECONDS, free / LEASE_SHARE);
-  // At most the free requests: a larger lease would begin in the future.
+  // At most the free requests: a larger lease would start in the future.
   const lease = free < 1 ? contended : Math.min(Math.max(contended, wanted), free);
   return Math.max(1, Math.floor(lease));
 };
 
-/** What the account tells of the organization's limit. @param now milliseconds since the epoch */
+/** The organization's limit according to the account. @param now milliseconds since the epoch */
 const quotaOf = (organization: Organization, account: Account, now: number): Quota => {
   const { interval, tolerance } = paceOf(organization);
   const ahead = Math.max(0, account.arrival - now * MICROSECONDS);
@@ -100,7 +100,6 @@ const quotaOf = (organization: Organization, account: Account, now: number): Quo
   return { remaining: Math.min(organization.burst, leased + free), resetSeconds: Math.ceil(ahead / 1_000_000) };
 };
 
-/** What the rate limiter requires of a runtime. */
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
 /** Primary key of an organization's record in the Limits table. */
@@ -124,8 +123,8 @@ export type Admit = (organization: Organization) => Promise<Quota>;
  * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
  * debit in leases. When the limit is reached, an instance leases requests that become free in the future instead of
  * trying repeatedly, so that the record is written about 50 times a second with any number of instances and requests.
- * Admits at most burst + rate × (window + 5 s). Requests are refused if the record is throttled, and pass if the table
- * does not respond within 100 ms or cannot be used.
+ * Admits at most burst + rate × (window + 5 s). Requests are rejected if the record is throttled, and pass if the table
+ * is unavailable or doesn't respond within 100 ms.
  * @param failedOpen called with the error of each outage
  * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  */
@@ -151,18 +150,18 @@ export const createRateLimiter = (
    * @returns the new arrival time
    */
   const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
-    const anew = from === "now";
+    const isReset = from === "now";
     const { Attributes: attributes } = await send(
       new UpdateCommand({
         TableName: environment.LIMITS_TABLE,
         Key: rateLimitKey(organization),
-        UpdateExpression: `SET arrival = ${anew ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
-        ConditionExpression: anew
+        UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
+        ConditionExpression: isReset
           ? "attribute_not_exists(arrival) OR arrival < :idle"
           : "arrival BETWEEN :idle AND :latest",
         ExpressionAttributeValues: {
           ":idle": now - SLACK_MICROSECONDS,
-          ...(anew ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
+          ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
           ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
         },
         ReturnValues: "UPDATED_NEW",
@@ -201,7 +200,7 @@ export const createRateLimiter = (
         }
       }
     }
-    // Others keep changing the record, which has room: one request passes without a lease.
+    // Other instances keep changing the record, which has room: one request passes without a lease.
     if (account.arrival <= clock() * MICROSECONDS + tolerance) Object.assign(account, leaseStarting(1, clock()));
     else refuseFor(account, laterAtRandom());
   };
