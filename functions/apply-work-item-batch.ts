@@ -63,7 +63,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const valid = items.filter((item) => "input" in item);
     const deadline = runtime.clock() + APPLY_WITHIN_MS;
     const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
-    // Nothing could be applied, and through no fault of the items: whoever repeats the call by itself can know that.
+    // Nothing was applied and the items aren't the cause: a 503 tells clients that a retry can succeed.
     if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
       throw new StoreBusyError(applied[0]?.error?.message ?? "");
     }

@@ -22,7 +22,7 @@ const route = routes.cancelWorkItemUpload;
 
 /**
  * Running parts reach their next checkpoint within about a second, and a worker then writes the lists of rows; the
- * response waits for both up to this long. Afterwards the job ends nevertheless.
+ * response waits for both up to this long; the job ends in any case.
  */
 const WAIT_MS = 5_000;
 const POLL_MS = 200;

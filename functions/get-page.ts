@@ -6,7 +6,7 @@ import { pages } from "./pages.ts";
 
 const permissions = {};
 
-/** The pages and the files that they load, which the build puts beside the function's code. */
+/** The pages and their assets, which the build places next to the function's code. */
 export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
   pageEndpoint(pages.name, runtime, join(runtime.environment.LAMBDA_TASK_ROOT, "pages"));
 

@@ -1,4 +1,4 @@
-/** The pages for people, and the files that they load. One function serves them all, for they are files. */
+/** The web pages and their assets. One function serves them all, because they are files. */
 export const pages = {
   /** Also the file name of the Lambda in `functions/`. */
   name: "get-page",

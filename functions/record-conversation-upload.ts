@@ -19,7 +19,7 @@ export const payloadSchema = conversationUploadInputSchema.extend({ organization
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const store = createConversationUploadStore(runtime);
   const access = createAccessStore(runtime);
-  /** @throws NotFoundError if there is no such organization, StoreBusyError */
+  /** @throws NotFoundError if the organization doesn't exist, StoreBusyError */
   return directCall(payloadSchema, async ({ organization: id, ...input }) => {
     const organization = await access.findOrganization(id);
     if (organization === undefined) throw new NotFoundError(`organization ${id} not found`);

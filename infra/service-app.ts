@@ -10,7 +10,6 @@ import { WorkItemsStack } from "./work-items-stack.ts";
 /** Set by the CDK's command line too. Local tools find the functions' code by the asset paths in the template. */
 const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true };
 
-/** Properties of the app. */
 export interface ServiceAppProps {
   /** Values that `-c name=value` sets. @default none */
   readonly context?: Context;

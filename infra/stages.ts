@@ -1,7 +1,7 @@
 import type { StageSettings } from "./settings/stage-settings.ts";
 
 /**
- * What each stage is deployed with; `npm run deploy -- us -c stage=prod` picks one. The settings are those of
+ * The settings of each stage; `npm run deploy -- us --stage prod` selects one. The settings are those of
  * `settings/stage-settings.ts`. A region's own settings override those of its stage:
  *
  *     alarmEmail: "on-call@example.com",
@@ -10,8 +10,8 @@ import type { StageSettings } from "./settings/stage-settings.ts";
  *       eu: { allowedOrigins: ["https://app.example.eu"] },
  *     },
  *
- * Without `regions` a stage is deployed in all of them; with it, only in those that it names. Changes are reviewed like code: a setting that is taken out takes with it
- * what it has made.
+ * Without `regions`, a stage is deployed in all regions. Changes are reviewed like code: removing a setting removes the
+ * resources that it created.
  */
 export const stages: Readonly<Record<string, StageSettings>> = {
   dev: {},

@@ -39,7 +39,6 @@ const NO_FIREWALL = {
 const toPascalCase = (name: string): string =>
   name.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Properties of a region's stack. */
 export interface WorkItemsStackProps extends StackProps {
   readonly regionCode: RegionCode;
   readonly settings: RegionSettings;

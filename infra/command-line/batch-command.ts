@@ -6,7 +6,7 @@ import { type Command, EXIT, note, onlyArgument, print } from "./command.ts";
 import { withProgress } from "./progress.ts";
 import { CommandError } from "./service-client.ts";
 
-/** An object as it stands in the file: the service says what is wrong with it. Numbers keep their digits. */
+/** An object as in the file, with all digits of its numbers: the service validates it. */
 const parseLine = (text: string): WorkItemInput | undefined => {
   try {
     const item = parseJson(text);
@@ -16,7 +16,7 @@ const parseLine = (text: string): WorkItemInput | undefined => {
   }
 };
 
-/** The work items of a file, one a line. The functions are told the number of each line. */
+/** The work items of a file, one per line. The functions get each line's number. */
 async function* itemsIn(
   path: string,
   onItem: (number: number) => void,
@@ -28,7 +28,7 @@ async function* itemsIn(
       number++;
       if (text.trim() === "") continue;
       const item = parseLine(number === 1 ? text.replace(/^\uFEFF/, "") : text);
-      if (item === undefined) onError(number, "is no JSON object");
+      if (item === undefined) onError(number, "not a JSON object");
       else {
         onItem(number);
         yield item;
@@ -39,12 +39,11 @@ async function* itemsIn(
   }
 }
 
-/** Applies work items that stand in a file as JSON. */
 export const batchCommand: Command = {
   usage: "batch <file.jsonl>",
-  summary: "apply work items, one JSON object a line",
+  summary: "apply work items, one JSON object per line",
   options: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
-  help: { "dry-run": "write nothing, and tell what would be done", json: "print each result as JSON" },
+  help: { "dry-run": "show what would change without saving anything", json: "print each result as JSON" },
   examples: ["batch items.jsonl", "batch items.jsonl --dry-run --json"],
   run: async ({ client, options, positionals }) => {
     const path = onlyArgument(positionals, "file");

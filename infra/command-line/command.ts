@@ -2,9 +2,8 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Client } from "../../lib/client/client.ts";
 import { CommandError } from "./service-client.ts";
 
-/** What the command's process ends with. */
+/** Exit codes of the process. */
 export const EXIT = { done: 0, failed: 1, usage: 2, someFailed: 3 } as const;
-/** One of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The arguments cannot be understood. */
@@ -12,10 +11,8 @@ export class UsageError extends CommandError {
   override readonly name: string = "UsageError";
 }
 
-/** The options of a call by their names. */
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What a command gets. */
 export interface CommandCall {
   readonly client: () => Client;
   readonly options: Options;
@@ -24,7 +21,6 @@ export interface CommandCall {
 
 /** One command of the program. */
 export interface Command {
-  /** Its arguments. */
   readonly usage: string;
   readonly summary: string;
   readonly options: ParseArgsOptionsConfig;

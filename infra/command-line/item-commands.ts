@@ -63,7 +63,7 @@ const FILTER_HELP = Object.fromEntries(
 
 const mostOf = (options: Options): number => {
   const limit = Number(textOption(options, "limit") ?? 50);
-  if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit is a whole number from 1");
+  if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit must be a whole number of at least 1");
   return limit;
 };
 
@@ -104,18 +104,18 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     },
     help: {
       ...FILTER_HELP,
-      limit: "at most so many; 50 unless it is given",
-      json: "one JSON object a line",
-      csv: "CSV that import takes again",
+      limit: "maximum number of items (default: 50)",
+      json: "one JSON object per line",
+      csv: "CSV that you can import again",
     },
     examples: ["list --status pending --limit 10", "list --type ticket --json"],
     run: list,
   },
   export: {
     usage: "export",
-    summary: "print all work items as CSV that import takes again; events are left out",
+    summary: "print all work items as CSV that you can import again, without events",
     options: { ...FILTER_OPTIONS, json: { type: "boolean" } },
-    help: { ...FILTER_HELP, json: "one JSON object a line" },
+    help: { ...FILTER_HELP, json: "one JSON object per line" },
     examples: ["export --status completed > completed.csv"],
     run: async ({ client, options }) => {
       const items = itemsOf(client(), options, Infinity);
@@ -125,7 +125,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
   },
   delete: {
     usage: "delete <id or external_id> …",
-    summary: "delete work items; a batch or an upload with the external_id restores one",
+    summary: "delete work items; a batch or an upload with its external_id restores an item",
     options: {},
     help: {},
     examples: ["delete T-1001 T-1002"],

@@ -19,7 +19,7 @@ export interface CsvFile {
   /** The delimiter that was given or found. */
   readonly delimiter: Delimiter;
   readonly isWorkbook: boolean;
-  /** How the file was read, if it is no CSV in UTF-8 itself. */
+  /** How the file was read, unless it is CSV in UTF-8. */
   readonly readAs: string | undefined;
   /** Deletes what was written for it. */
   readonly close: () => Promise<void>;
@@ -27,10 +27,10 @@ export interface CsvFile {
 
 /** What is known of a file. */
 export interface OpenOptions {
-  /** A label of the Encoding Standard; found out if it is not given. */
+  /** A label of the Encoding Standard. @default detected */
   readonly encoding: string | undefined;
   readonly delimiter: Delimiter | undefined;
-  /** Name of a workbook's sheet; the first that has rows if it is not given. */
+  /** Name of a workbook's sheet. @default the first with rows */
   readonly sheet: string | undefined;
 }
 
@@ -59,7 +59,7 @@ const openWorkbook = async (file: Blob, name: string | undefined): Promise<CsvFi
   };
 };
 
-/** Writes what was converted into a temporary folder: it may be larger than the memory. */
+/** Writes a converted file to a temporary folder: it may be larger than the memory. */
 const keep = async (converted: ReadableStream<Uint8Array>): Promise<Pick<CsvFile, "blob" | "close">> => {
   const folder = await mkdtemp(join(tmpdir(), "work-items-"));
   const path = join(folder, "file.csv");
@@ -71,7 +71,7 @@ const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promi
   const format = await findTextFormat(file, { encoding: encoding?.toLowerCase(), delimiter }).catch(
     (error: unknown) => {
       if (!(error instanceof RangeError)) throw error;
-      throw new UsageError(`${encoding} is no encoding that is known; try utf-8, utf-16le or windows-1252`);
+      throw new UsageError(`unknown encoding ${encoding}; try utf-8, utf-16le or windows-1252`);
     },
   );
   const converted = toUtf8(file, format);
@@ -84,7 +84,7 @@ const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promi
 };
 
 /**
- * Opens a table: CSV in any usual encoding, or a sheet of a workbook.
+ * Opens a table: CSV in any common encoding, or a sheet of a workbook.
  * @throws CommandError if it is neither
  */
 export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFile> => {
@@ -97,7 +97,7 @@ export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFi
     throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (isWorkbook(head)) return openWorkbook(file, options.sheet);
-  if (options.sheet !== undefined) throw new UsageError(`--sheet is for workbooks; ${path} is none`);
+  if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);
   const problem = problemOfBinary(head);
   if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
   return openText(file, options);

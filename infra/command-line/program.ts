@@ -6,7 +6,6 @@ import { itemCommands } from "./item-commands.ts";
 import { explain, openService } from "./service-client.ts";
 import { uploadsCommand } from "./uploads-command.ts";
 
-/** All commands by name. */
 export const commands: Readonly<Record<string, Command>> = {
   import: importCommand,
   batch: batchCommand,
@@ -36,7 +35,7 @@ const overview = (): string =>
     "",
     ...Object.values(commands).map(({ usage, summary }) => `  ${usage}`.padEnd(COLUMN) + summary),
     "",
-    `${PROGRAM} <command> --help tells more. The service is that of WORK_ITEMS_URL and WORK_ITEMS_KEY, or the local one.`,
+    `${PROGRAM} <command> --help shows details. WORK_ITEMS_URL and WORK_ITEMS_KEY select the service (default: local).`,
     "Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 some rows or items failed.",
   ].join("\n");
 
@@ -51,7 +50,7 @@ const runCommand = async ([name, ...args]: readonly string[]): Promise<ExitCode>
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    throw new UsageError(`there is no command ${name}; did you mean ${nearestTo(name, Object.keys(commands)) ?? ""}?`);
+    throw new UsageError(`unknown command ${name}; did you mean ${nearestTo(name, Object.keys(commands)) ?? ""}?`);
   }
   if (args.includes("--help") || args.includes("-h")) {
     print(helpOf(command));
@@ -61,16 +60,16 @@ const runCommand = async ([name, ...args]: readonly string[]): Promise<ExitCode>
   return command.run({ ...call, client: openService });
 };
 
-/** Runs the program. Errors are told in one line. @returns the exit code */
+/** Runs the program and reports errors in one line. @returns the exit code */
 export const runProgram = async (args: readonly string[]): Promise<ExitCode> => {
   try {
     return await runCommand(args);
   } catch (error) {
-    const told = explain(error);
-    if (told === undefined) throw error;
-    note(`${PROGRAM}: ${told}`);
+    const message = explain(error);
+    if (message === undefined) throw error;
+    note(`${PROGRAM}: ${message}`);
     if (!(error instanceof UsageError)) return EXIT.failed;
-    note(`${PROGRAM} ${args[0] ?? ""} --help tells more`);
+    note(`Run ${[PROGRAM, ...args.slice(0, 1), "--help"].join(" ")} for details`);
     return EXIT.usage;
   }
 };

@@ -6,13 +6,14 @@ import { type Client, createClient } from "../../lib/client/client.ts";
 import { parseJson } from "../../lib/json.ts";
 import { InvalidFileError } from "../../lib/uploads/csv/invalid-file-error.ts";
 
-/** A command cannot do what it was asked to. The message is for the person who called it. */
+/** A command failed. The message is for the person who ran it. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
 /**
- * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service wrote into its data directory.
+ * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
+ * wrote into its data directory.
  * @throws CommandError
  */
 const findService = (variables: NodeJS.Dict<string> = process.env) => {
@@ -33,13 +34,13 @@ const findService = (variables: NodeJS.Dict<string> = process.env) => {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
 };
 
-/** Attempts after the first. A service that was not started is told of within seconds. */
+/** Attempts after the first: few, so that a service that isn't running is reported within seconds. */
 const RETRIES = 5;
 
 /** The client of the service that is found. @throws CommandError */
 export const openService = (): Client => createClient({ ...findService(), retries: RETRIES });
 
-/** What the client makes of a response whose body it leaves as text. */
+/** A response whose body the client leaves as text. */
 type TextOutcome = Parameters<typeof accepted<string>>[0];
 
 /** The body of a response, in which numbers keep their digits. @throws ApiError */
@@ -54,7 +55,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 export const explain = (error: unknown): string | undefined => {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
-  // fetch throws a TypeError where no response came.
+  // fetch throws a TypeError if there is no response.
   if (error instanceof TypeError && error.message === "fetch failed") {
     const { cause } = error;
     return `no service responds at ${findService().baseUrl}: ${cause instanceof Error ? cause.message : String(cause)}`;

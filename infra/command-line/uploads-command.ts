@@ -2,10 +2,8 @@ import type { WorkItemUpload } from "../../lib/client/client.ts";
 import { type Command, EXIT, onlyArgument, print, UsageError } from "./command.ts";
 import { describeJob } from "./import-command.ts";
 
-/** Jobs that are listed. */
 const LISTED_MAX = 50;
 
-/** Shows and cancels upload jobs. */
 export const uploadsCommand: Command = {
   usage: "uploads [list | show <id> | cancel <id>]",
   summary: "list upload jobs, newest first; show or cancel one",
@@ -24,7 +22,7 @@ export const uploadsCommand: Command = {
       }
     } else if (action === "show") show(await uploads.get(onlyArgument(rest, "id of an upload")));
     else if (action === "cancel") show(await uploads.cancel(onlyArgument(rest, "id of an upload")));
-    else throw new UsageError(`${action} is none of list, show and cancel`);
+    else throw new UsageError(`unknown action ${action}; use list, show or cancel`);
     return EXIT.done;
   },
 };

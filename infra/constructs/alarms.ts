@@ -17,7 +17,7 @@ interface AlarmDefinition {
   readonly comparison?: ComparisonOperator;
   /** How many of the last periods must breach the threshold. @default [1, 1] */
   readonly periods?: readonly [breaching: number, evaluated: number];
-  /** Whether data is always there: the alarm also tells when it ends. It is silent until the first data comes. */
+  /** Whether data always arrives: the alarm then also fires if it stops. It stays silent until the first data arrives. */
   readonly tellsMissing?: boolean;
 }
 
@@ -115,7 +115,6 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
   },
 ];
 
-/** Properties of the alarms. */
 export interface AlarmsProps {
   readonly metrics: ServiceMetrics;
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */

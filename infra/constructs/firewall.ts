@@ -16,7 +16,6 @@ const visibility = (metricName: string) => ({
   sampledRequestsEnabled: true,
 });
 
-/** Properties of the firewall. */
 export interface FirewallProps {
   readonly api: RestApi;
   /** Origins of the pages that may read its responses. */
@@ -79,7 +78,7 @@ export class Firewall extends Construct {
       ],
     });
     const stack = Stack.of(this);
-    // WAF writes only to groups whose names begin so.
+    // WAF only writes to log groups with this prefix.
     const logGroupName = `aws-waf-logs-${stack.stackName}`;
     const logs = new LogGroup(this, "Logs", {
       logGroupName,
@@ -88,7 +87,7 @@ export class Firewall extends Construct {
     });
     const logging = new CfnLoggingConfiguration(this, "Logging", {
       resourceArn: acl.attrArn,
-      // Without the `:*` of the construct's own ARN, which WAF refuses.
+      // Without the `:*` of the construct's own ARN, which WAF rejects.
       logDestinationConfigs: [
         stack.formatArn({
           service: "logs",

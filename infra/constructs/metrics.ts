@@ -137,12 +137,14 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
     ),
     /** Dead letters that a function has received; it ends their jobs. */
     deadLettersTaken: functionOf(workers.failDeadUpload).metricInvocations({ ...sum, label: "Dead letters taken" }),
-    /** Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed. */
+    /**
+     * Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed.
+     */
     deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
-    /** Writes that the WorkItems table refused for reasons that are not in the items: access, table, credentials. */
+    /** Writes that the WorkItems table rejected for reasons other than the items: access, table, credentials. */
     storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),
-    /** Sweeps that did not fail. There is no data while no sweep is started. */
+    /** Successful sweeps. There is no data while no sweep starts. */
     sweeps: new MathExpression({
       expression: "invocations - FILL(errors, 0)",
       usingMetrics: {
@@ -152,7 +154,7 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
       period: PERIOD,
       label: "Sweeps",
     }),
-    /** Invocations by other systems that failed or were throttled, without those whose payload was refused. */
+    /** Invocations by other systems that failed or were throttled, except those with an invalid payload. */
     directFailures: new MathExpression({
       expression: "failed - FILL(refused, 0)",
       usingMetrics: {

@@ -40,7 +40,6 @@ const ACCESS_LOG = {
   trace: "$context.xrayTraceId",
 } as const;
 
-/** Properties of the REST API. */
 export interface ServiceApiProps {
   readonly stageName: string;
   readonly logRetention: RetentionDays;
@@ -48,7 +47,7 @@ export interface ServiceApiProps {
   readonly throttle: RegionSettings["throttle"];
   /** Origins of the pages that may read the gateway's own responses. */
   readonly allowedOrigins: readonly string[];
-  /** Whether callers come by a domain of their own: then the address that API Gateway gives is closed. */
+  /** Whether there is a custom domain: API Gateway's own address is then disabled. */
   readonly hasDomain: boolean;
 }
 
@@ -62,7 +61,7 @@ export interface ServedFunctions {
   readonly rejectUnknownRoute: IFunction;
 }
 
-/** The REST API of one region. It sends each route to its function and everything else to the one that refuses it. */
+/** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
 
@@ -79,7 +78,7 @@ export class ServiceApi extends Construct {
       description: "Work item ingestion and retrieval",
       endpointTypes: [EndpointType.REGIONAL],
       disableExecuteApiEndpoint: hasDomain,
-      // All bodies come in base64: bytes that are no UTF-8 arrive as they are, and what a body grows by does not depend on it.
+      // All bodies arrive in base64: bytes that aren't UTF-8 stay unchanged, and every body grows by the same factor.
       binaryMediaTypes: ["*/*"],
       // Responses are compressed here and not in the functions, whose time costs more.
       minCompressionSize: Size.bytes(COMPRESSED_FROM_BYTES),

@@ -11,8 +11,8 @@ const LIVE = "live";
 const MINUTE = Duration.minutes(1);
 
 /**
- * Brings new versions of the API's functions to callers bit by bit: 10 % of the requests for five minutes, then all. If
- * the API fails in that time, CodeDeploy moves every request back, and CloudFormation the rest of the deployment.
+ * Canary rollout of the API's functions: a new version gets 10 % of the requests for five minutes, then all. If the API
+ * fails in that time, CodeDeploy shifts the requests back, and CloudFormation rolls back the rest of the deployment.
  */
 export class Rollout extends Construct {
   private readonly application: LambdaApplication;
@@ -24,12 +24,12 @@ export class Rollout extends Construct {
     this.application = new LambdaApplication(this, "Application");
     this.role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
     const sum = { statistic: Stats.SUM, period: MINUTE };
-    // It only ends rollouts; ServerErrors tells the operators.
+    // It only stops rollouts; ServerErrors notifies the operators.
     this.alarm = new Alarm(this, "Failing", {
       alarmName: `${Stack.of(this).stackName}-RolloutFailing`,
       alarmDescription: "Ends the rollout of a new version: more than one request in a hundred fails with a 5xx.",
       metric: new MathExpression({
-        // A tenth of the requests meets the new version. In a quiet minute three errors are enough.
+        // A tenth of the requests reach the new version. In a quiet minute three errors are enough.
         expression: "IF(requests > 300, 100 * errors / requests, errors / 3)",
         usingMetrics: { requests: api.metricCount(sum), errors: api.metricServerError(sum) },
         period: MINUTE,
@@ -50,7 +50,7 @@ export class Rollout extends Construct {
   aliasOf(target: Function): IFunction {
     // The CDK's own types are not exact about optional properties.
     const version = target.currentVersion as IVersion;
-    // Kept for a rollback by hand.
+    // Kept for manual rollbacks.
     target.currentVersion.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const alias = new Alias(target, "Live", { aliasName: LIVE, version });
     new LambdaDeploymentGroup(target, "Rollout", {

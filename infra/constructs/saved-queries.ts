@@ -4,8 +4,8 @@ import { Construct } from "constructs";
 
 /**
  * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
- * lines `request` (`lib/http/request-log.ts`) and `upload ended` (`lib/uploads/workers/finish-upload.ts`). Metrics by
- * organization would cost by the organization; a query costs by what it reads.
+ * lines `request` (`lib/http/request-log.ts`) and `upload ended` (`lib/uploads/workers/finish-upload.ts`). Metrics
+ * by organization would be charged for each organization; a query is charged by what it reads.
  */
 export const SAVED_QUERIES = {
   "requests by organization and key": [

@@ -40,7 +40,6 @@ export interface SharedFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Properties of one function. */
 export interface ServiceFunctionProps extends SharedFunctionProps {
   /** Name of its file in `functions/`. */
   readonly name: string;

@@ -5,7 +5,6 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { BucketResource } from "../../lib/resources.ts";
 
-/** Properties of the upload bucket. */
 export interface UploadBucketProps {
   readonly resource: BucketResource;
   /** Receives an event for every uploaded file. */
@@ -34,7 +33,7 @@ export class UploadBucket extends Construct {
         },
       ],
       lifecycleRules: [{ expiration: Duration.days(30) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-      // Kept with the stack's tables, but for a first deployment that failed: the bucket was empty then.
+      // Retained like the stack's tables, except after a failed first deployment: the bucket is empty then.
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     this.notify(queue, resource);

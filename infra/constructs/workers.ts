@@ -45,7 +45,6 @@ const sourcesOf = (
   ];
 };
 
-/** Properties of a function that is not behind the gateway. */
 export interface WorkerProps extends SharedFunctionProps {
   readonly worker: Worker;
   /** Whether the account has so few concurrent executions that each event source may take two of them only. */

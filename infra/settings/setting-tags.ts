@@ -3,7 +3,7 @@ import type { RegionSettings } from "./stage-settings.ts";
 /** Tags of a stack by name. */
 export type StackTags = Readonly<Record<string, string>>;
 
-/** What a tag says of a setting that is a switch, or whose value is nobody's business. */
+/** Value of a tag for a setting that is a switch, or whose value is private. */
 const SET = "yes";
 
 /** Values to be found in a tag each; a number is kept as long as it does not become smaller. */
@@ -12,12 +12,15 @@ type KeptValues = (settings: RegionSettings) => readonly (string | number)[];
 const whether = (on: boolean): readonly string[] => (on ? [SET] : []);
 const ifGiven = <T extends string | number>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-/** What is kept of a setting, by the name of its tag, which is also how `--drop` names it. Each setting of a stage is here. */
+/**
+ * What is kept of a setting, by the name of its tag, which is also how `--drop` names it. Each setting of a stage is
+ * here.
+ */
 const KEPT = {
   domain: ({ domain }) => ifGiven(domain?.host),
   // Without its zone the domain's alias record goes.
   zone: ({ domain }) => ifGiven(domain?.zone),
-  // The address is a person's: tags are no place for it.
+  // Tags don't contain personal data.
   alarmEmail: ({ alarmEmail }) => whether(alarmEmail !== undefined),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   firewall: ({ firewall }) => whether(firewall),

@@ -15,13 +15,13 @@ export const DEFAULT_STAGE = "dev";
 export class SettingsError extends Error {}
 
 /**
- * Name of a region's stack in CloudFormation, with which the names of its functions begin. It names every stage but
- * dev, so that the stack of one stage is never an update of another's.
+ * Name of a region's stack in CloudFormation; its functions' names start with it. It contains every stage but dev, so
+ * that deploying one stage never updates another's stack.
  */
 export const stackNameOf = (region: RegionCode, stage: string): string =>
   stage === DEFAULT_STAGE ? stackIdOf(region) : `${stackIdOf(region)}-${stage}`;
 
-/** Lambda sets the first five itself and refuses a template that does; the last two are for callers, not functions. */
+/** Lambda reserves the first five and rejects templates that set them; the last two are for callers, not functions. */
 const RESERVED_VARIABLES =
   /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|API_KEY|BASE_URL)$/;
 
@@ -64,7 +64,7 @@ const parseContext = (given: Context): z.output<typeof contextSchema> => {
   return contextSchema.parse(given);
 };
 
-/** Checks a name. @throws SettingsError that names the one that is most like it */
+/** Checks a name. @throws SettingsError that suggests the most similar one */
 const choose = <N extends string>(option: string, name: string, names: readonly N[]): N => {
   const found = names.find((each) => each === name);
   if (found !== undefined) return found;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { nearestTo } from "../../lib/nearest.ts";
 import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
 
-/** An object that refuses names that it does not have, and says which one is most like each. */
+/** An object that rejects unknown names and suggests the most similar one for each. */
 const settingsObject = <const S extends z.ZodRawShape>(shape: S) =>
   z.strictObject(shape, {
     error: ({ code, keys }) =>
@@ -29,10 +29,10 @@ const positive = z.int("must be a whole number").min(1, "must be at least 1");
 /** Settings of a stage that each of its regions can override. */
 const sharedSettings = {
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
-  alarmEmail: z.email("must be an e-mail address").optional(),
+  alarmEmail: z.email("must be an email address").optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
-  /** Whether a web application firewall stands before the API. @default false */
+  /** Whether a web application firewall protects the API. @default false */
   firewall: z.boolean("must be true or false").optional(),
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
@@ -44,14 +44,14 @@ const sharedSettings = {
    */
   smallAccount: z.boolean("must be true or false").optional(),
   /**
-   * Units a second for which the WorkItems table and its indexes are ready at once, for imports that begin above what an
-   * on-demand table starts with. It is paid for once, and cannot be lowered. @default 12000, 4000
+   * Units a second for which the WorkItems table and its indexes are ready at once, for imports that begin above what
+   * an on-demand table starts with. It is paid for once, and cannot be lowered. @default 12000, 4000
    */
   warmThroughput: settingsObject({
     reads: z.int("must be a whole number").min(12_000, "must be at least 12000"),
     writes: z.int("must be a whole number").min(4000, "must be at least 4000"),
   }).optional(),
-  /** Whether CloudFormation refuses to delete the stack. @default false */
+  /** Whether CloudFormation prevents deletion of the stack. @default false */
   terminationProtection: z.boolean("must be true or false").optional(),
   /** Requests a second, and at once, that the gateway admits from all callers together. @default 5000, 2500 */
   throttle: settingsObject({ rate: positive, burst: positive }).optional(),

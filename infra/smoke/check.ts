@@ -4,19 +4,19 @@ import type { Json, Response, Send } from "./client.ts";
 export interface Run {
   readonly url: string;
   readonly key: string;
-  /** The external_ids of everything that the run makes begin with it. */
+  /** Prefix of the external_ids of everything that the run creates. */
   readonly prefix: string;
   readonly send: Send;
 }
 
-/** Something that a deployment must do as the documentation says. */
+/** A documented behaviour that a deployment must have. */
 export interface Check {
   readonly name: string;
-  /** @returns what was seen, in a few words; "skipped: …" if it cannot be seen here. @throws Difference */
+  /** @returns what it saw, in a few words; "skipped: …" if it can't be checked here. @throws Difference */
   readonly run: (run: Run) => Promise<string>;
 }
 
-/** The deployment does something else than the documentation says. */
+/** The deployment doesn't behave as documented. */
 export class Difference extends Error {}
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 200);

@@ -5,7 +5,7 @@ export interface Response {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Undefined if the body is no JSON. */
+  /** Undefined if the body isn't JSON. */
   readonly body: Json | undefined;
 }
 /** Any JSON value. */
@@ -17,7 +17,6 @@ export interface Json {
 /** A text of a response; empty if there is none. */
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** A request. */
 interface Request {
   readonly method?: string;
   /** Sent as JSON. */
@@ -31,10 +30,9 @@ interface Request {
   readonly isLimited?: boolean;
 }
 
-/** Sends requests to the service. */
 export type Send = (path: string, request?: Request) => Promise<Response>;
 
-/** A request is given up after this time: the gateway's own is 29 s. */
+/** Timeout of a request: the gateway's own is 29 s. */
 const TIMEOUT_MS = 60_000;
 
 const parse = (text: string): Json | undefined => {

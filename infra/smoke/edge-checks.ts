@@ -5,7 +5,7 @@ import { type Check, Difference, expectEqual, expectStatus, type Run } from "./c
 const MEBIBYTE = 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
 
-/** The protocol of a handshake; undefined if it is refused. */
+/** The protocol of a handshake; undefined if it is rejected. */
 const handshake = async (
   url: URL,
   version: { readonly minVersion?: "TLSv1"; readonly maxVersion?: "TLSv1.1" },
@@ -14,7 +14,7 @@ const handshake = async (
     host: url.hostname,
     port: Number(url.port || 443),
     servername: url.hostname,
-    // OpenSSL itself refuses old versions unless it is told not to.
+    // By default, OpenSSL itself rejects old versions.
     ...(version.maxVersion !== undefined && { ciphers: "DEFAULT@SECLEVEL=0" }),
     ...version,
   });
@@ -89,7 +89,7 @@ const bodies = async ({ send }: Run): Promise<string> => {
   return "415, 400, 422";
 };
 
-/** A body that is too large is refused by us, by Lambda, which takes 6 MB in base64, or by the gateway, which takes 10. */
+/** Bodies that are too large are rejected by us, by Lambda (6 MB in base64) or by the gateway (10 MB). */
 const tooLarge = (mebibytes: number): Check => ({
   name: `a body of ${mebibytes} MiB`,
   run: async ({ send }) => {
@@ -103,11 +103,11 @@ const tooLarge = (mebibytes: number): Check => ({
   },
 });
 
-/** Requests at once while the limit is looked for. */
+/** Concurrent requests while searching for the limit. */
 const AT_ONCE = 100;
-/** A limit with more requests than this in a burst is not tried. */
+/** Limits with a larger burst aren't tried. */
 const TRIED_BURST_MAX = 1000;
-/** The limiter lets pass so many seconds' requests more than it promises. */
+/** The limiter may admit this many seconds' requests more than it promises. */
 const SLACK_SECONDS = 5;
 const TRIED_SECONDS = 30;
 
@@ -134,7 +134,7 @@ const limit = async ({ send }: Run): Promise<string> => {
     expectStatus(await send("/v1/work_items?limit=1"), 200);
     return `429 with Retry-After ${wait} after ${sent - AT_ONCE} to ${sent} requests, then 200`;
   }
-  throw new Difference(`${sent} requests in ${Math.ceil(seconds())} s, none refused, although ${policy}`);
+  throw new Difference(`${sent} requests in ${Math.ceil(seconds())} s, none rejected, although ${policy}`);
 };
 
 /** What the edge does before and around the handlers. */

@@ -134,18 +134,18 @@ describe("work-items", () => {
     });
     expect(await run("import", "tickets.csv", "--sheet", "June")).toMatchObject({
       exit: 2,
-      told: expect.stringContaining("--sheet is for workbooks; tickets.csv is none"),
+      told: expect.stringContaining("--sheet only works with workbooks, and tickets.csv isn't one"),
     });
   });
 
-  it("applies a file of items, and tells the line of each that fails", async () => {
+  it("applies a file of items, and reports the line of each that fails", async () => {
     writeFileSync(
       "mixed.jsonl",
       '{"external_id":"M-1","custom_attributes":{"n":12345678901234567890}}\n\nnope\n{"external_id":""}\n',
     );
     const mixed = await run("batch", "mixed.jsonl");
     expect(mixed).toMatchObject({ exit: 3, out: "1 created, 0 updated, 0 unchanged, 0 restored, 2 error\n" });
-    expect(mixed.told).toBe("line 3: is no JSON object\nline 4: external_id: must not be empty\n");
+    expect(mixed.told).toBe("line 3: not a JSON object\nline 4: external_id: must not be empty\n");
     expect((await run("get", "M-1")).out).toContain('"n": 12345678901234567890');
   });
 
@@ -187,16 +187,19 @@ describe("work-items", () => {
     );
   });
 
-  it("tells what is wrong in one line, and how it ended by its exit code", async () => {
+  it("reports errors in one line, and the outcome by its exit code", async () => {
     writeFileSync("book.xlsx", Buffer.from("PK\u0003\u0004....[Content_Types].xml"));
     const told = async (...args: readonly string[]) => {
       const { exit, told: line } = await run(...args);
       return [exit, line.split("\n")[0]];
     };
-    expect(await told("lst")).toEqual([2, "work-items: there is no command lst; did you mean list?"]);
+    expect(await told("lst")).toEqual([2, "work-items: unknown command lst; did you mean list?"]);
     expect(await told("import")).toEqual([2, "work-items: one file is required"]);
     expect((await told("list", "--colour"))[0]).toBe(2);
-    expect(await told("list", "--limit", "many")).toEqual([2, "work-items: --limit is a whole number from 1"]);
+    expect(await told("list", "--limit", "many")).toEqual([
+      2,
+      "work-items: --limit must be a whole number of at least 1",
+    ]);
     expect(await told("import", "missing.csv")).toEqual([1, expect.stringContaining("cannot read missing.csv")]);
     expect(await told("import", "book.xlsx")).toEqual([
       1,
@@ -204,7 +207,7 @@ describe("work-items", () => {
     ]);
     expect(await told("import", "tickets.csv", "--encoding", "latin-99")).toEqual([
       2,
-      "work-items: latin-99 is no encoding that is known; try utf-8, utf-16le or windows-1252",
+      "work-items: unknown encoding latin-99; try utf-8, utf-16le or windows-1252",
     ]);
     expect(await told("import", "tickets.csv")).toEqual([
       1,

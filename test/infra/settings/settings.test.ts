@@ -107,7 +107,7 @@ describe("settings", () => {
     expect(() => settings(pairs)).toThrow(/^[^\n]*$/);
   });
 
-  test("refuse a region in which the stage is not deployed", () => {
+  test("reject a region in which the stage is not deployed", () => {
     expect(() => settings(["region=us"], { dev: { regions: { eu: {} } } })).toThrow(
       "-c region=us: stage dev is not deployed there; add it in infra/stages.ts",
     );
@@ -125,7 +125,7 @@ describe("settings", () => {
     [{ ...bare, rollout: "slow" }, 'dev.rollout: must be "at once" or "canary"'],
     [{ ...bare, warmThroughput: { reads: 1, writes: 4000 } }, "dev.warmThroughput.reads: must be at least 12000"],
     [{ ...bare, firewall: "maybe" }, "dev.firewall: must be true or false"],
-    [{ ...bare, alarmEmail: "nobody" }, "dev.alarmEmail: must be an e-mail address"],
+    [{ ...bare, alarmEmail: "nobody" }, "dev.alarmEmail: must be an email address"],
     [{ ...bare, logDays: 8 }, /dev\.logDays: must be one of 1, 3, 5, 7, /],
     [{ ...bare, throttle: { rate: 0, burst: 1 } }, "dev.throttle.rate: must be at least 1"],
     [{ ...bare, allowedOrigins: ["*"] }, "dev.allowedOrigins[0]: must be an origin such as https://app.example.com"],
@@ -147,7 +147,7 @@ describe("settings", () => {
     expect(() => settings([], { dev })).toThrow(/^infra\/stages\.ts: [^\n]*$/);
   });
 
-  test("refuse a name of a stage that resources cannot hold", () => {
+  test("reject a name of a stage that resources cannot hold", () => {
     expect(() => settings([], { dev: bare, "Pre-Prod": bare })).toThrow(/^infra\/stages\.ts: [^\n]*Pre-Prod/);
   });
 });
