@@ -134,7 +134,7 @@ describe("a batch", () => {
     });
     expect([status, text.length < 500], text.slice(0, 300)).toEqual([422, true]);
   });
-  it("refuses a lone surrogate in an external_id", async () => {
+  it("rejects a lone surrogate in an external_id", async () => {
     const { status, text } = await call("applyWorkItemBatch", {
       body: String.raw`{"work_items":[{"external_id":"a\ud800"}]}`,
     });

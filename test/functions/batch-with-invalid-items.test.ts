@@ -13,7 +13,7 @@ const apply = (body: object, headers: Record<string, string> = {}) =>
 const resultsOf = ({ body }: { body: Json }) => body["data"]!["results"] as unknown as Record<string, unknown>[];
 
 describe("a batch that skips invalid items", () => {
-  it("applies the others, and tells what is wrong with each that it skips, for people and for programs", async () => {
+  it("applies the others, and reports what is wrong with each that it skips, for people and for programs", async () => {
     const [a, b] = [fresh(), fresh()];
     const work_items = [
       { external_id: a },
@@ -71,7 +71,7 @@ describe("a batch that skips invalid items", () => {
     expect([nothing.status, nothing.body["data"]!["summary"]]).toMatchObject([200, { total: 2, error: 2 }]);
   });
 
-  it("still refuses what is no batch, too many items and too many events", async () => {
+  it("still rejects bodies that aren't batches, too many items and too many events", async () => {
     const item = () => ({ external_id: fresh() });
     const events = Array.from({ length: 90 }, (_, index) => ({ external_id: `e${index}` }));
     const refused = [
@@ -86,7 +86,7 @@ describe("a batch that skips invalid items", () => {
     expect((await apply({ work_items: [item()], on_invalid: "ignore" })).status).toBe(422);
   });
 
-  it("refuses all of it by default, names every place, and writes nothing", async () => {
+  it("rejects the whole batch by default, names every place, and writes nothing", async () => {
     const id = fresh();
     const { status, text } = await apply({ work_items: [{ external_id: id }, { agent_email: "x" }, 1] });
     expect(status).toBe(422);

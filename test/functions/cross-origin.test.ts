@@ -58,7 +58,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("are told of paths that do not exist, and of OPTIONS that is no preflight", async () => {
+  it("can read errors for unknown paths, and for OPTIONS that isn't a preflight", async () => {
     const handler = createRejectUnknownRoute(runtime);
     const unknown = await call(handler, { method: "OPTIONS", resource: "/{proxy+}", headers: ask });
     expect([unknown.status, unknown.headers["access-control-allow-origin"]]).toEqual([404, app]);

@@ -150,7 +150,7 @@ describe.each(routesWithKey)("$method $path", (route) => {
     expect((await call(handler, requestTo(route, { key }))).status).not.toBe(429);
   });
 
-  it("tells what is left of the organization's limit, whatever its status, and nothing without a key", async () => {
+  it("reports what is left of the organization's limit, whatever its status, and nothing without a key", async () => {
     const { key } = await createTestOrganization(runtime, { rate: 100, burst: 250 });
     for (const [query, remaining] of [
       [{}, 249],

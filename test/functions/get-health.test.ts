@@ -25,7 +25,7 @@ const createHealth = async () => {
 };
 
 describe("GET /v1/health", () => {
-  it("needs no key and tells region and version", async () => {
+  it("needs no key and returns region and version", async () => {
     const { get } = await createHealth();
     const { status, headers, body } = await get();
     expect(status).toBe(200);

@@ -70,7 +70,7 @@ describe("a key with one scope", () => {
     }
   });
 
-  it("is refused as a problem where the caller reads problems", async () => {
+  it("gets problem details where the caller accepts them", async () => {
     const { body } = await send("deleteWorkItem", {
       method: "DELETE",
       resource: "/v1/work_items/{id}",
@@ -104,7 +104,7 @@ describe("a batch with a key that only reads", () => {
       body: { dry_run: dryRun, work_items: [{ external_id: "a" }] },
     });
 
-  it("is previewed, and refused without dry_run", async () => {
+  it("is previewed, and rejected without dry_run", async () => {
     expect((await batch(true)).status).toBe(200);
     expect(await batch(false)).toMatchObject({ status: 403, body: { error: "this API key lacks the scope write" } });
     expect((await batch(true)).body).toMatchObject({ data: { summary: { created: 1 } } });

@@ -72,7 +72,7 @@ describe("a table that cannot be used", () => {
     );
   });
 
-  it("is told to the log by its code", async () => {
+  it("is logged with its code", async () => {
     const from = failing("AccessDeniedException", writes);
     const error = vi.spyOn(from.log, "error").mockImplementation(() => undefined);
     await apply(from, [{ external_id: "a" }, { external_id: "b" }]);

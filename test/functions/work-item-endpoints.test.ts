@@ -61,7 +61,7 @@ describe("create a work item", () => {
     });
   });
 
-  it("refuses an external_id that exists with 409, also when it is deleted", async () => {
+  it("rejects an external_id that exists with 409, also when it is deleted", async () => {
     const item = await create();
     const body = { work_item: { external_id: item["external_id"] } };
     expect((await call("createWorkItem", { body })).status).toBe(409);
@@ -93,7 +93,7 @@ describe("create a work item", () => {
     ).toBe(409);
   });
 
-  it("takes 99 events in one transaction and refuses the hundredth", async () => {
+  it("takes 99 events in one transaction and rejects the hundredth", async () => {
     const events = Array.from({ length: 99 }, (_, index) => ({ external_id: `E${index}` }));
     const item = await create({ events });
     expect(item["events"]).toHaveLength(99);
@@ -196,7 +196,7 @@ describe("update a work item", () => {
     expect(body["data"]).toEqual(item);
     expect(headers["etag"]).toBe(before.headers["etag"]);
   });
-  it("refuses another external_id and events with 422, and takes its own external_id", async () => {
+  it("rejects another external_id and events with 422, and takes its own external_id", async () => {
     const item = await create();
     const params = { id: idOf(item) };
     const patch = (work_item: object) => call("updateWorkItem", { params, body: { work_item } });
@@ -213,7 +213,7 @@ describe("update a work item", () => {
     expect((await patch('"1"', "c")).status).toBe(412);
     expect((await patch("*", "d")).status).toBe(200);
   });
-  it("refuses what is too large only after the merge with 422 and changes nothing", async () => {
+  it("rejects what is too large only after the merge with 422 and changes nothing", async () => {
     const item = await create({ custom_attributes: { a: "x".repeat(200_000) } });
     const params = { id: idOf(item) };
     const { status, text } = await call("updateWorkItem", {
@@ -268,7 +268,7 @@ describe("create or update an event", () => {
     expect(after.body["data"]!["updated_at"]).toBe(before.body["data"]!["updated_at"]);
     expect((await call("getWorkItem", { params })).headers["etag"]).toBe(after.headers["etag"]);
   });
-  it("makes a copy of the item stale, but refuses no change of the item", async () => {
+  it("makes a copy of the item stale, but doesn't prevent changes to the item", async () => {
     const params = { id: idOf(await create()) };
     const { etag = "" } = (await call("getWorkItem", { params })).headers;
     await call("upsertWorkItemEvent", { params, body: { event: { external_id: "E" } } });

@@ -19,7 +19,7 @@ const getItem = (service: Service) =>
   service.request("getWorkItem", { params: { id: "11111111-1111-4111-8111-111111111111" } });
 
 describe("a service that works", () => {
-  test("rings no alarm: not at its first deployment, and not in a quiet night", async () => {
+  test("triggers no alarm, neither at its first deployment nor in a quiet night", async () => {
     const service = await createWatchedService();
     expect(await periodsOf(service, 4, nothing)).toEqual([[], [], [], []]);
     const quiet = await periodsOf(service, 4, async () => {
@@ -31,19 +31,19 @@ describe("a service that works", () => {
 });
 
 describe("dead letters", () => {
-  test("ring DeadLetters when they are taken", async () => {
+  test("trigger DeadLetters when they are received", async () => {
     const service = await createWatchedService();
     await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
     expect(await periodsOf(service, 1, service.deliverDeadLetters)).toEqual([["DeadLetters"]]);
   });
 
-  test("ring DeadLettersStuck while nobody takes them", async () => {
+  test("trigger DeadLettersStuck while no function receives them", async () => {
     const service = await createWatchedService();
     await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
     expect(await periodsOf(service, 3, nothing)).toEqual([[], [], ["DeadLettersStuck"]]);
   });
 
-  test("ring DeadLettersStuck while they are taken in vain, although none is visible", async () => {
+  test("trigger DeadLettersStuck while their function fails, although none is visible", async () => {
     const service = await createWatchedService();
     service.breakDynamoDb(() => "AccessDeniedException");
     await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
@@ -56,14 +56,14 @@ describe("dead letters", () => {
 });
 
 describe("an account without free concurrent executions", () => {
-  test("rings DeadLettersStuck, and not DeadLetters", async () => {
+  test("triggers DeadLettersStuck, and not DeadLetters", async () => {
     const service = await createWatchedService();
     service.throttleLambda(["failDeadUpload"]);
     await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
     expect(await periodsOf(service, 3, service.deliverDeadLetters)).toEqual([[], [], ["DeadLettersStuck"]]);
   });
 
-  test("rings SweepStopped", async () => {
+  test("triggers SweepStopped", async () => {
     const service = await createWatchedService();
     await periodsOf(service, 3, () => service.invoke("sweepUploads", {}));
     service.throttleLambda(["sweepUploads"]);
@@ -71,7 +71,7 @@ describe("an account without free concurrent executions", () => {
     expect(rung).toEqual([[], [], ["SweepStopped"]]);
   });
 
-  test.each(["recordQaScore", "recordConversationUpload"] as const)("rings DirectCallsFailing: %s", async (worker) => {
+  test.each(["recordQaScore", "recordConversationUpload"] as const)("alarm on failures of %s", async (worker) => {
     const service = await createWatchedService();
     service.throttleLambda([worker]);
     await service.invoke(worker, {});
@@ -80,7 +80,7 @@ describe("an account without free concurrent executions", () => {
 });
 
 describe("requests", () => {
-  test("ring ServerErrors when they fail in two of three periods", async () => {
+  test("trigger ServerErrors when they fail in two of three periods", async () => {
     const service = await createWatchedService();
     await getItem(service);
     service.breakDynamoDb(({ command }) => (command === "QueryCommand" ? "AccessDeniedException" : undefined));
@@ -90,13 +90,13 @@ describe("requests", () => {
     expect(rung).toEqual([[], ["ServerErrors"]]);
   });
 
-  test("ring Latency when they take longer than five seconds", async () => {
+  test("trigger Latency when they take longer than five seconds", async () => {
     const service = await createWatchedService();
     service.slowDynamoDb(2000);
     expect(await periodsOf(service, 3, () => getItem(service))).toEqual([[], [], ["Latency"]]);
   });
 
-  test("ring LimiterFailingOpen when the limiter's table does not respond", async () => {
+  test("trigger LimiterFailingOpen when the limiter's table does not respond", async () => {
     const service = await createWatchedService();
     const { LIMITS_TABLE: limits } = service.runtime.environment;
     service.breakDynamoDb(({ table }) => (table === limits ? "AccessDeniedException" : undefined));
@@ -109,14 +109,14 @@ describe("requests", () => {
     expect(rung).toEqual([[], ["LimiterFailingOpen"]]);
   });
 
-  test("ring StoreRefusals when the table refuses a write", async () => {
+  test("trigger StoreRefusals when the table rejects a write", async () => {
     const service = await createWatchedService();
     service.breakDynamoDb(({ command }) => (command === "PutItemCommand" ? "AccessDeniedException" : undefined));
     await service.request("applyWorkItemBatch", { body: { work_items: [{ external_id: "a" }] } });
     expect(await service.endPeriod()).toEqual(["StoreRefusals"]);
   });
 
-  test("ring ThrottledWrites when DynamoDB throttles a hundred writes in two of three periods", async () => {
+  test("trigger ThrottledWrites when DynamoDB throttles a hundred writes in two of three periods", async () => {
     const service = await createWatchedService();
     const rung = await periodsOf(service, 2, async (period) => {
       let throttled = 0;
@@ -141,7 +141,7 @@ describe("upload jobs", () => {
   };
   const sweep = (service: Service) => () => service.invoke("sweepUploads", {});
 
-  test("ring FilesWaiting when no worker reads a file, and SplitQueueAge when its messages wait", async () => {
+  test("trigger FilesWaiting when no worker reads a file, and SplitQueueAge when its messages wait", async () => {
     const { service } = await upload();
     const rung = await periodsOf(service, 14, sweep(service));
     expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
@@ -150,7 +150,7 @@ describe("upload jobs", () => {
     ]);
   });
 
-  test("ring PartsQueueAge when no worker applies parts, and JobAge after six hours", async () => {
+  test("trigger PartsQueueAge when no worker applies parts, and JobAge after six hours", async () => {
     const { service, harness, job } = await upload();
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const rung = await periodsOf(service, 75, sweep(service));
@@ -160,13 +160,13 @@ describe("upload jobs", () => {
     ]);
   });
 
-  test("ring SweepStopped when every sweep fails", async () => {
+  test("trigger SweepStopped when every sweep fails", async () => {
     const { service } = await upload();
     service.breakDynamoDb(() => "AccessDeniedException");
     expect(await periodsOf(service, 3, sweep(service))).toEqual([[], [], ["SweepStopped"]]);
   });
 
-  test("ring SweepStopped when sweeps are not started any more", async () => {
+  test("trigger SweepStopped when sweeps no longer start", async () => {
     const { service } = await upload();
     await periodsOf(service, 3, sweep(service));
     expect(await periodsOf(service, 4, nothing)).toEqual([[], [], ["SweepStopped"], []]);
@@ -184,7 +184,7 @@ describe("calls by other systems", () => {
     expect(await service.endPeriod()).toEqual(["DirectCallsFailing"]);
   });
 
-  test("ring nothing when their payload is wrong: that is the caller's mistake", async () => {
+  test("trigger nothing when their payload is invalid: that is the caller's mistake", async () => {
     const service = await createWatchedService();
     await service.invoke("recordQaScore", { organization: service.organization.id, external_id: "a", qa_score: 2 });
     await service.invoke("recordQaScore", { organization: service.organization.id, external_id: "a", qa_score: 1 });

@@ -92,7 +92,7 @@ describe("the upload bucket", () => {
     });
   });
 
-  test("tells the split queue of source files alone, and may do so before it is made", () => {
+  test("notifies the split queue of source files only, and has permission before it is created", () => {
     expect(bucket).toMatchObject({
       NotificationConfiguration: {
         QueueConfigurations: [
@@ -145,7 +145,7 @@ describe("queues", () => {
   });
 });
 
-test("bucket, queues and alarm topic refuse requests without TLS", () => {
+test("bucket, queues and alarm topic reject requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );

@@ -143,7 +143,7 @@ describe.each(expected)("$name", (row) => {
     expect(permissionsOf(row.name)).toEqual(permitted(row));
   });
 
-  test("gets the variables that its environment schema asks for, and no others", () => {
+  test("gets the variables that its environment schema requires, and no others", () => {
     const named = (Object.keys(row.permissions) as (keyof Permissions)[]).map((name) => [
       resources[name].variable,
       LOGICAL_ID[name],
@@ -163,7 +163,7 @@ describe.each(expected)("$name", (row) => {
     expect(parseEnvironment(row.permissions, variables)).toMatchObject(Object.fromEntries(named));
   });
 
-  test("runs on Node 24 and arm64, is traced and logs JSON that does not stay for ever", () => {
+  test("runs on Node 24 and arm64, is traced and logs JSON that expires", () => {
     expect(properties).toMatchObject({
       Runtime: "nodejs24.x",
       Architectures: ["arm64"],

@@ -199,7 +199,7 @@ describe("the API", () => {
     expect(format).not.toMatch(/\$context\.(path|authorizer|identity\.apiKey)/);
   });
 
-  test("keeps no log for ever, the gateway's own included", () => {
+  test("expires all logs, including the gateway's own", () => {
     const groups = resourcesOf(us, "AWS::Logs::LogGroup").map(([, group]) => plain(group) as Record<string, unknown>);
     expect(groups.map(({ LogGroupName: name }) => name)).toContainEqual(
       expect.stringMatching(/^API-Gateway-Execution-Logs_/),
@@ -254,7 +254,7 @@ describe("origins of pages", () => {
 });
 
 describe("the firewall", () => {
-  test("is there only where it is asked for", () => {
+  test("exists only where it is configured", () => {
     expect(resourcesOf(us, "AWS::WAFv2::WebACL")).toEqual([]);
   });
 

@@ -155,7 +155,7 @@ test("work items are made, read, changed, listed and deleted with no more than e
   expect(refused).toEqual([]);
 });
 
-test("the health of the service is told with no more than its function's policy", async () => {
+test("health is checked with no more than its function's policy", async () => {
   await request(routes.getHealth);
   await request(routes.getOpenapiDocument);
   const template = apiEvent({ resource: routes.getWorkItemUploadTemplate.path });

@@ -67,7 +67,7 @@ describe("the two regions", () => {
 });
 
 describe("a stage", () => {
-  test("has settings of its own, and but for dev a stack that its name tells from the others", () => {
+  test("has its own settings and, except for dev, its name in the stack's name", () => {
     const assembly = makeApp({ logDays: 90, terminationProtection: true }, { stage: "prod" }).synth();
     const stack = assembly.getStackByName("WorkItems-us-prod");
     expect([stack.id, stack.terminationProtection]).toEqual(["WorkItems-us", true]);
@@ -134,13 +134,13 @@ describe("a domain", () => {
 });
 
 describe("the rules at synthesis", () => {
-  test("cdk-nag refuses a queue without dead letters", () => {
+  test("cdk-nag rejects a queue without dead letters", () => {
     expect(() => appWith((stack) => new Queue(stack, "Bare", { enforceSSL: true })).synth()).toThrow(
       "AwsSolutions-SQS3",
     );
   });
 
-  test("the CDK's own validation refuses what CloudFormation would", () => {
+  test("the CDK's own validation rejects what CloudFormation would", () => {
     expect(() => appWith(giveFunctionMoreTimeThanThereIs).synth()).toThrow("1000 exceeds maximum 900");
   });
 

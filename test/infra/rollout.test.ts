@@ -81,7 +81,7 @@ describe("a rollout by canary", () => {
     expect([isOn(20, 2), isOn(20, 3), isOn(1000, 9), isOn(1000, 10)]).toEqual([false, true, false, true]);
   });
 
-  test("is not that of a stage that does not ask for it", () => {
+  test("is off in stages that don't configure it", () => {
     for (const type of ["AWS::Lambda::Alias", "AWS::CodeDeploy::DeploymentGroup", "AWS::CodeDeploy::Application"]) {
       expect(count(atOnce, type)).toBe(0);
     }

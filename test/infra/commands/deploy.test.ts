@@ -39,7 +39,7 @@ const account = async (stacks: Readonly<Record<string, DeployedStack>> = {}): Pr
 
 const noStage = "-c stage=production: there is no such stage; did you mean prod? There are dev, prod";
 
-describe("a refusal is one line and exit 1", () => {
+describe("a rejection is one line and exit 1", () => {
   test.each([
     ["app.ts", ["-c", "stage=production"], noStage],
     [
@@ -177,7 +177,7 @@ describe("a deployment", () => {
     );
   });
 
-  test("names all that it would lose in one line, and goes on only where all of it is given up", async () => {
+  test("names everything that it would lose in one line, and continues only if all of it is given up", async () => {
     const next = { ...full, alarmEmail: undefined, firewall: false };
     const message = /would drop alarmEmail, drop firewall; .* add --drop alarmEmail --drop firewall$/;
     await expect(check(deployedWith(full), next)).rejects.toThrow(message);
@@ -200,7 +200,7 @@ describe("a deployment", () => {
     expect(await check(untagged, full, ["everything"])).toEqual([]);
   });
 
-  test("after a first one that failed lifts the protection of what is left, which serves nobody", async () => {
+  test("after a failed first one lifts the protection of the leftovers, which nothing uses", async () => {
     const failed = { status: "ROLLBACK_COMPLETE", terminationProtection: true };
     expect(await check(failed, full)).toEqual([
       expect.objectContaining({ StackName: stackName, EnableTerminationProtection: "false" }),

@@ -35,7 +35,7 @@ const exportTo = async (source = SOURCE, pagesMax = Infinity): Promise<boolean> 
 /** All lines but the first, which tells when the export began. */
 const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trimEnd().split("\n").slice(1).toSorted();
 
-it("has its name only when it is complete, and goes on with what was interrupted, at any page", async () => {
+it("has its name only when it is complete, and resumes after an interruption at any page", async () => {
   await exportTo();
   const whole = await lines();
   await rm(file);
@@ -52,7 +52,7 @@ it("has its name only when it is complete, and goes on with what was interrupted
   }
 });
 
-it("begins again where another organization or table was exported", async () => {
+it("starts over if another organization or table was exported", async () => {
   for (const other of [
     { ...SOURCE, organization: "other" },
     { ...SOURCE, table: "restored" },

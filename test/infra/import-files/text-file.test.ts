@@ -23,7 +23,7 @@ describe("a text file of another system", () => {
     expect(await readAll(bytes)).toBe(TEXT);
   });
 
-  test("is read to its end to tell UTF-8 from Windows-1252", async () => {
+  test("is read to its end to distinguish UTF-8 from Windows-1252", async () => {
     const lines = "1;plain\n".repeat(HEAD_BYTES / 8);
     const file = Buffer.from(`id;name\n${lines}2;Zoë\n`, "latin1");
     expect((await formatOf(file)).encoding).toBe("windows-1252");

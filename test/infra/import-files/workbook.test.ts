@@ -63,7 +63,7 @@ describe("a workbook", () => {
     expect((await csvOf(rows)).split("\n")).toHaveLength(20_001);
   });
 
-  test("that cannot be read is refused with a sentence", async () => {
+  test("that cannot be read is rejected with an explanation", async () => {
     const archive = makeWorkbook({ Sheet: [["x"]] });
     await expect(readSheets(blobOf(archive.subarray(0, 300)))).rejects.toThrow(WorkbookError);
     await expect(readSheets(blobOf(archive.subarray(0, 300)))).rejects.toThrow("Save it as .xlsx or CSV.");

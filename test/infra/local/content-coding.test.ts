@@ -26,7 +26,7 @@ describe("the body of a request", () => {
     expect(unpackRequest(sent, coding, MAXIMUM)).toBe("unsupported");
   });
 
-  it("is refused above the maximum, and may be empty", () => {
+  it("is rejected above the maximum, and may be empty", () => {
     expect(unpackRequest(gzipSync(Buffer.alloc(MAXIMUM)), "gzip", MAXIMUM)).toHaveLength(MAXIMUM);
     expect(unpackRequest(gzipSync(Buffer.alloc(MAXIMUM + 1)), "gzip", MAXIMUM)).toBe("too large");
     expect(unpackRequest(Buffer.alloc(0), "gzip", MAXIMUM)).toHaveLength(0);

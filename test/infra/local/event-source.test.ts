@@ -123,14 +123,14 @@ test.each([
   expect(await countIn(queue.url)).toBe(2);
 });
 
-test("ignores the names of failed messages where the template does not ask for them", async () => {
+test("ignores the names of failed messages unless the template enables them", async () => {
   const queue = await createQueue();
   await sendAll(queue.url, ["bad"]);
   poll(queue, (event) => failing(event, "bad"), { reportsBatchItemFailures: false });
   await expect.poll(() => countIn(queue.url)).toBe(0);
 });
 
-test("keeps a batch that failed where the template does not ask for the names either", async () => {
+test("keeps a failed batch if the template doesn't enable the names either", async () => {
   const queue = await createQueue();
   await sendAll(queue.url, ["bad"]);
   let events = 0;

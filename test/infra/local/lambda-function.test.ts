@@ -84,7 +84,7 @@ test("ends an instance at its timeout and starts another for the next event", as
   expect(await resultOf(hanging.invoke("{}"))).toBe("answered");
 });
 
-test("reports a thrown error, and goes on with the same instance", async () => {
+test("reports a thrown error, and continues with the same instance", async () => {
   const source = `let events = 0;
     exports.handler = async (event) => { events++; if (event.bad) throw new TypeError("no good"); return events; }`;
   const throwing = writtenFunction("throwing", source, { concurrency: 1 });

@@ -134,7 +134,7 @@ describe("what npm start serves", () => {
     await expect.poll(written).toContain(line);
   });
 
-  test("is shown to nobody else on this machine", () => {
+  test("can't be read by other users of this machine", () => {
     const readable = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
       (name) => (statSync(join(directory, name)).mode & 0o077) !== 0,
     );
@@ -151,7 +151,7 @@ describe("what npm start serves", () => {
     expect(JSON.parse(invoked.out)).toMatchObject({ statusCode: 404 });
   });
 
-  test("takes a body full of quotes up to 4 MiB, and refuses a larger one itself", async () => {
+  test("takes a body full of quotes up to 4 MiB, and rejects a larger one itself", async () => {
     const call = caller(directory);
     // As Lambda counts it, each quote in a body would take two bytes more if the body came as text.
     const quotes = (mebibytes: number) =>
@@ -188,7 +188,7 @@ describe("what npm start serves", () => {
   });
 });
 
-test("serves on AWS's terms: what is refused succeeds when it is tried again, and jobs complete", async () => {
+test("serves on AWS's terms: rejected calls succeed when they are retried, and jobs complete", async () => {
   const directory = temporaryDirectory();
   const { child, printed } = await start(directory, { AWS_TERMS: "1", AWS_TERMS_SEED: "20261121" });
   expect(printed).toContain("AWS_TERMS_SEED=20261121");

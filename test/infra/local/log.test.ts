@@ -10,7 +10,7 @@ import { temporaryDirectory } from "./written-functions.ts";
 
 const MODULE = fileURLToPath(new URL("../../../infra/local/log.mjs", import.meta.url));
 
-test("goes on without lines that cannot be written, and writes them to the others", () => {
+test("continues after lines that can't be written, and writes them to the other outputs", () => {
   const directory = temporaryDirectory();
   const [unwritable, written] = [join(directory, "unwritable"), join(directory, "written")];
   writeFileSync(unwritable, "");

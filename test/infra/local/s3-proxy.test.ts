@@ -182,7 +182,7 @@ describe("a presigned form", () => {
     expect(await exists(Key)).toBe(false);
   });
 
-  test("is refused once it has expired", async () => {
+  test("is rejected once it has expired", async () => {
     const Key = keyOf();
     now = Date.now() + 901_000;
     try {
@@ -193,7 +193,7 @@ describe("a presigned form", () => {
     expect(await exists(Key)).toBe(false);
   });
 
-  test("leaves nothing behind of a large file that is refused at its end", async () => {
+  test("leaves nothing behind of a large file that is rejected at its end", async () => {
     const Key = keyOf();
     const options: Partial<PresignedPostOptions> = { Conditions: [["content-length-range", 1, 9 * 1024 * 1024]] };
     const file = new Blob([Buffer.alloc(10 * 1024 * 1024)]);
@@ -201,7 +201,7 @@ describe("a presigned form", () => {
     expect(await exists(Key)).toBe(false);
   });
 
-  test("is refused where it breaks off", async () => {
+  test("is rejected if it is incomplete", async () => {
     const Key = keyOf();
     const signed = await createPresignedPost(s3, { Bucket, Key });
     const fieldOf = (name: string, value: string) =>

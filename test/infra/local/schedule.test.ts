@@ -36,7 +36,7 @@ test("ends the function's instance after each run", async () => {
   expect([events.length, stop.mock.calls.length]).toEqual([2, 2]);
 });
 
-test("leaves a run out while the one before it goes on", async () => {
+test("skips a run while the previous one is still running", async () => {
   const events = start(() => new Promise((resolve) => setTimeout(resolve, 90_000)));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(events).toHaveLength(1);
@@ -59,6 +59,6 @@ test.each([
   expect(intervalOf(expression)).toBe(milliseconds);
 });
 
-test("refuses a schedule that it cannot keep", () => {
+test("rejects a schedule that it cannot keep", () => {
   expect(() => intervalOf("cron(0 12 * * ? *)")).toThrow("cron(0 12 * * ? *)");
 });

@@ -48,11 +48,11 @@ test.each([
   expect(valueOf(value)).toBe(expected);
 });
 
-test("refuses an intrinsic function that it does not know, by its name", () => {
+test("rejects an intrinsic function that it does not know, by its name", () => {
   expect(() => valueOf({ "Fn::ImportValue": "elsewhere" })).toThrow("Fn::ImportValue");
 });
 
-test("refuses a reference to nothing", () => {
+test("rejects a reference to nothing", () => {
   expect(() => valueOf({ Ref: "Nowhere" })).toThrow("Nowhere");
 });
 

@@ -45,7 +45,7 @@ describe("the upload page", () => {
     );
   });
 
-  test("keeps what becomes of the columns that are no fields", () => {
+  test("keeps what happens to columns that aren't fields", () => {
     const names = ["Id", "Price", " Team ", "Twice", "twice", "_row", "", "Subject"];
     const proposed: Mapping = {
       fields: { external_id: { column: "id" }, "custom_attributes.short_description": { column: "Subject" } },
@@ -90,7 +90,7 @@ describe("the upload page", () => {
     expect(formatsOf(values, "UTC")).toEqual(formats);
   });
 
-  test("tells how far a job is, at which rate, and how long it takes", () => {
+  test("shows a job's progress, rate and remaining time", () => {
     const moments = [0, 1, 2, 3].reduce<readonly Moment[]>(
       (all, step) => withMoment(all, { at: step * 20_000, rows: step * step * 1000 }),
       [],

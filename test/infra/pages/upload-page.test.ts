@@ -273,7 +273,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.context().close();
   });
 
-  test("posts a large file to the bucket, and goes on with its job after it was closed", async () => {
+  test("posts a large file to the bucket, and continues with its job after it was closed", async () => {
     const { page, complaints } = await begin();
     const rows = Array.from({ length: 300 }, (_, index) => `large-${index},${"x".repeat(14_000)}`);
     await chooseFile(page, "large.csv", Buffer.from(`external_id,note\n${rows.join("\n")}\n`));

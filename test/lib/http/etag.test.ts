@@ -39,7 +39,7 @@ describe("If-Match", () => {
     },
   );
 
-  it.each(["", "3", '"3', "'3'", '*, "3"', '"3" x', ","])("%j is no list of entity tags", (header) => {
+  it.each(["", "3", '"3', "'3'", '*, "3"', '"3" x', ","])("%j isn't a list of entity tags", (header) => {
     expect(() => parseIfMatch(header)).toThrow(InvalidInputError);
   });
 });

@@ -6,6 +6,6 @@ it.each([undefined, "a", "7f1c 2b/{}", "~".repeat(255)])("takes the Idempotency-
   expect(parseIdempotencyKey({ "idempotency-key": key })).toBe(key);
 });
 
-it.each(["", "a".repeat(256), "ä", "a\tb", "a\u0000"])("refuses the Idempotency-Key %j", (key) => {
+it.each(["", "a".repeat(256), "ä", "a\tb", "a\u0000"])("rejects the Idempotency-Key %j", (key) => {
   expect(() => parseIdempotencyKey({ "idempotency-key": key })).toThrow(InvalidInputError);
 });

@@ -69,11 +69,11 @@ describe("a JSON body", () => {
     await expect(read("{}", contentType)).rejects.toThrow(UnsupportedMediaTypeError);
   });
 
-  it.each(["iso-8859-1", "utf-16"])("is refused in charset %s", async (charset) => {
+  it.each(["iso-8859-1", "utf-16"])("is rejected in charset %s", async (charset) => {
     await expect(read("{}", `application/json; charset=${charset}`)).rejects.toThrow(UnsupportedMediaTypeError);
   });
 
-  it.each([null, "", " \n"])("is refused empty: %j", async (body) => {
+  it.each([null, "", " \n"])("is rejected empty: %j", async (body) => {
     await expect(read(body, "application/json")).rejects.toThrow(MalformedBodyError);
     await expect(read(body, "application/json")).rejects.toThrow("empty");
   });
@@ -87,20 +87,20 @@ describe("a JSON body", () => {
     },
   );
 
-  it("is refused where its bytes are no UTF-8", async () => {
+  it("is rejected if its bytes aren't UTF-8", async () => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
     await expect(read(bytes, "application/json")).rejects.toThrow(
       new MalformedBodyError("the request body is not valid UTF-8"),
     );
   });
 
-  it("is refused as too deep, not as broken, where its nesting breaks the parser that keeps digits", async () => {
+  it("is rejected as too deep, not as broken, if its nesting breaks the parser that keeps digits", async () => {
     const depth = 1_000_000;
     const body = `${"[".repeat(depth)}1.0${"]".repeat(depth)}`;
     await expect(read(body, "application/json")).rejects.toThrow(InvalidInputError);
   });
 
-  it("is refused above 4 MiB, before its type is looked at", async () => {
+  it("is rejected above 4 MiB, before its type is looked at", async () => {
     const largest = JSON.stringify("x".repeat(BODY_MAX_BYTES - 2));
     expect(await valueOf(largest, "application/json")).toHaveLength(BODY_MAX_BYTES - 2);
     expect(await valueOf(Buffer.from(largest), "application/json")).toHaveLength(BODY_MAX_BYTES - 2);

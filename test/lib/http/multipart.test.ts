@@ -226,7 +226,7 @@ describe("scanMultipart", () => {
     );
   });
 
-  it("refuses a body cut off anywhere", () => {
+  it("rejects a body cut off anywhere", () => {
     const whole = Buffer.from(lines("--xyz", 'Content-Disposition: form-data; name="a"', "", CONTENT, "--xyz--"));
     for (let length = 0; length < whole.length; length++) {
       expect(() => scanMultipart(whole.subarray(0, length), "xyz")).toThrow(MalformedMultipartError);
@@ -259,7 +259,7 @@ describe("scanMultipart", () => {
     expect(() => scanMultipart(Buffer.from(body), boundary)).toThrow(MalformedMultipartError);
   });
 
-  it("refuses 70,000 fields at once", async () => {
+  it("rejects 70,000 fields at once", async () => {
     const field = '--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
     const milliseconds = await cpuMillisecondsOf(() =>
       expect(() => scanMultipart(Buffer.from(`${field.repeat(70_000)}--xyz--`), "xyz")).toThrow(`${FIELDS_MAX} parts`),

@@ -80,7 +80,7 @@ describe("problem details", () => {
     ]);
   });
 
-  it("tell the kinds of errors apart", async () => {
+  it("distinguish the kinds of errors", async () => {
     const body = { work_item: { external_id: "once" } };
     await service.call("createWorkItem", { body });
     const requests: readonly (readonly [string, Name, ApiRequest])[] = [

@@ -81,13 +81,13 @@ describe("a multipart body", () => {
     await expect(read(body, contentType)).rejects.toThrow(MalformedBodyError);
   });
 
-  it("is refused above 4 MiB with the way that larger files go", async () => {
+  it("is rejected above 4 MiB with advice on larger files", async () => {
     const body = form({ name: "upload[file]", filename: "a", content: "x".repeat(BODY_MAX_BYTES) });
     await expect(read(Buffer.from(body), FORM)).rejects.toThrow(BodyTooLargeError);
     await expect(read(Buffer.from(body), FORM)).rejects.toThrow('{ "upload": { "filename", "size" } }');
   });
 
-  it("gives way to JSON where the route takes both, and is refused where it takes JSON alone", async () => {
+  it("yields to JSON where the route accepts both, and is rejected where it accepts JSON only", async () => {
     expect(await read('{"a":1}', "application/json")).toEqual({ kind: "json", value: { a: 1 } });
     const raw = { body: form(), isBase64Encoded: false };
     await expect(readJsonBody(raw, { "content-type": FORM })).rejects.toThrow(UnsupportedMediaTypeError);

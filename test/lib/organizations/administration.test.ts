@@ -78,7 +78,7 @@ describe("a key", () => {
     expect(await listKeys(administration, "listed")).toEqual([second.record, first.record]);
   });
 
-  it("is revoked for good, in both of its records; once more changes nothing", async () => {
+  it("is revoked permanently, in both of its records; revoking it again changes nothing", async () => {
     const { key, record } = await createKey(administration, "revoked");
     const revoked = await revokeKey(administration, "revoked", record.key_id);
     clock.advance(5);

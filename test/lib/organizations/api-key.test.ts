@@ -17,7 +17,7 @@ describe("an API key", () => {
     );
   });
 
-  it("is refused when any one character is another", () => {
+  it("is rejected if any one character differs", () => {
     const other = fc.stringMatching(/^[0-9A-Za-z_ -]$/);
     fc.assert(
       fc.property(region, fc.nat(43), other, (code, at, character) => {
@@ -29,7 +29,7 @@ describe("an API key", () => {
     );
   });
 
-  it("is refused when two neighbours are swapped, something is added or cut off", () => {
+  it("is rejected if two neighbours are swapped, or something is added or cut off", () => {
     fc.assert(
       fc.property(region, fc.integer({ min: 6, max: 42 }), (code, at) => {
         const key = generateApiKey(code);
@@ -42,7 +42,7 @@ describe("an API key", () => {
     );
   });
 
-  it("is no text at random", () => {
+  it("doesn't match random text", () => {
     fc.assert(
       fc.property(region, fc.string({ unit: "binary" }), (code, text) => {
         expect(isApiKeyOf(code, text)).toBe(false);

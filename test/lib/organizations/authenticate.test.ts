@@ -40,7 +40,7 @@ describe("authenticate", () => {
     }
   });
 
-  it("refuses what is no bearer key of this region without a read", async () => {
+  it("rejects anything but bearer keys of this region without a read", async () => {
     const { key } = await createTestOrganization(runtime);
     const authenticate = createInstance();
     reads = 0;
@@ -78,7 +78,7 @@ describe("authenticate", () => {
     expect((await authenticate(`Bearer ${key}`)).rate).toBe(60);
   });
 
-  it("refuses a revoked key within 60 s", async () => {
+  it("rejects a revoked key within 60 s", async () => {
     const { organization, key, keyId } = await createTestOrganization(runtime);
     const authenticate = createInstance();
     await authenticate(`Bearer ${key}`);
@@ -87,7 +87,7 @@ describe("authenticate", () => {
     await expect(authenticate(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
   });
 
-  it("refuses a key from the moment that it expires, cached or not", async () => {
+  it("rejects a key from the moment that it expires, cached or not", async () => {
     const { organization } = await createTestOrganization(runtime);
     const validUntil = new Date(clock() + 10_000).toISOString();
     const { key } = await createKey(administrationOf(runtime), organization.id, { validUntil });
@@ -99,7 +99,7 @@ describe("authenticate", () => {
     await expect(createInstance()(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
   });
 
-  it.each(["soon", "", "2026-13-01T00:00:00Z"])("refuses a key that expires at %j, which is no time", async (time) => {
+  it.each(["soon", "", "2026-13-01T00:00:00Z"])("rejects a key with the invalid expiry %j", async (time) => {
     const { key } = await createTestOrganization(runtime);
     await createInstance()(`Bearer ${key}`);
     await runtime.dynamodb.send(

@@ -77,7 +77,7 @@ describe("the rate limiter", () => {
     expect(await attempt(admit, caller)).toBe(true);
   });
 
-  it("remembers a refusal until its time, without asking the store again", async () => {
+  it("remembers a rejection until it ends, without another request to the store", async () => {
     const caller = organization(1, 1);
     const admit = createInstance(PATIENT_MILLISECONDS);
     await attempt(admit, caller);
@@ -180,7 +180,7 @@ describe("the rate limiter", () => {
     expect(await attempt(admit, caller)).toBe(1);
   });
 
-  it("refuses where the record is throttled: that is the overload that it is there for", async () => {
+  it("rejects requests if the record is throttled: that is the overload that it protects from", async () => {
     const caller = organization(100, 100);
     const admit = createInstance(PATIENT_MILLISECONDS);
     fault = "throttled";

@@ -161,7 +161,7 @@ describe("DynamoDB on AWS's terms", () => {
     expect(await listed()).toEqual(["3", "2"]);
   });
 
-  it("refuses a write to an item that a transaction writes to, and a transaction on an item that is written", async () => {
+  it("rejects a write to an item that a transaction writes to, and a transaction on an item that is written", async () => {
     await start({});
     await put(item("1"));
     const transact = () =>
@@ -172,7 +172,7 @@ describe("DynamoDB on AWS's terms", () => {
       .toEqual(["done", "TransactionCanceledException", "TransactionConflictException", "done"]);
   });
 
-  it("leaves keys unprocessed, and reads them all when they are asked for again", async () => {
+  it("leaves keys unprocessed, and reads them all when they are requested again", async () => {
     await start({ unprocessed: 0.5 });
     const names = Array.from({ length: 20 }, (_, index) => String(index));
     for (const sk of names) await put(item(sk));
@@ -211,7 +211,7 @@ describe("DynamoDB on AWS's terms", () => {
     expect(await listed()).toEqual(done.toSorted());
   });
 
-  it("fails before or after it has written, ends connections after it has written, and refuses access", async () => {
+  it("fails before or after it has written, ends connections after it has written, and denies access", async () => {
     for (const [fault, name, isWritten] of [
       ["throttled", /Exceeded|Throttling/, false],
       ["server fault", /InternalServerError/, false],

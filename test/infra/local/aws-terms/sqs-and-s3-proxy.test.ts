@@ -100,7 +100,7 @@ describe("SQS on AWS's terms", () => {
 });
 
 describe("S3 on AWS's terms", () => {
-  it("slows down, refuses access, fails, and loses responses after it has stored", async () => {
+  it("slows down, denies access, fails, and loses responses after it has stored", async () => {
     const rates: Partial<Record<string, number>> = {};
     proxy = await startS3FaultsProxy(engineEndpoint, createFaults(1, "s3", rates));
     const s3 = new S3Client({ endpoint: proxy.endpoint, forcePathStyle: true, maxAttempts: 1 });
