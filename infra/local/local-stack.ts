@@ -13,7 +13,7 @@ import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
 import { startGateway } from "./gateway.ts";
 import { reindexKeptOrganizations } from "./kept-organizations.ts";
-import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts";
+import { createLambdaFunction, type FunctionDefinition, type LambdaFunction } from "./lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
 import { rehearseUpload } from "./rehearsal.ts";
@@ -21,7 +21,7 @@ import { s3Cors } from "./s3-cors.ts";
 import { startS3Proxy } from "./s3-proxy.ts";
 import { s3Notifications } from "./s3-notification.ts";
 import { startSchedule } from "./schedule.ts";
-import { synthesize } from "./synthesis.ts";
+import { type Synthesis, synthesize } from "./synthesis.ts";
 import { ACCOUNT, type ResolvedTemplate, resolveTemplate } from "./template.ts";
 import { functionsOf, mappingsOf, schedulesOf } from "./template-functions.ts";
 
@@ -49,6 +49,10 @@ export interface LocalStackOptions {
   readonly awsTermsSeed?: number | undefined;
   /** Uploads a file of its own after the start (`rehearsal.ts`). @default false */
   readonly rehearses?: boolean;
+  /** What is run. @default this checkout, synthesized with `allowedOrigins` */
+  readonly synthesis?: Synthesis;
+  /** Makes a function of the template. @default createLambdaFunction */
+  readonly functionOf?: (definition: FunctionDefinition, log: readonly number[]) => LambdaFunction;
   /** Also prints the functions' log. @default it is only written to functions.log in the data directory */
   readonly verbose?: boolean;
 }
@@ -130,7 +134,7 @@ const startWorkers = (
  */
 export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
   const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, allowedOrigins, awsTermsSeed } = options;
-  const { rehearses = false, verbose = false } = options;
+  const { rehearses = false, verbose = false, functionOf = createLambdaFunction } = options;
   await using started = new AsyncDisposableStack();
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
@@ -147,7 +151,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     return engine;
   };
   const starting = [
-    synthesize(allowedOrigins ? { allowedOrigins: [...allowedOrigins] } : {}),
+    options.synthesis ?? synthesize(allowedOrigins ? { allowedOrigins: [...allowedOrigins] } : {}),
     startDynamoDb(),
     startFauxqs(),
   ] as const;
@@ -196,7 +200,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   });
   const definitions = functionsOf(template, directory, platform);
   const log = verbose ? [data.log, process.stderr.fd] : [data.log];
-  const functions = new Map(definitions.map((definition) => [definition.name, createLambdaFunction(definition, log)]));
+  const functions = new Map(definitions.map((definition) => [definition.name, functionOf(definition, log)]));
   started.defer(async () => {
     await Promise.all([...functions.values()].map((one) => one.stop()));
   });
