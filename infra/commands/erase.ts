@@ -161,9 +161,18 @@ const eraseAddress = async (
   const dryRun = options["dry-run"];
   if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
   const bar = scanBar(dryRun ? "looking for" : "erasing");
-  const erased = await erasePerson(runtime, organization, address, { dryRun, onProgress: bar.update }).finally(
-    bar.stop,
-  );
+  let told = "";
+  const onWait = (jobs: readonly string[]): void => {
+    const what = jobs.length === 0 ? "workers of uploads that have just ended" : `uploads to end: ${jobs.join(", ")}`;
+    if (what !== told) console.error(`waiting for ${what}`);
+    told = what;
+  };
+  const erased = await erasePerson(runtime, organization, address, {
+    dryRun,
+    onProgress: bar.update,
+    onWait,
+    sleep,
+  }).finally(bar.stop);
   return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
 };
 

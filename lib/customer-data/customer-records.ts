@@ -3,9 +3,9 @@ import { backOff } from "../backoff.ts";
 import { chunksOf, mapConcurrently } from "../concurrency.ts";
 import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
 import { StoreBusyError } from "../errors.ts";
-import type { PartitionKind } from "../resources.ts";
 import { isThrottled } from "../runtime/aws-errors.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
+import { ownerOf } from "./kinds-of-data.ts";
 
 /** What reading and removing an organization's records requires of a runtime. */
 export type RecordsRuntime = Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">;
@@ -24,16 +24,6 @@ export interface ScanProgress {
   /** Read request units that the scan has consumed. */
   readonly readUnits: number;
 }
-
-/** The organization whose record it is; undefined for records that are nobody's. */
-const ownerOf = ({ pk, sk }: RecordKey): string | undefined => {
-  const [kind, owner] = pk.split("#") as [PartitionKind, string | undefined];
-  // The partitions of open jobs are shared: their sort keys are `<due>#<organization>#<job>`.
-  return kind === "OPEN_UPLOADS" ? sk.split("#")[1] : owner;
-};
-
-/** Kind of a record's partition. */
-export const kindOf = ({ pk }: RecordKey): PartitionKind => pk.slice(0, pk.indexOf("#")) as PartitionKind;
 
 /** Where a segment goes on. */
 export interface ScanPlace {

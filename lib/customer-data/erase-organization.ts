@@ -1,6 +1,5 @@
 import { isoTime } from "../clock.ts";
 import type { Attributes, RecordKey } from "../dynamodb/versioned-record.ts";
-import { keyRecordKey, listedKeyKey, organizationRecordKey } from "../organizations/access-store.ts";
 import {
   type Administration,
   changeOrganization,
@@ -9,13 +8,15 @@ import {
   revokeKey,
 } from "../organizations/administration.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
-import { keyUseKey } from "../organizations/key-use.ts";
-import { rateLimitKey } from "../organizations/rate-limit.ts";
+import { resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
 import { deleteObjects, objectsOf } from "./customer-objects.ts";
-import { deleteRecords, kindOf, type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
+import { type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
+import { createErasureWrites, transactionsOf } from "./erasure-writes.ts";
+import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
+import { erasedAs, lastRecords } from "./kinds-of-data.ts";
 
 /** What erasing an organization requires of a runtime. */
 export type ErasureRuntime = Administration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
@@ -40,24 +41,21 @@ export interface ErasureOptions {
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** The longest that a worker runs. One that has read a record before it was deleted may write until then. */
-const WORKERS_END_WITHIN_MS = 120_000;
 /** After this time no call or worker knows the organization from its cache. */
 const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
 
-const countedAs = (record: RecordKey): keyof ErasureCounts => {
-  const kind = kindOf(record);
-  if (kind === "ITEM") return record.sk.startsWith("#") ? "work_items" : "events";
-  if (kind === "UPLOAD" && record.sk === "#JOB") return "upload_jobs";
-  return kind === "CONVERSATION" ? "conversation_uploads" : "other_records";
+/**
+ * Until when a file may arrive by a form of this job, in milliseconds since the epoch; 0 if none may. Also of a job that
+ * has ended: its form can be posted until it expires.
+ */
+const fileMayComeUntil = (record: Attributes & RecordKey): number => {
+  if (erasedAs(record) !== "upload_jobs") return 0;
+  const job = jobFrom(record);
+  return job.origin === "form" ? fileDue(job) : 0;
 };
 
-/** Until when a file may still arrive by a form of this job, in milliseconds since the epoch; 0 if none may. */
-const fileMayComeUntil = (record: Attributes & RecordKey): number => {
-  if (countedAs(record) !== "upload_jobs") return 0;
-  const job = jobFrom(record);
-  return job.origin === "form" && job.status === "pending" ? fileDue(job) : 0;
-};
+const countsOf = (records: readonly RecordKey[]): Partial<ErasureCounts> =>
+  Object.fromEntries([...Map.groupBy(records, erasedAs)].map(([kind, { length }]) => [kind, length]));
 
 const totalOf = (counts: Readonly<ErasureCounts>): number =>
   Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
@@ -75,7 +73,7 @@ export const countForErasure = async (
     runtime,
     organization,
     async ({ records }) => {
-      for (const record of records) erased[countedAs(record)] += 1;
+      for (const record of records) erased[erasedAs(record)] += 1;
     },
     (progress) => onProgress?.({ ...progress, erased }),
   );
@@ -87,7 +85,7 @@ export const countForErasure = async (
  * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
  * its records and objects, waits until no cache, worker or form can bring any back, and repeats until a pass finds
  * nothing. Then it deletes the keys and the organization itself. An interrupted erasure goes on where it is repeated.
- * @throws NotFoundError
+ * @throws NotFoundError, StoreBusyError, StateConflictError if another command has finished the erasure meanwhile
  */
 export const eraseOrganization = async (
   runtime: ErasureRuntime,
@@ -98,33 +96,33 @@ export const eraseOrganization = async (
   const before = await getOrganization(runtime, organization);
   const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = before;
   await changeOrganization(runtime, organization, { erasing_since: since });
+  // From the mark on no key is made any more.
   const keys = await listKeys(runtime, organization);
   for (const key of keys) await revokeKey(runtime, organization, key.key_id);
 
-  const erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
+  const writes = createErasureWrites(runtime, organization, since);
+  let erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
   let readUnits = 0;
   let filesUntil = Date.parse(mayCome);
-  let saving = Promise.resolve();
-  /** Keeps what an erasure that is interrupted must know when it is repeated. */
-  const save = (): Promise<void> => {
-    // One after the other, so that nothing older replaces what is newer.
-    saving = saving.then(async () => {
-      await changeOrganization(runtime, organization, { erased: { ...erased }, files_until: isoTime(filesUntil) });
+  let writing = Promise.resolve();
+  /** Deletes records of one transaction, and saves with them what an erasure that is interrupted must know. */
+  const erase = (table: string, records: readonly RecordKey[], counted: Partial<ErasureCounts>): Promise<void> => {
+    // One after the other: all of them write the organization's record.
+    writing = writing.then(async () => {
+      const next = { ...erased };
+      for (const [kind, count] of Object.entries(counted)) next[kind as keyof ErasureCounts] += count;
+      await writes.save({ erased: next, files_until: isoTime(filesUntil) }, table, records);
+      erased = next;
     });
-    return saving;
+    return writing;
   };
 
   const erasePage = async ({ records }: ScanPage): Promise<void> => {
-    if (records.length === 0) return;
-    const latest = Math.max(...records.map(fileMayComeUntil));
-    if (latest > filesUntil) {
-      filesUntil = latest;
-      // Before the job is deleted: a repeated erasure must still wait for its file.
-      await save();
+    // Saved with the deletion of the job: a repeated erasure must still wait for its file.
+    filesUntil = Math.max(filesUntil, ...records.map(fileMayComeUntil));
+    for (const chunk of transactionsOf(records)) {
+      await erase(environment.WORK_ITEMS_TABLE, chunk, countsOf(chunk));
     }
-    await deleteRecords(runtime, environment.WORK_ITEMS_TABLE, records);
-    for (const record of records) erased[countedAs(record)] += 1;
-    await save();
   };
   /** @returns how many records and objects it found */
   const pass = async (): Promise<number> => {
@@ -134,9 +132,10 @@ export const eraseOrganization = async (
     );
     readUnits += scan.readUnits;
     for await (const found of objectsOf(runtime, organization)) {
+      // Their deletion cannot be conditional: it follows a check at once.
+      await writes.assertOwn();
       await deleteObjects(runtime, found);
-      erased.objects += found.length;
-      await save();
+      await erase(environment.WORK_ITEMS_TABLE, [], { objects: found.length });
     }
     return totalOf(erased) - erasedBefore;
   };
@@ -161,12 +160,13 @@ export const eraseOrganization = async (
     }
   }
 
-  const limits = [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))];
-  await deleteRecords(runtime, environment.LIMITS_TABLE, limits);
-  const keyRecords = keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]);
-  await deleteRecords(runtime, environment.ACCESS_TABLE, keyRecords);
+  for (const [name] of resourcesOfKind("table")) {
+    for (const chunk of transactionsOf(lastRecords[name](organization, keys))) {
+      await erase(environment[resources[name].variable], chunk, {});
+    }
+  }
   // Last: as long as it is there, the erasure can be repeated.
-  await deleteRecords(runtime, environment.ACCESS_TABLE, [organizationRecordKey(organization)]);
+  await writes.finish();
   return {
     organization,
     region: runtime.region,

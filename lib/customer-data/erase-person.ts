@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { isoTime } from "../clock.ts";
 import { optimisticWrite, type WriteTarget } from "../dynamodb/optimistic-write.ts";
 import { createRecordStore } from "../dynamodb/record-store.ts";
@@ -6,6 +7,7 @@ import { StoreBusyError } from "../errors.ts";
 import { getOrganization } from "../organizations/administration.ts";
 import { toOrganization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { UploadJob } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
 import {
   attributesOf,
@@ -14,10 +16,22 @@ import {
   workItemEventFrom,
   workItemFrom,
 } from "../work-items/work-item-record.ts";
-import { kindOf, scanOrganization, type ScanProgress } from "./customer-records.ts";
+import { deleteRecords, scanOrganization, type ScanProgress } from "./customer-records.ts";
+import { erasedAs, kindOf } from "./kinds-of-data.ts";
+import { createJobsBefore } from "./jobs-before.ts";
 
 /** What erasing a person requires of a runtime. */
-export type PersonRuntime = RuntimeWith<"workItems" | "access">;
+export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
+
+/** How the erasure of a person tells how far it is, and how it waits. */
+export interface PersonOptions {
+  readonly dryRun?: boolean;
+  readonly onProgress?: (progress: ScanProgress) => void;
+  /** Called before it waits for upload jobs, with their ids. None: for their workers. */
+  readonly onWait?: (jobs: readonly string[]) => void;
+  /** @default waits */
+  readonly sleep?: (milliseconds: number) => Promise<unknown>;
+}
 
 /** Where a text may still hold a person's address. */
 interface Mention {
@@ -34,7 +48,9 @@ interface FileOfPerson {
 }
 
 const WRITE_WITHIN_MS = 20_000;
-/** Passes after which others keep bringing the address back: their source must be mended first. */
+/** How often it asks whether upload jobs have ended. */
+const ASK_AGAIN_MS = 5000;
+/** Passes after which others keep bringing the address back: their source must be stopped first. */
 const PASSES_MAX = 5;
 
 const NO_AGENT = { agent_email: null, agent_name: null, agent_external_id: null } as const;
@@ -44,16 +60,18 @@ const isRecordOfItem = ({ sk }: RecordKey): boolean => sk === ITEM_SORT_KEY;
 
 /**
  * Empties the agent of every item and the actor of every event that has this e-mail address, whatever its case, also in
- * deleted items. Repeats until a pass finds none. Texts are not changed: the result names those that hold the address.
+ * deleted items, and deletes the plans of dry runs that hold it. First waits for the upload jobs whose files came before.
+ * Repeats until a pass finds none. Texts are not changed: the result names those that hold the address.
  * @throws NotFoundError, StoreBusyError
  */
 export const erasePerson = async (
   runtime: PersonRuntime,
   organizationId: string,
   address: string,
-  options: { readonly dryRun?: boolean; readonly onProgress?: (progress: ScanProgress) => void } = {},
+  options: PersonOptions = {},
 ) => {
   const { clock } = runtime;
+  const { sleep = wait, onWait = () => undefined } = options;
   const organization = toOrganization(await getOrganization(runtime, organizationId));
   const records = createRecordStore(runtime);
   const wanted = address.toLowerCase();
@@ -108,14 +126,35 @@ export const erasePerson = async (
     ] as const;
     return places.flatMap(([place, names]) => (names.some((name) => holds(record[name])) ? [{ kind: place, id }] : []));
   };
-  const fileOf = (record: Attributes & RecordKey): FileOfPerson[] => {
-    if (kindOf(record) !== "UPLOAD" || record.sk !== "#JOB") return [];
-    const { id, file_name: name = "", created_at } = jobFrom(record);
-    return [{ job: id, file_name: name, created_at }];
+  const jobsOf = (page: readonly (Attributes & RecordKey)[]): UploadJob[] =>
+    page.filter((record) => erasedAs(record) === "upload_jobs").map(jobFrom);
+  const fileOf = ({ id, file_name: name = "", created_at }: UploadJob): FileOfPerson => ({
+    job: id,
+    file_name: name,
+    created_at,
+  });
+
+  const began = clock();
+  const jobs = createJobsBefore(runtime, organizationId, began);
+  /** Until when workers of jobs that have ended may write, in milliseconds since the epoch. */
+  let workersUntil = 0;
+  if (!options.dryRun) {
+    for (let open = await jobs.open(); open.length > 0; open = await jobs.open()) {
+      onWait(open);
+      await sleep(ASK_AGAIN_MS);
+    }
+  }
+
+  /** The plans of dry runs that hold the address. Dry runs that came later keep theirs, and are named. */
+  const plansBefore = async (page: readonly (Attributes & RecordKey)[]): Promise<(Attributes & RecordKey)[]> => {
+    const plans = page.filter((record) => kindOf(record) === "DRY_RUN" && Object.values(record).some(holds));
+    const came = await Promise.all(plans.map(({ pk }) => jobs.cameBefore(pk.split("#")[2] ?? "")));
+    return plans.filter((_, index) => came[index]);
   };
 
   let [items, events, readUnits] = [0, 0, 0];
-  for (let pass = 1; ; pass++) {
+  for (let pass = 1; ;) {
+    const passBegan = clock();
     const mentions: Mention[] = [];
     const files: FileOfPerson[] = [];
     let emptied = 0;
@@ -123,24 +162,31 @@ export const erasePerson = async (
       runtime,
       organizationId,
       async ({ records: page }) => {
-        mentions.push(...page.flatMap(mentionsIn));
-        files.push(...page.flatMap(fileOf));
-        const found = page.filter(
+        const found = jobsOf(page);
+        files.push(...found.map(fileOf));
+        workersUntil = Math.max(workersUntil, ...found.map(jobs.workersUntil));
+        const plans = options.dryRun ? [] : await plansBefore(page);
+        await deleteRecords(runtime, runtime.environment.WORK_ITEMS_TABLE, plans);
+        mentions.push(...page.filter((record) => !plans.includes(record)).flatMap(mentionsIn));
+        const named = page.filter(
           (record) => kindOf(record) === "ITEM" && (is(record["agent_email"]) || is(record["actor_email"])),
         );
-        if (found.length === 0) return;
-        const counted = await empty(found);
+        if (named.length === 0) return;
+        const counted = await empty(named);
         items += counted.items;
         events += counted.events;
-        emptied += found.length;
+        emptied += named.length;
       },
       options.onProgress,
     );
     readUnits += scan.readUnits;
-    const isDone = emptied === 0 || options.dryRun === true;
+    const isDone = (emptied === 0 && passBegan >= workersUntil) || options.dryRun === true;
     // The items and events whose agent or actor was emptied, and what may still hold the address.
     if (isDone) return { work_items: items, events, mentions, files, read_units: readUnits };
-    if (pass === PASSES_MAX) {
+    if (clock() < workersUntil) {
+      onWait([]);
+      await sleep(workersUntil - clock());
+    } else if (emptied > 0 && pass++ === PASSES_MAX) {
       throw new StoreBusyError(`${address} comes back while it is erased: stop what sends it, and repeat the command`);
     }
   }

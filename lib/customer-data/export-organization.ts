@@ -1,5 +1,5 @@
 import { isoTime } from "../clock.ts";
-import { getOrganization } from "../organizations/administration.ts";
+import { assertKept, assertSame, getOrganization } from "../organizations/administration.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
 import { ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
 import {
@@ -10,14 +10,8 @@ import {
   firstLine,
   workItemLine,
 } from "./customer-lines.ts";
-import {
-  kindOf,
-  scanOrganization,
-  type ScanPage,
-  type ScanPlace,
-  type ScanProgress,
-  scanStart,
-} from "./customer-records.ts";
+import { scanOrganization, type ScanPage, type ScanPlace, type ScanProgress, scanStart } from "./customer-records.ts";
+import { exportedAs } from "./kinds-of-data.ts";
 
 /** How far an export has come. */
 export interface ExportPlace {
@@ -40,10 +34,11 @@ export interface ExportOptions {
 
 /**
  * Exports work items, deleted ones too, their events and the conversation uploads of an organization. Each item comes
- * before its events. A record that is changed meanwhile is exported as it was before or after the change.
+ * before its events. Each record that exists throughout is exported once, as it was before or after any change meanwhile;
+ * what is created or erased meanwhile may be in it. The last line is only written if all of this holds.
  * @param write gets a chunk of lines, each with its line feed; the export waits for it
  * @returns how many there were, as the last line says, and the read request units that the scan has consumed
- * @throws NotFoundError, StoreBusyError
+ * @throws NotFoundError, StoreBusyError, StateConflictError if the organization is being erased, or was made again
  */
 export const exportOrganization = async (
   runtime: RuntimeWith<"workItems" | "access">,
@@ -51,7 +46,8 @@ export const exportOrganization = async (
   write: (lines: string) => Promise<void>,
   { onProgress, from, onWritten = async () => undefined }: ExportOptions = {},
 ) => {
-  await getOrganization(runtime, organization);
+  const before = await getOrganization(runtime, organization);
+  assertKept(before);
   const exportedAt = from?.exported_at ?? isoTime(runtime.clock());
   const counts = { work_items: 0, events: 0, conversation_uploads: 0, ...from?.counts };
   const segments: ExportPlace["segments"][number][] = [...(from?.segments ?? scanStart())];
@@ -60,12 +56,12 @@ export const exportOrganization = async (
   const linesOf = ({ records, segment, place }: ScanPage): CustomerLine[] => {
     let { item } = segments[segment] ?? {};
     const lines = records.flatMap((record): CustomerLine[] => {
-      const kind = kindOf(record);
-      if (kind === "CONVERSATION") {
+      const kind = exportedAs(record);
+      if (kind === null) return [];
+      if (kind === "conversation upload") {
         counts.conversation_uploads += 1;
         return [conversationUploadLine(record)];
       }
-      if (kind !== "ITEM") return [];
       if (record.sk === ITEM_SORT_KEY) {
         item = { pk: record.pk, external_id: String(record["external_id"]) };
         counts.work_items += 1;
@@ -95,6 +91,8 @@ export const exportOrganization = async (
     onProgress,
     [...segments],
   );
+  // Without its last line an export is not complete: an erasure may have deleted what was not read yet.
+  assertSame(before, await getOrganization(runtime, organization));
   await write(textOf({ end: counts }));
   return { counts, readUnits };
 };

@@ -3,7 +3,7 @@ import { optimisticWrite } from "../dynamodb/optimistic-write.ts";
 import { createRecordStore } from "../dynamodb/record-store.ts";
 import { InvalidInputError, StoreBusyError } from "../errors.ts";
 import { type JsonValue, parseJson } from "../json.ts";
-import { getOrganization } from "../organizations/administration.ts";
+import { assertKept, assertSame, getOrganization } from "../organizations/administration.ts";
 import { toOrganization } from "../organizations/organization.ts";
 import { describeProblems, type Problem } from "../problem.ts";
 import type { RuntimeWith } from "../runtime/runtime.ts";
@@ -46,7 +46,7 @@ const parseLine = (text: string, number: number): CustomerLine => {
  * @param lines of the export, without line feeds
  * @param options.replace whether records that exist get the attributes of the export; else they stay as they are
  * @yields after each write
- * @throws NotFoundError (no such organization), StoreBusyError, InvalidInputError for a line that is none, and for an
+ * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError for a line that is none, and for an
  * export that is cut off
  */
 export async function* importOrganization(
@@ -56,7 +56,9 @@ export async function* importOrganization(
   { replace = false, dryRun = false }: { readonly replace?: boolean; readonly dryRun?: boolean } = {},
 ): AsyncGenerator<Imported> {
   const { clock } = runtime;
-  const organization = toOrganization(await getOrganization(runtime, organizationId));
+  const record = await getOrganization(runtime, organizationId);
+  assertKept(record);
+  const organization = toOrganization(record);
   const records = createRecordStore(runtime);
   const counts: CustomerCounts = { work_items: 0, events: 0, conversation_uploads: 0 };
   let [number, written, existing] = [0, 0, 0];
@@ -72,6 +74,8 @@ export async function* importOrganization(
       },
     }));
     pending = [];
+    // Each time: an import may take longer than an erasure waits for those who know the organization.
+    assertSame(record, await getOrganization(runtime, organizationId));
     const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
     for (const result of results) {
       if ("error" in result) throw new StoreBusyError(`${result.error}; repeat the command`);
@@ -92,15 +96,15 @@ export async function* importOrganization(
     if (end !== undefined) refuseFile(`line ${number}: there is something after the end of the export`);
     if ("end" in line) ({ end } = line);
     count(line);
-    const record = recordOfLine(organization, line);
-    if (record === undefined) continue;
+    const described = recordOfLine(organization, line);
+    if (described === undefined) continue;
     // No record is written twice in one request.
-    const isRepeated = pending.some(({ key }) => keyText(key) === keyText(record.key));
+    const isRepeated = pending.some(({ key }) => keyText(key) === keyText(described.key));
     if (isRepeated || pending.length >= LINES_PER_WRITE) {
       await write();
       yield { lines: number, written, existing };
     }
-    pending.push(record);
+    pending.push(described);
   }
   await write();
   yield { lines: number, written, existing };

@@ -6,6 +6,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
+import { backOff } from "../backoff.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock, isoTime } from "../clock.ts";
 import { allItems } from "../dynamodb/all-items.ts";
@@ -46,6 +47,8 @@ export interface CreatedKey {
 }
 
 const KEY_NAME_DEFAULT = "default";
+/** Attempts of a transaction that may conflict with other commands. */
+const ATTEMPTS_MAX = 8;
 
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
@@ -150,6 +153,23 @@ export interface KeyOptions {
   readonly replaces?: string | undefined;
 }
 
+/** @throws StateConflictError if the organization's data is being erased */
+export function assertKept({ organization, erasing_since: erasingSince }: OrganizationRecord): void {
+  if (erasingSince === undefined) return;
+  throw new StateConflictError(`the data of ${organization} is being erased since ${erasingSince}`);
+}
+
+/**
+ * Checks that an organization was not erased since it was read, nor made again under its id.
+ * @throws StateConflictError
+ */
+export function assertSame(before: OrganizationRecord, now: OrganizationRecord): void {
+  assertKept(now);
+  if (now.cursor_secret !== before.cursor_secret) {
+    throw new StateConflictError(`${now.organization} was erased and made again meanwhile`);
+  }
+}
+
 /**
  * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
  * @throws StateConflictError if the organization's data is being erased
@@ -160,10 +180,7 @@ export const createKey = async (
   options: KeyOptions = {},
 ): Promise<CreatedKey> => {
   const { dynamodb, environment, region, clock } = administration;
-  const { erasing_since: erasingSince } = await putOrganization(administration, organization);
-  if (erasingSince !== undefined) {
-    throw new StateConflictError(`the data of ${organization} is being erased since ${erasingSince}`);
-  }
+  assertKept(await putOrganization(administration, organization));
   const key = generateApiKey(region);
   const hash = hashApiKey(key);
   const record: ApiKeyRecord = {
@@ -179,9 +196,27 @@ export const createKey = async (
   const put = (Key: Record<string, string>) => ({
     Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
   });
-  await dynamodb.send(
-    new TransactWriteCommand({ TransactItems: [put(keyRecordKey(hash)), put(listedKeyKey(record))] }),
-  );
+  // An erasure that begins meanwhile deletes only the keys that it finds once it has marked the organization.
+  const isKept = {
+    ConditionCheck: {
+      TableName: environment.ACCESS_TABLE,
+      Key: organizationRecordKey(organization),
+      ConditionExpression: `${present} AND attribute_not_exists(erasing_since)`,
+    },
+  };
+  const write = new TransactWriteCommand({
+    TransactItems: [isKept, put(keyRecordKey(hash)), put(listedKeyKey(record))],
+  });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await dynamodb.send(write);
+      break;
+    } catch (error) {
+      if (!isTransactionCancelled(error) || attempt === ATTEMPTS_MAX) throw error;
+      assertKept(await getOrganization(administration, organization));
+      await backOff(attempt);
+    }
+  }
   return { key, record };
 };
 

@@ -1,8 +1,10 @@
-import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateListObjectsV2, PutObjectCommand } from "@aws-sdk/client-s3";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
 import { createHandlers, type RouteName } from "./handlers.ts";
 import { routes } from "../../functions/routes.ts";
+import { allItems } from "../../lib/dynamodb/all-items.ts";
+import { resources, resourcesOfKind } from "../../lib/resources.ts";
 import { administrationOf, type ApiRequest, call, createTestOrganization } from "./organization.ts";
 import type { TestRuntime } from "./runtime.ts";
 
@@ -48,20 +50,34 @@ export const fill = async (runtime: TestRuntime, { organization, send, apply }: 
   await send("uploadWorkItems", { body: { upload: { filename: "large.csv", size: 1024 } } });
 };
 
-/** Whatever the tables hold that names an organization or is keyed by it, and the keys of its objects. */
-export const tracesOf = async ({ dynamodb, s3, environment }: TestRuntime, organization: string) => {
-  const { WORK_ITEMS_TABLE, ACCESS_TABLE, LIMITS_TABLE, UPLOADS_BUCKET } = environment;
-  const isOwn = (record: Record<string, unknown>): boolean =>
-    [record["pk"], record["sk"]].some((part) => String(part).split("#").includes(organization)) ||
-    record["organization"] === organization;
-  const tables = [WORK_ITEMS_TABLE, ACCESS_TABLE, LIMITS_TABLE].map(async (TableName) => {
-    const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName, ConsistentRead: true }));
-    return Items.filter(isOwn).map(({ pk, sk }) => `${String(pk)} ${String(sk)}`);
-  });
-  const { Contents = [] } = await s3.send(
-    new ListObjectsV2Command({ Bucket: UPLOADS_BUCKET, Prefix: `uploads/${organization}/` }),
+/** All records of all tables, so that one added later is not forgotten. */
+export const allRecords = async ({ dynamodb, environment }: TestRuntime): Promise<Record<string, unknown>[]> => {
+  const tables = resourcesOfKind("table").map(async ([name]) =>
+    allItems(
+      paginateScan(
+        { client: dynamodb },
+        { TableName: environment[resources[name].variable], ConsistentRead: true, Limit: 1000 },
+      ),
+    ),
   );
-  return [...(await Promise.all(tables)).flat(), ...Contents.map(({ Key: key }) => key)];
+  return (await Promise.all(tables)).flat();
+};
+/** The keys of all objects in the bucket. */
+export const allObjects = async ({ s3, environment }: TestRuntime): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket: environment.UPLOADS_BUCKET })) {
+    keys.push(...Contents.flatMap(({ Key: key }) => key ?? []));
+  }
+  return keys;
+};
+
+/** Whatever the tables hold that names an organization anywhere, and the keys of its objects. @param ids of its API keys */
+export const tracesOf = async (runtime: TestRuntime, organization: string, ...ids: readonly string[]) => {
+  // No longer id of which it is a part.
+  const named = new RegExp(`(?<![a-z0-9-])(${[organization, ...ids].join("|")})(?![a-z0-9-])`);
+  const records = (await allRecords(runtime)).filter((record) => named.test(JSON.stringify(record)));
+  const objects = (await allObjects(runtime)).filter((key) => named.test(key));
+  return [...records.map(({ pk, sk }) => `${String(pk)} ${String(sk)}`), ...objects];
 };
 
 /** Writes an object as a form or a worker does. */

@@ -155,6 +155,77 @@ describe("erasing an organization", () => {
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 
+  it("waits for the form of a job that has ended: it can still be posted", async () => {
+    const { body } = await acme.send("listWorkItemUploads");
+    const [{ id } = { id: "" }] = body.data as unknown as { id: string }[];
+    await acme.send("cancelWorkItemUpload", { params: { id } });
+    const posted = clock() + 14 * MINUTE_MS;
+    let isPosted = false;
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        if (!isPosted && clock() + milliseconds > posted) {
+          isPosted = true;
+          await putObject(runtime, `uploads/acme/${id}/source.csv`);
+        }
+        await sleep(milliseconds);
+      },
+    });
+    expect(isPosted).toBe(true);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("makes no key once it has begun, and leaves none that was being made", async () => {
+    const operator = operatorOf(runtime);
+    const resume = Promise.withResolvers<void>();
+    const made = Promise.withResolvers<void>();
+    let isHeld = false;
+    const remove = injectFaults(runtime.dynamodb, async (command) => {
+      if (command !== "TransactWriteItemsCommand" || isHeld) return "none";
+      isHeld = true;
+      made.resolve();
+      await resume.promise;
+      return "none";
+    });
+    const late = createKey(operator, "acme").catch((error: Error) => error.message);
+    await made.promise;
+    await eraseOrganization(operator, "acme", { sleep });
+    resume.resolve();
+    expect(await late).toBe("there is no organization acme");
+    remove();
+    expect(await tracesOf(runtime, "acme", acme.keyId)).toEqual([]);
+  });
+
+  // Any request that an eraser sends can be the one before which it is frozen.
+  it.each([3, 8, 12, 20, 30])(
+    "that is frozen before request %i touches nothing of an organization that was made again",
+    async (place) => {
+      const operator = operatorOf(runtime);
+      const frozen = Promise.withResolvers<void>();
+      const resume = Promise.withResolvers<void>();
+      let requests = 0;
+      const remove = injectFaults(runtime.dynamodb, async () => {
+        if (++requests !== place) return "none";
+        frozen.resolve();
+        await resume.promise;
+        return "none";
+      });
+      const slept = clock();
+      const late = eraseOrganization(operator, "acme", { sleep }).catch((error: unknown) => error);
+      await Promise.race([frozen.promise, late]);
+      clock.advance(slept + 20 * MINUTE_MS - clock());
+      await eraseOrganization(operator, "acme", { sleep }).catch((error: unknown) => error);
+      expect(await tracesOf(runtime, "acme")).toEqual([]);
+      const again = await createCustomer(runtime, "acme");
+      await fill(runtime, again);
+      const before = (await tracesOf(runtime, "acme")).toSorted();
+      resume.resolve();
+      await late;
+      remove();
+      expect((await tracesOf(runtime, "acme")).toSorted()).toEqual(before);
+      expect((await again.send("listWorkItems")).body.data).toHaveLength(2);
+    },
+  );
+
   it("takes keys that were revoked before, too", async () => {
     await revokeKey(operatorOf(runtime), "acme", acme.keyId);
     const { erased } = await eraseOrganization(operatorOf(runtime), "acme", { sleep });

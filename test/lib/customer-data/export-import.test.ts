@@ -2,14 +2,18 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { exportOrganization, type ExportPlace } from "../../../lib/customer-data/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/customer-data/import-organization.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { createCustomer, type Customer, fill } from "../../support/customer-data.ts";
+import { eraseOrganization } from "../../../lib/customer-data/erase-organization.ts";
+import { changeOrganization } from "../../../lib/organizations/administration.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { createCustomer, type Customer, fill, operatorOf, tracesOf } from "../../support/customer-data.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
+const clock = createTestClock();
 let runtime: TestRuntime;
 let acme: Customer;
 beforeEach(async () => {
-  runtime = await createTestRuntime();
+  runtime = await createTestRuntime({ clock });
   acme = await createCustomer(runtime, "acme");
   await fill(runtime, acme);
   await acme.send("applyWorkItemBatch", {
@@ -106,6 +110,44 @@ describe("an export", () => {
     expect((await show(acme))[0]).toContain("changed");
     await imported(runtime, "acme", lines, { replace: true });
     expect((await show(acme))[0]).toEqual(before[0]);
+  });
+
+  it("has no last line if the organization is erased, or made again, while it is read", async () => {
+    const operator = operatorOf(runtime);
+    for (const change of [
+      () => changeOrganization(runtime, "acme", { erasing_since: "2026-01-01T00:00:00.000Z" }),
+      async () => {
+        await eraseOrganization(operator, "acme", { sleep: async (milliseconds) => clock.advance(milliseconds) });
+        await createCustomer(runtime, "acme");
+      },
+    ]) {
+      let text = "";
+      let isChanged = false;
+      const write = async (lines: string): Promise<void> => {
+        text += lines;
+        if (!isChanged) await change();
+        isChanged = true;
+      };
+      await expect(exportOrganization(runtime, "acme", write)).rejects.toThrow(/erased/);
+      expect(text).toContain('"organization"');
+      expect(text).not.toContain('"end"');
+    }
+  });
+
+  it("is not imported any further once the organization is being erased", async () => {
+    const lines = await exported(runtime, "acme");
+    await createCustomer(runtime, "copy");
+    const slowly = async function* () {
+      yield* lines.slice(0, -1);
+      await eraseOrganization(operatorOf(runtime), "copy", {
+        sleep: async (milliseconds) => clock.advance(milliseconds),
+      });
+      yield* lines.slice(-1);
+    };
+    await expect(Array.fromAsync(importOrganization(runtime, "copy", slowly()))).rejects.toThrow(
+      "no organization copy",
+    );
+    expect(await tracesOf(runtime, "copy")).toEqual([]);
   });
 
   it.each([
