@@ -5,7 +5,7 @@ import { countForErasure, eraseOrganization } from "../../../lib/customer-data/e
 import { createKey, getOrganization, revokeKey } from "../../../lib/organizations/administration.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { createCustomer, type Customer, fill, operatorOf, putObject, tracesOf } from "../../support/customer-data.ts";
-import { injectFaults } from "../../support/faults.ts";
+import { type Fault, injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createUploadHarness } from "../../support/uploads/upload-harness.ts";
 
@@ -179,7 +179,7 @@ describe("erasing an organization", () => {
     const resume = Promise.withResolvers<void>();
     const made = Promise.withResolvers<void>();
     let isHeld = false;
-    const remove = injectFaults(runtime.dynamodb, async (command) => {
+    const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
       if (command !== "TransactWriteItemsCommand" || isHeld) return "none";
       isHeld = true;
       made.resolve();
@@ -203,7 +203,7 @@ describe("erasing an organization", () => {
       const frozen = Promise.withResolvers<void>();
       const resume = Promise.withResolvers<void>();
       let requests = 0;
-      const remove = injectFaults(runtime.dynamodb, async () => {
+      const remove = injectFaults(runtime.dynamodb, async (): Promise<Fault> => {
         if (++requests !== place) return "none";
         frozen.resolve();
         await resume.promise;

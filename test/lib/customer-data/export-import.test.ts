@@ -115,11 +115,11 @@ describe("an export", () => {
   it("has no last line if the organization is erased, or made again, while it is read", async () => {
     const operator = operatorOf(runtime);
     for (const change of [
-      () => changeOrganization(runtime, "acme", { erasing_since: "2026-01-01T00:00:00.000Z" }),
       async () => {
         await eraseOrganization(operator, "acme", { sleep: async (milliseconds) => clock.advance(milliseconds) });
         await createCustomer(runtime, "acme");
       },
+      () => changeOrganization(runtime, "acme", { erasing_since: "2026-01-01T00:00:00.000Z" }),
     ]) {
       let text = "";
       let isChanged = false;
