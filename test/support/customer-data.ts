@@ -51,7 +51,7 @@ export const fill = async (runtime: TestRuntime, { organization, send, apply }: 
 };
 
 /** All records of all tables, so that one added later is not forgotten. */
-export const allRecords = async ({ dynamodb, environment }: TestRuntime): Promise<Record<string, unknown>[]> => {
+const allRecords = async ({ dynamodb, environment }: TestRuntime): Promise<Record<string, unknown>[]> => {
   const tables = resourcesOfKind("table").map(async ([name]) =>
     allItems(
       paginateScan(
@@ -63,7 +63,7 @@ export const allRecords = async ({ dynamodb, environment }: TestRuntime): Promis
   return (await Promise.all(tables)).flat();
 };
 /** The keys of all objects in the bucket. */
-export const allObjects = async ({ s3, environment }: TestRuntime): Promise<string[]> => {
+const allObjects = async ({ s3, environment }: TestRuntime): Promise<string[]> => {
   const keys: string[] = [];
   for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket: environment.UPLOADS_BUCKET })) {
     keys.push(...Contents.flatMap(({ Key: key }) => key ?? []));
