@@ -59,7 +59,7 @@ export const problemOfPattern = (pattern: string): string | undefined => {
 export const hasOffset = (pattern: string): boolean => tokensOf(pattern).some((token) => fieldOf(token) === "offset");
 
 /** Two digits of a year are those of 1951 to 2050, which is what date-fns makes of this year. */
-const REFERENCE = utc(Date.UTC(2000, 0, 1));
+const REFERENCE = utc(Date.UTC(2001, 0, 1));
 /** A year with fewer digits is one that lacks its century. */
 const YEAR_MIN = 1000;
 
@@ -103,6 +103,33 @@ export const utcTime = (year: number, month: number, day: number, hour = 0, minu
   return time.setUTCHours(hour, minute, second, ms);
 };
 
+const MINUTE_MS = 60_000;
+
+/** Milliseconds of an offset from UTC; NaN if RFC 3339 has no such offset: hours go to 23, minutes to 59. */
+export function offsetOf(sign: string, hours: string, minutes = "0"): number {
+  if (Number(hours) > 23 || Number(minutes) > 59) return Number.NaN;
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+}
+
+/** What may be an offset, as far as its minutes. */
+const SIGNED_DIGITS = /([+-])(\d\d)(?::?(\d\d))?/g;
+
+/**
+ * Whether a text holds an offset that RFC 3339 does not have. date-fns takes any digits. Those of the offset are the ones
+ * that move the time by as much as they say.
+ */
+function hasImpossibleOffset(text: string, read: (text: string) => number): boolean {
+  return [...text.matchAll(SIGNED_DIGITS)].some(({ 0: found, 1: sign, 2: hours, 3: minutes = "0", index }) => {
+    if (!Number.isNaN(offsetOf(sign!, hours!, minutes))) return false;
+    const zeros = text.slice(0, index) + found.replaceAll(/\d/g, "0") + text.slice(index + found.length);
+    const moved = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+    return Math.abs(read(zeros) - read(text)) === moved;
+  });
+}
+
+/** More characters than the fields of a pattern can have beyond their own letters: a cell may have a megabyte. */
+const FIELDS_MAX_CHARACTERS = 200;
+
 /**
  * Makes the function that reads texts of a pattern. Its result are milliseconds since the epoch, for a pattern without
  * offset those at which UTC shows the same time; NaN if the text does not fit. date-fns defines what fits; patterns of
@@ -112,9 +139,15 @@ export const createPatternReader = (pattern: string): ((text: string) => number)
   const expression = expressionOf(pattern);
   const isTwoDigits = tokensOf(pattern).includes("yy");
   if (expression === undefined) {
-    return (text) => {
+    const isAbsolute = hasOffset(pattern);
+    const readAny = (text: string): number => {
       const date = parse(text, pattern, REFERENCE, { in: utc });
       return !isTwoDigits && date.getFullYear() < YEAR_MIN ? Number.NaN : date.getTime();
+    };
+    return (text) => {
+      if (text.length > pattern.length + FIELDS_MAX_CHARACTERS) return Number.NaN;
+      const time = readAny(text);
+      return isAbsolute && !Number.isNaN(time) && hasImpossibleOffset(text, readAny) ? Number.NaN : time;
     };
   }
   return (text) => {

@@ -1,6 +1,6 @@
 import { isFourDigitYear } from "../../clock.ts";
 import { CellError, quoted } from "./cell-error.ts";
-import { createPatternReader, hasOffset, utcTime } from "./date-pattern.ts";
+import { createPatternReader, hasOffset, offsetOf, utcTime } from "./date-pattern.ts";
 import { createTimeZone } from "./time-zone.ts";
 
 /** How date-times are written. */
@@ -23,28 +23,14 @@ interface ReadTime {
   readonly hasOffset: boolean;
 }
 
-const MINUTE_MS = 60_000;
-
 const readIso = (text: string): ReadTime => {
   const found = ISO.exec(text)?.groups;
   if (found === undefined) return { time: Number.NaN, hasOffset: true };
-  const {
-    year,
-    month,
-    day,
-    hour = 0,
-    minute = 0,
-    second = 0,
-    fraction = "",
-    utc,
-    sign,
-    hours = 0,
-    minutes = 0,
-  } = found;
+  const { year, month, day, hour = 0, minute = 0, second = 0, fraction = "", utc, sign, hours = "0", minutes } = found;
   const ms = Number(fraction.slice(0, 3).padEnd(3, "0"));
   const time = utcTime(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second), ms);
-  const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
-  return { time: sign === "-" ? time + offset : time - offset, hasOffset: utc !== undefined || sign !== undefined };
+  const offset = sign === undefined ? 0 : offsetOf(sign, hours, minutes);
+  return { time: time - offset, hasOffset: utc !== undefined || sign !== undefined };
 };
 
 const expectedOf = (format: string): string => {
@@ -82,13 +68,14 @@ const createRead = (format: string, decimal: "." | ","): ((text: string) => Read
  */
 export const createTimeReader = ({ format, timeZone }: TimeFormat, decimal: "." | ","): ((text: string) => string) => {
   const read = createRead(format, decimal);
-  const toInstant = timeZone === undefined ? undefined : createTimeZone(timeZone);
+  let toInstant: ReturnType<typeof createTimeZone> | undefined;
   return (text) => {
     const { time, hasOffset: isAbsolute } = read(text.trim());
     if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
     if (!isFourDigitYear(time)) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
     if (isAbsolute) return new Date(time).toISOString();
-    if (toInstant === undefined) throw new CellError(`${quoted(text)} has no offset, and the mapping no time_zone`);
+    if (timeZone === undefined) throw new CellError(`${quoted(text)} has no offset, and the mapping no time_zone`);
+    toInstant ??= createTimeZone(timeZone);
     return new Date(toInstant(time)).toISOString();
   };
 };

@@ -4,7 +4,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPatternReader, problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
 import { createTimeReader } from "../../../../lib/uploads/mapping/date-time.ts";
+import { timestamp } from "../../../../lib/scalars.ts";
 import { createTimeZone, isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
+import { charactersReadBy } from "../../../support/characters-read.ts";
 
 const read = (text: string, format = "iso", timeZone?: string, decimal: "." | "," = ".") =>
   createTimeReader({ format, timeZone }, decimal)(text);
@@ -63,6 +65,58 @@ describe("a date-time", () => {
     ["now", "unix_ms", undefined, "is no number of milliseconds since 1970"],
   ])("that is none is refused with what it should be: %s as %s", (text, format, zone, message) => {
     expect(() => read(text, format, zone)).toThrow(message);
+  });
+
+  it.each([
+    ["49", 2049],
+    ["50", 2050],
+    ["51", 1951],
+    ["00", 2000],
+  ])("with two digits of a year is one of 1951 to 2050: %s", (digits, year) => {
+    expect(read(`01.02.${digits}`, "dd.MM.yy", "UTC")).toBe(`${year}-02-01T00:00:00.000Z`);
+    expect(read(`1 Feb ${digits}`, "d MMM yy", "UTC")).toBe(`${year}-02-01T00:00:00.000Z`);
+  });
+
+  it("has the offsets that date-times of the API have, in ISO 8601 and in patterns", () => {
+    const schema = timestamp();
+    const pad = (value: number): string => String(value).padStart(2, "0");
+    const patterns = [
+      ["iso", ":"],
+      ["yyyy-MM-dd'T'HH:mm:ssXXX", ":"],
+      ["yyyy-MM-dd'T'HH:mm:ssxxxxx", ":"],
+      ["yyyy-MM-dd'T'HH:mm:ssxx", ""],
+      ["yyyy-MM-dd'T'HH:mm:ssX", ""],
+    ] as const;
+    const readOrNull = (text: string, format: string): string | null => {
+      try {
+        return read(text, format);
+      } catch {
+        return null;
+      }
+    };
+    for (const hours of [0, 9, 14, 18, 19, 23, 24, 25, 60, 99]) {
+      for (const minutes of [0, 30, 59, 60, 99]) {
+        for (const sign of ["+", "-"]) {
+          const offset = `${sign}${pad(hours)}:${pad(minutes)}`;
+          const expected = schema.safeParse(`2026-01-31T10:00:00${offset}`).data ?? null;
+          const found = patterns.map(([format, colon]) =>
+            readOrNull(`2026-01-31T10:00:00${offset.replace(":", colon)}`, format),
+          );
+          expect({ offset, found }).toEqual({ offset, found: patterns.map(() => expected) });
+        }
+      }
+    }
+  });
+
+  it("may have digits after a hyphen that are not its offset", () => {
+    expect(read("2026-3112 +0100", "yyyy-ddMM xx")).toBe("2026-12-30T23:00:00.000Z");
+    expect(read("31-01-2026 10-5959 Z", "dd-MM-yyyy HH-mmss X")).toBe("2026-01-31T10:59:59.000Z");
+    expect(() => read("2026-3112 +2460", "yyyy-ddMM xx")).toThrow("does not fit the pattern");
+  });
+
+  it("of a megabyte does not fit a pattern", () => {
+    const cell = `1 January 2026${" ".repeat(1_000_000)}x`;
+    expect(charactersReadBy(() => expect(() => read(cell, "d MMMM yyyy", "UTC")).toThrow())).toBeLessThan(3_100_000);
   });
 
   it("of digits is read as date-fns reads it", () => {
