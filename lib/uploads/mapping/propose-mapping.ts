@@ -37,12 +37,12 @@ const HEADERS: readonly (readonly [target: string, names: readonly string[]])[] 
   ["custom_attributes.description", ["description", "ticket description", "details", "beschreibung"]],
 ];
 
-const STATUSES: Readonly<Record<string, string>> = Object.fromEntries(
+const STATUSES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     pending: ["open", "new", "to do", "todo", "backlog", "waiting", "offen", "neu"],
     completed: ["closed", "done", "resolved", "solved", "complete", "finished", "erledigt", "geschlossen"],
     cancelled: ["canceled", "rejected", "declined", "abgebrochen"],
-  }).flatMap(([status, words]) => [status, ...words].map((word) => [word, status])),
+  }).flatMap(([status, words]) => [status, ...words].map((word) => [word, status] as const)),
 );
 const IN_PROGRESS = "in_progress";
 
@@ -94,10 +94,10 @@ export const formatOf = (
 /** Aliases of the statuses in a file; none if they are ours. */
 export const aliasesOf = (values: readonly string[]): Pick<Source, "values" | "otherwise"> => {
   const found = [...new Set(values.map((value) => value.trim()))];
-  const unknown = found.filter((value) => STATUSES[comparable(value)] === undefined);
+  const unknown = found.filter((value) => !STATUSES.has(comparable(value)));
   const others = unknown.filter((value) => value !== IN_PROGRESS);
   const aliases = found.flatMap((value) => {
-    const status = STATUSES[comparable(value)];
+    const status = STATUSES.get(comparable(value));
     return status === undefined || status === value ? [] : [[value, status] as const];
   });
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts";
-import { delimiterIn, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { aliasesOf, delimiterIn, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
   const mapping = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin" });
@@ -83,5 +83,14 @@ describe("a proposed mapping", () => {
     ["a", ","],
   ])("finds the delimiter of %j", (header, delimiter) => {
     expect(delimiterIn(header)).toBe(delimiter);
+  });
+});
+
+describe("aliases of statuses", () => {
+  it("leave texts that are properties of every object to otherwise", () => {
+    expect(aliasesOf(["Open", "constructor", "toString"])).toEqual({
+      values: { Open: "pending" },
+      otherwise: "in_progress",
+    });
   });
 });
