@@ -40,6 +40,12 @@ export const under = (key: PropertyKey, problem: Problem): Problem => ({ ...prob
 /** The most problems that a response names. A body of 4 MiB can have a million. */
 export const PROBLEMS_MAX = 100;
 
+/** Names in a message, the first hundred of them, and how many more there are: a header can have 30,000 columns. */
+export function listed(names: readonly string[]): string {
+  const more = names.length - PROBLEMS_MAX;
+  return more > 0 ? `${names.slice(0, PROBLEMS_MAX).join(", ")} and ${more} others` : names.join(", ");
+}
+
 /** Longer keys are truncated in messages: a caller's key may have megabytes. */
 const KEY_MAX_CHARACTERS = 100;
 

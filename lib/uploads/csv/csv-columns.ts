@@ -1,3 +1,4 @@
+import { listed } from "../../problem.ts";
 import { readCell } from "../../work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { type CellSource, createRowReader, type RowReader, type Step } from "./row-reader.ts";
@@ -16,7 +17,7 @@ const targetOfColumn = (header: string): Target | undefined => {
 const sourceOf = (target: Target, column: string, index: number): CellSource => ({
   column,
   width: index + 1,
-  textOf: (cells) => cells[index] ?? "",
+  textOf: ({ cells }) => cells[index] ?? "",
   valueOf:
     target.kind === "field" && target.name !== "external_id"
       ? (cell) => readCell(WORK_ITEM_FIELDS[target.name as keyof typeof WORK_ITEM_FIELDS], cell)
@@ -37,10 +38,11 @@ export const targetsOfColumns = (names: readonly string[]): (Target | undefined)
   const columns = names.map((name) => (isReportColumn(name) ? undefined : targetOfColumn(name)));
   const unknown = names.filter((name, index) => columns[index] === undefined && !isReportColumn(name));
   const keys = columns.map((target, index) => (target ? keyOf(target) : comparable(names[index]!)));
-  const repeated = new Set(names.filter((_, index) => keys.indexOf(keys[index]!) !== index));
+  const known = new Set<string>();
+  const repeated = new Set(names.filter((_, index) => known.size === known.add(keys[index]!).size));
   const problems = [
-    ...(unknown.length > 0 ? [`unknown column ${unknown.map(shownHeader).join(", ")}`] : []),
-    ...(repeated.size > 0 ? [`repeated column ${[...repeated].map(shownHeader).join(", ")}`] : []),
+    ...(unknown.length > 0 ? [`unknown column ${listed(unknown.map(shownHeader))}`] : []),
+    ...(repeated.size > 0 ? [`repeated column ${listed([...repeated].map(shownHeader))}`] : []),
     ...(keys.includes("field external_id") ? [] : ["column external_id is missing"]),
   ];
   if (problems.length > 0) {
@@ -60,5 +62,10 @@ export const columnReader = (names: readonly string[]): RowReader => {
   const steps = targetsOfColumns(names).flatMap((target, index): Step[] =>
     target ? [{ target, sources: [sourceOf(target, names[index]!.trim(), index)] }] : [],
   );
-  return createRowReader({ width: names.length, steps, isEmptyCell: (cell) => cell === "", isMapped: false });
+  return createRowReader({
+    width: names.length,
+    steps,
+    isEmptyAt: ({ cells }, index) => cells[index] === "",
+    isMapped: false,
+  });
 };

@@ -1,7 +1,8 @@
-import { describeProblems, type Problem, type ProblemCode } from "../../problem.ts";
+import { describeProblems, type Problem, type ProblemCode, PROBLEMS_MAX } from "../../problem.ts";
 import { problemsOf } from "../../schema-problems.ts";
 import { type WorkItemInput, workItemInputSchema } from "../../work-items/work-item.ts";
 import { ROW_MAX_CHARACTERS } from "./csv-row.ts";
+import { type Row, rowOf } from "./row.ts";
 import type { Target } from "./target.ts";
 
 /** One way to get a value from a row. */
@@ -10,8 +11,11 @@ export interface CellSource {
   readonly column: string;
   /** How many of the row's first cells it needs. */
   readonly width: number;
-  /** The text of the row's cells; empty if the row has none. Cells may be missing. */
-  readonly textOf: (cells: readonly string[]) => string;
+  /**
+   * The text of the row's cells; empty if the row has none, or no more characters left (`takeCharacters`). A mapping may
+   * have a thousand sources for a cell of a megabyte: no source may go through a cell for itself.
+   */
+  readonly textOf: (row: Row) => string;
   /** Converts the text, which is not empty. @throws Error that says what it must be */
   readonly valueOf: (text: string) => unknown;
 }
@@ -20,6 +24,29 @@ export interface CellSource {
 export interface Step {
   readonly target: Target;
   readonly sources: readonly CellSource[];
+}
+
+/**
+ * Counts characters that are made of a row. A mapping may use a cell more than once, and join cells with long texts: the
+ * row must not become much larger by it.
+ * @returns whether so many may still be made
+ */
+export function takeCharacters(row: Row, characters: number): boolean {
+  row.characters += characters;
+  return row.characters <= ROW_MAX_CHARACTERS;
+}
+
+/** The text that a step makes of a row. */
+interface Use {
+  readonly step: Step;
+  readonly source: CellSource;
+  readonly text: string;
+}
+
+/** A problem of a row, and the text that has it, if that is known. */
+interface RowProblem {
+  readonly problem: Problem;
+  readonly use?: Use;
 }
 
 /** Why a row fails. */
@@ -53,7 +80,7 @@ export interface RowReaderOptions {
   /** Number of the header's cells. */
   readonly width: number;
   readonly steps: readonly Step[];
-  readonly isEmptyCell: (cell: string) => boolean;
+  readonly isEmptyAt: (row: Row, index: number) => boolean;
   /**
    * Whether the file is another system's: messages name the columns, which are not called like the fields, and rows may
    * end with more delimiters than the header.
@@ -73,40 +100,56 @@ const isAt = ({ kind, name }: Target, [first, second]: Problem["path"]): boolean
   return second === name && first === (kind === "event" ? "event" : "custom_attributes");
 };
 
+/** The first source of a step that is not empty. */
+function useOf(step: Step, row: Row): Use | undefined {
+  for (const source of step.sources) {
+    const text = source.textOf(row);
+    if (text !== "") return { step, source, text };
+  }
+  return undefined;
+}
+
+/** Of a row whose custom attributes are too large together, the one with the longest text. */
+function largestAttribute([first, second]: Problem["path"], uses: readonly Use[]): Use | undefined {
+  if (first !== "custom_attributes" || second !== undefined) return undefined;
+  const attributes = uses.filter(({ step }) => step.target.kind === "attribute");
+  return attributes.reduce<Use | undefined>(
+    (most, use) => (most === undefined || use.text.length > most.text.length ? use : most),
+    undefined,
+  );
+}
+
+const TOO_LARGE = errorOfRow("too_big", `the mapping makes more than ${ROW_MAX_CHARACTERS} characters of the row`);
+
 /**
  * Makes the reader of a file's rows. An empty cell is an omitted field. Single custom attributes override the same names
  * in `custom_attributes`.
  */
-export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowReaderOptions): RowReader => {
-  const idSources = steps.flatMap(({ target, sources }) =>
-    target.kind === "field" && target.name === "external_id" ? sources : [],
-  );
+export const createRowReader = ({ width, steps, isEmptyAt, isMapped }: RowReaderOptions): RowReader => {
+  const idStep = steps.find(({ target }) => target.kind === "field" && target.name === "external_id");
   const hasEvents = steps.some(({ target }) => target.kind === "event");
 
-  const attributeSteps = steps.filter(({ target }) => target.kind === "attribute");
-  /** Of a row whose custom attributes are too large together, the one with the longest text. */
-  const largestAttribute = ([first, second]: Problem["path"], cells: readonly string[]): Step | undefined => {
-    if (first !== "custom_attributes" || second !== undefined) return undefined;
-    const lengthOf = ({ sources }: Step): number => Math.max(...sources.map(({ textOf }) => textOf(cells).length));
-    return attributeSteps.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0];
+  const placeOf = (path: Problem["path"], uses: readonly Use[]): Pick<RowError, "column" | "value"> => {
+    const step = steps.find(({ target }) => isAt(target, path));
+    const use = step === undefined ? largestAttribute(path, uses) : uses.find((each) => each.step === step);
+    return { column: (use?.source ?? step?.sources[0])?.column ?? "", value: use?.text ?? "" };
   };
 
-  const errorOf = (cells: readonly string[], found: readonly Problem[]): RowError => {
-    const problems = found.map(({ path, ...problem }) => ({ ...problem, path: pathOf(path) }));
-    const places = problems.map(({ path }) => {
-      const sources = (steps.find(({ target }) => isAt(target, path)) ?? largestAttribute(path, cells))?.sources ?? [];
-      const source = sources.find(({ textOf }) => textOf(cells) !== "") ?? sources[0];
-      return { column: source?.column ?? "", value: source?.textOf(cells) ?? "" };
+  const errorOf = (found: readonly RowProblem[], uses: readonly Use[]): RowError => {
+    const shown = found.slice(0, PROBLEMS_MAX).map(({ problem, use }) => {
+      const path = pathOf(problem.path);
+      const place = use ? { column: use.source.column, value: use.text } : placeOf(path, uses);
+      const column = isMapped && place.column !== "" ? ` (column ${place.column})` : "";
+      return { problem: { ...problem, path, message: `${problem.message}${column}` }, place };
     });
-    const named = problems.map((problem, index) => {
-      const { column } = places[index]!;
-      return isMapped && column !== "" ? { ...problem, message: `${problem.message} (column ${column})` } : problem;
-    });
-    return { message: describeProblems(named, "row"), ...places[0]!, code: found[0]!.code };
+    const problems = [...shown, ...found.slice(PROBLEMS_MAX)].map(({ problem }) => problem);
+    return { message: describeProblems(problems, "row"), ...shown[0]!.place, code: problems[0]!.code };
   };
 
   const read = (cells: readonly string[]): RowReading => {
-    if (cells.length !== width && !(isMapped && cells.length > width && cells.slice(width).every(isEmptyCell))) {
+    const row = rowOf(cells);
+    const isBeyond = (_: string, index: number): boolean => index >= width && !isEmptyAt(row, index);
+    if (cells.length < width || (cells.length > width && !(isMapped && !cells.some(isBeyond)))) {
       const advice = cells.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
       return {
         error: errorOfRow("invalid", `the row has ${cells.length} cells where the header has ${width}${advice}`),
@@ -115,38 +158,23 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
     const fields: Record<string, unknown> = { external_id: "" };
     const event: Record<string, unknown> = { external_id: "" };
     const attributes: [string, unknown][] = [];
-    const problems: Problem[] = [];
-    let characters = 0;
-    for (const { target, sources } of steps) {
-      let text = "";
-      let used: CellSource | undefined;
-      for (const source of sources) {
-        text = source.textOf(cells);
-        if (text === "") continue;
-        used = source;
-        break;
-      }
-      if (used === undefined) continue;
-      const { kind, name } = target;
-      // A mapping may use a cell more than once: the row must not become much larger by it.
-      characters += text.length;
-      if (characters > ROW_MAX_CHARACTERS) {
-        return {
-          error: errorOfRow("too_big", `the mapping makes more than ${ROW_MAX_CHARACTERS} characters of the row`),
-        };
-      }
+    const problems: RowProblem[] = [];
+    const uses: Use[] = [];
+    for (const step of steps) {
+      const use = useOf(step, row);
+      if (!takeCharacters(row, use?.text.length ?? 0)) return { error: TOO_LARGE };
+      if (use === undefined) continue;
+      uses.push(use);
+      const { kind, name } = step.target;
       try {
-        const value = used.valueOf(text);
+        const value = use.source.valueOf(use.text);
         if (kind === "attribute") attributes.push([name, value]);
         else if (kind === "event") event[name] = value;
         else fields[name] = value;
       } catch (error) {
         const path = kind === "field" ? [name] : [kind === "event" ? "event" : "custom_attributes", name];
-        problems.push({
-          path,
-          code: "invalid_format",
-          message: error instanceof Error ? error.message : "cannot be read",
-        });
+        const message = error instanceof Error ? error.message : "cannot be read";
+        problems.push({ problem: { path, code: "invalid_format", message }, use });
       }
     }
     if (attributes.length > 0) {
@@ -156,19 +184,17 @@ export const createRowReader = ({ width, steps, isEmptyCell, isMapped }: RowRead
     if (hasEvents) fields["events"] = [event];
     const parsed = workItemInputSchema.safeParse(fields);
     if (parsed.success && problems.length === 0) return { input: parsed.data };
-    return { error: errorOf(cells, parsed.success ? problems : [...problems, ...problemsOf(parsed.error)]) };
+    const found = parsed.success ? [] : problemsOf(parsed.error).map((problem) => ({ problem }));
+    return { error: errorOf([...problems, ...found], uses) };
   };
 
   return {
-    idWidth: Math.max(0, ...idSources.map((source) => source.width)),
-    externalIdOf: (cells) => {
-      for (const { textOf } of idSources) {
-        const text = textOf(cells);
-        if (text !== "") return text;
-      }
-      return "";
+    idWidth: Math.max(0, ...(idStep?.sources.map((source) => source.width) ?? [])),
+    externalIdOf: (cells) => (idStep && useOf(idStep, rowOf(cells))?.text) ?? "",
+    isEmpty: (cells) => {
+      const row = rowOf(cells);
+      return cells.every((_, index) => isEmptyAt(row, index));
     },
-    isEmpty: (cells) => cells.every(isEmptyCell),
     read,
   };
 };

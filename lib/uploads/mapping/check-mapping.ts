@@ -10,7 +10,7 @@ import {
   type Target,
 } from "../csv/target.ts";
 import { comparable } from "../csv/header-names.ts";
-import { createConversion, schemaOf } from "./conversion.ts";
+import { createAliases, createConversion, schemaOf } from "./conversion.ts";
 import { hasOffset, problemOfPattern } from "./date-pattern.ts";
 import type { Mapping, Source } from "./mapping.ts";
 import { nearestTo } from "../../nearest.ts";
@@ -109,20 +109,23 @@ const problemsOfOptions = (target: Target, { source, path }: SingleSource): Prob
 };
 
 /** The texts that stand in a source itself: what becomes of them can be checked before any row is read. */
-const textsIn = ({ source: { value, values = {}, otherwise }, path }: SingleSource): [Path, string][] => {
+const textsIn = ({ source, path }: SingleSource): [Path, string][] => {
+  const { value, values = {}, otherwise } = source;
   const texts: [Path, string][] = Object.entries(values).map(([text, alias]) => [[...path, "values", text], alias]);
   if (otherwise !== undefined) return [...texts, [[...path, "otherwise"], otherwise]];
-  return value === undefined || values[value] !== undefined ? texts : [[[...path, "value"], value], ...texts];
+  const stays = value !== undefined && createAliases(source).find(comparable(value)) === undefined;
+  return stays ? [[[...path, "value"], value], ...texts] : texts;
 };
 
 /** The problems of the texts in a source. */
 const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping): Problem[] => {
   const convert = createConversion(target, single.source, mapping);
+  const schema = schemaOf(target);
   return textsIn(single).flatMap(([path, text]) => {
     if (text === "") return [];
     try {
       const value = convert(text);
-      const parsed = schemaOf(target)?.safeParse(value);
+      const parsed = schema?.safeParse(value);
       return parsed?.error ? problemsOf(parsed.error).map(({ code, message }) => ({ path, code, message })) : [];
     } catch (error) {
       return [{ path, code: "invalid_value", message: error instanceof Error ? error.message : "cannot be read" }];
@@ -131,8 +134,10 @@ const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping)
 };
 
 const problemsOfRepetition = ({ source: { columns = [], values = {} }, path }: SingleSource): Problem[] => {
-  const repeated = (texts: readonly string[]): number =>
-    texts.map(comparable).findIndex((text, index, all) => all.indexOf(text) !== index);
+  const repeated = (texts: readonly string[]): number => {
+    const known = new Set<string>();
+    return texts.map(comparable).findIndex((text) => known.size === known.add(text).size);
+  };
   const names = Object.keys(values);
   const [column, alias] = [repeated(columns), names[repeated(names)]];
   const twice = "stands twice: case and outer spaces do not count";

@@ -8,12 +8,27 @@ import { readValue } from "./cell-value.ts";
 import { createTimeReader } from "./date-time.ts";
 import type { Mapping, Source } from "./mapping.ts";
 
-/** The function that replaces texts by their aliases. An alias may be empty: then the field is left out. */
-export const createAliases = ({ values, otherwise }: Source): ((text: string) => string) => {
-  if (values === undefined && otherwise === undefined) return (text) => text;
-  const aliases = new Map(Object.entries(values ?? {}).map(([text, alias]) => [comparable(text), alias]));
-  return (text) => aliases.get(comparable(text)) ?? otherwise ?? text;
-};
+/** What a source makes of texts by its aliases. */
+export interface Aliases {
+  /** Number of characters of the longest text that has an alias of its own. */
+  readonly longest: number;
+  /**
+   * What a text becomes: its alias or `otherwise`, undefined if it stays as it is. An alias may be empty: then the field is
+   * left out.
+   * @param text as `comparable` makes it; null if it is longer than the longest
+   */
+  readonly find: (text: string | null) => string | undefined;
+}
+
+/** The aliases of a source. */
+export function createAliases({ values = {}, otherwise }: Source): Aliases {
+  const aliases = new Map(Object.entries(values).map(([text, alias]) => [comparable(text), alias]));
+  const longest = [...aliases.keys()].reduce((most, text) => Math.max(most, text.length), 0);
+  return {
+    longest,
+    find: (text) => (text === null || text.length > longest ? undefined : aliases.get(text)) ?? otherwise,
+  };
+}
 
 /**
  * The function that converts a text to the value of a target.

@@ -1,17 +1,20 @@
-import { describeProblems, type Problem, type ProblemCode, problemIf } from "../../problem.ts";
+import { describeProblems, listed, type Problem, type ProblemCode, problemIf } from "../../problem.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
-import { type CellSource, createRowReader, type RowReader, type Step } from "../csv/row-reader.ts";
+import { createComparison } from "../csv/row.ts";
+import { type CellSource, createRowReader, type RowReader, type Step, takeCharacters } from "../csv/row-reader.ts";
 import type { Target } from "../csv/target.ts";
 import { CellError } from "./cell-error.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
-import { createAliases, createConversion } from "./conversion.ts";
+import { type Aliases, createAliases, createConversion } from "./conversion.ts";
 import { type Mapping, mappingPath, type Source } from "./mapping.ts";
 import { nearestTo } from "../../nearest.ts";
 
-/** Missing columns for which the nearest is looked for. */
+/** Missing columns for which the nearest is looked for, */
 const NEAREST_MAX = 20;
+/** and how many characters of headers are compared for them, which takes some 50 ms. */
+const NEAREST_MAX_CHARACTERS = 200_000;
 
 /** The columns of a header by their names without case and outer spaces. */
 const indexesOf = (names: readonly string[]): ReadonlyMap<string, readonly number[]> => {
@@ -31,21 +34,28 @@ const unnamedIn = (mapping: Mapping, names: readonly string[]): number[] => {
   return [...names.keys()].filter((index) => !named.has(comparable(names[index]!)) && !isReportColumn(names[index]!));
 };
 
+type ColumnProblem = Pick<Problem, "code" | "message">;
+
 const problemsOfSources = (mapping: Mapping, names: readonly string[]): Problem[] => {
   const indexes = indexesOf(names);
+  const characters = names.reduce((sum, name) => sum + name.length, 1);
+  const nearestMax = Math.min(NEAREST_MAX, Math.ceil(NEAREST_MAX_CHARACTERS / characters));
   let missing = 0;
-  const problemOf = (column: string): Pick<Problem, "code" | "message"> | undefined => {
+  const findProblem = (column: string): ColumnProblem | undefined => {
     const found = indexes.get(comparable(column)) ?? [];
     if (found.length === 1) return undefined;
     if (found.length > 1) {
-      return {
-        code: "repeated",
-        message: `the column ${shownHeader(column)} stands more than once: ${found.map((index) => index + 1).join(", ")}`,
-      };
+      const places = listed(found.map((index) => String(index + 1)));
+      return { code: "repeated", message: `the column ${shownHeader(column)} stands more than once: ${places}` };
     }
-    const nearest = ++missing <= NEAREST_MAX ? nearestTo(column, names) : undefined;
+    const nearest = ++missing <= nearestMax ? nearestTo(column, names) : undefined;
     const hint = nearest === undefined ? "" : `; the nearest is ${shownHeader(nearest.trim())}`;
     return { code: "unknown", message: `there is no column ${shownHeader(column)}${hint}` };
+  };
+  const problems = new Map<string, ColumnProblem | undefined>();
+  const problemOf = (column: string): ColumnProblem | undefined => {
+    if (!problems.has(column)) problems.set(column, findProblem(column));
+    return problems.get(column);
   };
   return targetsOf(mapping)
     .flatMap(singlesOf)
@@ -66,7 +76,7 @@ const problemsOfOthers = (mapping: Mapping, names: readonly string[]): Problem[]
   const unnamed = unnamedIn(mapping, names).filter((index) => others !== "refuse" || names[index]!.trim() !== "");
   if (others === "ignore" || unnamed.length === 0) return [];
   const shown = (indexes: readonly number[]): string =>
-    indexes.map((index) => shownHeader(names[index]!.trim())).join(", ");
+    listed(indexes.map((index) => shownHeader(names[index]!.trim())));
   if (others === "refuse") {
     const message = `no source names the column ${shown(unnamed)}; custom_attributes takes it, ignore leaves it out`;
     return [{ path: ["others"], code: "unknown", message }];
@@ -109,38 +119,74 @@ export const assertColumns = (mapping: Mapping, names: readonly string[]): void 
   throw new InvalidFileError(describeProblems(placed), placed);
 };
 
-/** The function that says which cells are empty. Those that the mapping lists are compared as headers are. */
-const createIsEmpty = ({ empty = [] }: Mapping): ((cell: string) => boolean) => {
-  const listed = new Set(["", ...empty.map(comparable)]);
-  return (cell) => listed.has(comparable(cell));
-};
+/** Compares the cells of a file with the words of its mapping. */
+type Comparison = ReturnType<typeof createComparison>;
+
+function comparisonOf(mapping: Mapping): Comparison {
+  const singles = targetsOf(mapping).flatMap(singlesOf);
+  return createComparison(
+    mapping.empty ?? [],
+    singles.flatMap(({ source }) => Object.keys(source.values ?? {})),
+  );
+}
 
 /** The header of a source's columns in a report, as it is in the file. */
 const headerOf = (indexes: readonly number[], names: readonly string[]): string =>
   indexes.map((index) => names[index]!.trim()).join(", ");
 
-const createTextOf = (source: Source, indexes: readonly number[], isEmpty: (cell: string) => boolean) => {
-  const { value, join = " " } = source;
-  const aliasOf = createAliases(source);
-  if (value !== undefined) {
-    const alias = aliasOf(value);
-    return () => alias;
-  }
-  const [only, second] = indexes;
-  if (only !== undefined && second === undefined) {
-    return (cells: readonly string[]) => {
-      const cell = cells[only] ?? "";
-      return isEmpty(cell) ? "" : aliasOf(cell);
-    };
-  }
-  return (cells: readonly string[]) => {
-    const filled = indexes.map((index) => cells[index] ?? "").filter((cell) => !isEmpty(cell));
-    return filled.length === 0 ? "" : aliasOf(filled.join(join));
+/** The text of a column's cell. */
+function textOfColumn(aliases: Aliases, index: number, compare: Comparison): CellSource["textOf"] {
+  return (row) => {
+    const word = compare(row, index);
+    return word === "" ? "" : (aliases.find(word) ?? row.cells[index] ?? "");
   };
-};
+}
 
-const noName = (index: number) => (): never => {
-  throw new CellError(`column ${index + 1} has no name in row 1, which must be the header`);
+/** The text of several columns' cells. They are joined only if the text can have an alias, or is itself the result. */
+function textOfColumns(
+  aliases: Aliases,
+  { indexes, join }: { readonly indexes: readonly number[]; readonly join: string },
+  compare: Comparison,
+): CellSource["textOf"] {
+  return (row) => {
+    const filled = indexes.filter((index) => compare(row, index) !== "");
+    if (filled.length === 0) return "";
+    const lengthOf = (textOf: (index: number) => string | null): number =>
+      filled.reduce((sum, index) => sum + (textOf(index)?.length ?? Infinity), join.length * (filled.length - 1));
+    const isTooLong = lengthOf((index) => compare(row, index)) > aliases.longest;
+    const other = isTooLong ? aliases.find(null) : undefined;
+    if (other !== undefined) return other;
+    if (
+      !takeCharacters(
+        row,
+        lengthOf((index) => row.cells[index] ?? ""),
+      )
+    )
+      return "";
+    const text = filled.map((index) => row.cells[index]).join(join);
+    return (isTooLong ? undefined : aliases.find(comparable(text))) ?? text;
+  };
+}
+
+function createTextOf(source: Source, indexes: readonly number[], compare: Comparison): CellSource["textOf"] {
+  const { value, join = " " } = source;
+  const aliases = createAliases(source);
+  if (value !== undefined) {
+    const text = aliases.find(comparable(value)) ?? value;
+    return () => text;
+  }
+  const [only] = indexes;
+  return indexes.length === 1 && only !== undefined
+    ? textOfColumn(aliases, only, compare)
+    : textOfColumns(aliases, { indexes, join }, compare);
+}
+
+/** Refuses what stands in a column without a name. A row may have thousands of such cells: they share an error. */
+const noName = (index: number) => {
+  let error: CellError | undefined;
+  return (): never => {
+    throw (error ??= new CellError(`column ${index + 1} has no name in row 1, which must be the header`));
+  };
 };
 
 /**
@@ -152,14 +198,14 @@ const noName = (index: number) => (): never => {
 export const mappedReader = (mapping: Mapping, names: readonly string[]): RowReader => {
   assertColumns(mapping, names);
   const indexes = indexesOf(names);
-  const isEmptyCell = createIsEmpty(mapping);
+  const compare = comparisonOf(mapping);
 
   const sourceOf = (target: Target, { source }: SingleSource): CellSource => {
     const own = columnsOf(source).flatMap((column) => indexes.get(comparable(column)) ?? []);
     return {
       column: headerOf(own, names),
       width: Math.max(0, ...own.map((index) => index + 1)),
-      textOf: createTextOf(source, own, isEmptyCell),
+      textOf: createTextOf(source, own, compare),
       valueOf: createConversion(target, source, mapping),
     };
   };
@@ -169,9 +215,14 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
   }));
   const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
     const name = names[index]!.trim();
-    const textOf = createTextOf({}, [index], isEmptyCell);
+    const textOf = createTextOf({}, [index], compare);
     const valueOf = name === "" ? noName(index) : (text: string) => text;
     return { target: { kind: "attribute", name }, sources: [{ column: name, width: index + 1, textOf, valueOf }] };
   });
-  return createRowReader({ width: names.length, steps: [...steps, ...others], isEmptyCell, isMapped: true });
+  return createRowReader({
+    width: names.length,
+    steps: [...steps, ...others],
+    isEmptyAt: (row, index) => compare(row, index) === "",
+    isMapped: true,
+  });
 };

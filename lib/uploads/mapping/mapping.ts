@@ -6,6 +6,8 @@ import { VALUE_KINDS } from "./cell-value.ts";
 
 /** Limit of a mapping as JSON. It is stored in the job's record, which every request for the job reads. */
 const MAPPING_MAX_BYTES = 64 * 1024;
+/** More than a mapping of all the columns of a wide export needs. Every row asks each of them. */
+const SOURCES_MAX = 1000;
 /** Levels of arrays and objects: far more than a mapping needs, far fewer than exhaust the stack. */
 const LEVELS_MAX = 32;
 
@@ -70,6 +72,7 @@ const shape = z.lazy(() => {
 
 const TOO_DEEP = rule("too_deep", `must be nested at most ${LEVELS_MAX} levels deep`);
 const TOO_LARGE = rule("too_big", `must be at most ${MAPPING_MAX_BYTES} bytes of JSON`);
+const TOO_MANY_SOURCES = rule("too_big", `must have at most ${SOURCES_MAX} sources, those in first_of included`);
 const FORBIDDEN_KEY = rule("invalid_value", "must not have a key named __proto__");
 type Rule = ReturnType<typeof rule>;
 
@@ -86,7 +89,16 @@ const problemOfNesting = (value: unknown, levels: number): Rule | undefined => {
   return undefined;
 };
 
-const isSmall = (mapping: unknown): boolean => Buffer.byteLength(JSON.stringify(mapping)) <= MAPPING_MAX_BYTES;
+const countSources = (sources: readonly Source[]): number =>
+  sources.reduce((sum, { first_of: inner = [] }) => sum + 1 + countSources(inner), 0);
+
+/** Which limit a mapping exceeds; undefined if it exceeds none. */
+const problemOfSize = (mapping: z.output<typeof shape>): Rule | undefined => {
+  const { fields = {}, event = {} } = mapping;
+  if (Buffer.byteLength(JSON.stringify(mapping)) > MAPPING_MAX_BYTES) return TOO_LARGE;
+  const sources = countSources([...Object.values(fields), ...Object.values(event)]);
+  return sources > SOURCES_MAX ? TOO_MANY_SOURCES : undefined;
+};
 
 /** The shape of a mapping. `problemsOfMapping` finds what else may be wrong with it. */
 export const mappingSchema = z.preprocess(
@@ -96,7 +108,13 @@ export const mappingSchema = z.preprocess(
     context.addIssue({ code: "custom", message: problem.error, params: problem.params });
     return z.NEVER;
   },
-  z.lazy(() => shape.unwrap().refine(isSmall, TOO_LARGE)),
+  z.lazy(() =>
+    // A single check: the API's document would not know the schema behind two.
+    shape.unwrap().check(({ value, issues }) => {
+      const problem = problemOfSize(value);
+      if (problem) issues.push({ code: "custom", input: value, message: problem.error, params: problem.params });
+    }),
+  ),
 );
 /** A value of `mappingSchema`. */
 export type Mapping = z.output<typeof shape>;

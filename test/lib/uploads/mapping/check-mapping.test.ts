@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { InvalidInputError } from "../../../../lib/errors.ts";
+import { toProblemDetails } from "../../../../lib/problem-detail.ts";
 import { assertReadable } from "../../../../lib/uploads/csv/csv-format.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { problems } from "../../../support/uploads/mapping-problems.ts";
+
+/** Names of columns, all of them different. */
+const distinct = (count: number, first = 0): string[] =>
+  Array.from({ length: count }, (_, index) => (index + first).toString(36));
 
 const ID = { column: "Ticket ID" } as const;
 
@@ -75,6 +81,20 @@ describe("what is wrong with a mapping", () => {
     expect(problems(mapping)).toContain(message);
   });
 
+  it.each(["constructor", "toString", "hasOwnProperty", "wrong"])(
+    "is named where a value has no alias: %s",
+    (value) => {
+      const status = { value, values: { a: "pending" } };
+      expect(problems({ fields: { external_id: ID, status } })).toContain("upload.mapping.fields.status.value: ");
+    },
+  );
+
+  it("is not the case of a value that differs from its alias by case and outer spaces", () => {
+    const status = { value: " OPEN", values: { open: "pending" } };
+    expect(problems({ fields: { external_id: ID, status } })).toBe("");
+    expect(problems({ fields: { external_id: ID, status: { value: "wrong", otherwise: "pending" } } })).toBe("");
+  });
+
   it("is named where it is nested without end", () => {
     const nested = (levels: number): object => (levels === 0 ? ID : { first_of: [nested(levels - 1)] });
     expect(problems({ fields: { external_id: nested(10) } })).toBe("");
@@ -144,6 +164,35 @@ describe("a mapping that does not fit the header", () => {
   ] as const)("is accepted where others are %s: %j", async (others, file) => {
     const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
     expect(await check({ fields, others }, file)).toBe("");
+  });
+
+  it.each<[string, Mapping | undefined, readonly string[], RegExp]>([
+    ["unknown without mapping", undefined, distinct(15_000), /unknown column ("\w+", ){99}"\w+" and 14900 others; /],
+    ["repeated without mapping", undefined, distinct(3000).flatMap((name) => [name, name]), /and 2900 others/],
+    [
+      "not named",
+      { fields: { external_id: { column: "0" } } },
+      distinct(15_000),
+      /column ("\w+", ){99}"\w+" and 14899 others;/,
+    ],
+    [
+      "repeated among others",
+      { fields: { external_id: { column: "0" } }, others: "custom_attributes" },
+      [...distinct(1), ...distinct(7000, 1), ...distinct(7000, 1)],
+      /header holds ("\w+", ){99}"\w+" and 13900 others more than once/,
+    ],
+    [
+      "repeated and named",
+      { fields: { external_id: { column: "a" } } },
+      Array.from({ length: 30_000 }, () => "a"),
+      /stands more than once: (\d+, ){99}100 and 29900 others/,
+    ],
+  ])("lists the first hundred of its columns: %s", async (_, mapping, names, message) => {
+    const found = await assertReadable(Buffer.from(`${names.join(",")}\n`), mapping).catch((error: unknown) => error);
+    expect(found).toBeInstanceOf(InvalidInputError);
+    const { message: text, problems: details } = found as InvalidInputError;
+    expect(text).toMatch(message);
+    expect(JSON.stringify(toProblemDetails(details)).length + text.length).toBeLessThan(10_000);
   });
 
   it("is refused quickly, however long its names are", async () => {
