@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { Logger } from "@aws-lambda-powertools/logger";
-import { SingleBar } from "cli-progress";
 import {
   type Administration,
   getOrganization,
@@ -16,7 +14,6 @@ import {
   organizationRecordSchema,
   RATE_MAX,
 } from "../../lib/organizations/organization.ts";
-import { reindexOrganization } from "../../lib/organizations/reindex.ts";
 import {
   COMMON_USAGE,
   commonOptions,
@@ -35,7 +32,6 @@ import { exportTo, importFrom } from "./transfer.ts";
 const USAGE = `usage: npm run organizations -- list
        npm run organizations -- show acme
        npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8] [--create]
-       npm run organizations -- reindex acme [--items-table <WorkItems table>]
        npm run organizations -- export acme [--file acme.ndjson] [--items-table <restored table>]
        npm run organizations -- import acme [--file acme.ndjson] [--replace] [--dry-run]
        npm run organizations -- erase acme [--item <external_id> | --person <e-mail>] [--dry-run] [--yes]
@@ -65,30 +61,9 @@ const set = async (administration: Administration, organization: string, values:
   });
 };
 
-const reindex = async (administration: OpenedAdministration, organization: string): Promise<OrganizationRecord> => {
-  const { dynamodb, clock, environment, variables } = administration;
-  const itemsTable = variables["WORK_ITEMS_TABLE"];
-  if (itemsTable === undefined) throw new UsageError("name the table: --items-table <WorkItems table>");
-  const runtime = {
-    dynamodb,
-    clock,
-    environment: { ...environment, WORK_ITEMS_TABLE: itemsTable },
-    log: new Logger({ logLevel: "SILENT" }),
-  };
-  const progress = new SingleBar({ format: "reindex {value} items, {indexed} changed, {duration_formatted}" });
-  progress.start(0, 0, { indexed: 0 });
-  try {
-    for await (const { items, indexed } of reindexOrganization(runtime, organization))
-      progress.update(items, { indexed });
-  } finally {
-    progress.stop();
-  }
-  return getOrganization(administration, organization);
-};
-
 const describe = (record: OrganizationRecord): string =>
   `${record.organization}: ${record.rate} requests a second, ${record.burst} at once; ` +
-  `its lists have ${record.listing_shards} shards${record.agents_indexed ? " and an index of agents" : ""}` +
+  `its lists have ${record.listing_shards} shards` +
   (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`);
 
 const show = (record: OrganizationRecord, { json }: Values): string =>
@@ -106,7 +81,6 @@ type Command = (opened: OpenedAdministration, organization: string, values: Valu
 const COMMANDS: Readonly<Record<string, Command>> = {
   set: async (opened, organization, values) => show(await set(opened, organization, values), values),
   show: async (opened, organization, values) => show(await getOrganization(opened, organization), values),
-  reindex: async (opened, organization, values) => show(await reindex(opened, organization), values),
   export: async (opened, organization, values) => exportTo(operatorRuntime(opened), organization, values),
   import: async (opened, organization, values) => importFrom(operatorRuntime(opened), organization, values),
   erase: async (opened, organization, values) => erase(operatorRuntime(opened), organization, values),

@@ -17,6 +17,11 @@ import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 /** Only this user may read the data: it belongs to customers, and to whoever tries with theirs. */
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
+/**
+ * Version of what is kept in the directory: of records, objects and the engines' own files. A change that the code
+ * cannot read raises it, and directories of other versions are then refused.
+ */
+const VERSION = "1";
 /** Above this size the functions' log is emptied at the next start. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
 /** Time for another local stack that is stopping, or an engine whose parent was just killed, to end. */
@@ -94,6 +99,16 @@ const makePrivateFile = (file: string): void => {
   else writeFileSync(file, "", { mode: PRIVATE_FILE, flag: "a" });
 };
 
+const isEmpty = (file: string): boolean => statSync(file).size === 0;
+
+/** @throws LocalStackError if another version wrote the directory */
+function assertVersion(path: string, versionFile: string): void {
+  if (readFileSync(versionFile, "utf8").trim() === VERSION) return;
+  throw new LocalStackError(
+    `the data directory ${path} was written by another version of the local stack: delete it, or name another with DATA_DIR`,
+  );
+}
+
 const openLog = (file: string): number => {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(file);
   return openSync(file, "a");
@@ -101,14 +116,14 @@ const openLog = (file: string): number => {
 
 /**
  * Opens the directory, creating it if it is missing, and locks it.
- * @throws LocalStackError if it cannot be used, or another local stack uses it
+ * @throws LocalStackError if it cannot be used, another local stack uses it, or another version wrote it
  */
 export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
   const path = resolve(directory);
   const inside = (name: string): string => join(path, name);
   const [queues, objects, dynamodbFile] = [inside("queues"), inside("objects"), inside("dynamodb.sqlite")];
   const [holderFile, lockFile, logFile] = [inside("holder"), inside("lock"), inside("functions.log")];
-  const queuesFile = join(queues, "fauxqs.db");
+  const [versionFile, queuesFile] = [inside("version"), join(queues, "fauxqs.db")];
   try {
     // The directory itself may be one that others use too, if it was there before.
     makeDirectory(path);
@@ -116,7 +131,7 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
       makeDirectory(each);
       chmodSync(each, PRIVATE_DIRECTORY);
     }
-    for (const file of [dynamodbFile, queuesFile, holderFile, lockFile, logFile]) makePrivateFile(file);
+    for (const file of [dynamodbFile, queuesFile, versionFile, holderFile, lockFile, logFile]) makePrivateFile(file);
   } catch (error) {
     throw new LocalStackError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
   }
@@ -127,7 +142,10 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
   }
   try {
     writeFileSync(holderFile, `${process.pid}\n`);
+    // SQLite writes a page when it locks an empty file.
+    if ([dynamodbFile, queuesFile, versionFile].every(isEmpty)) writeFileSync(versionFile, `${VERSION}\n`);
     await Promise.all([assertFree(dynamodbFile), assertFree(queuesFile)]);
+    assertVersion(path, versionFile);
     const log = openLog(logFile);
     return {
       path,

@@ -12,7 +12,6 @@ import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../en
 import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
 import { startGateway } from "./gateway.ts";
-import { reindexKeptOrganizations } from "./kept-organizations.ts";
 import { createLambdaFunction, type FunctionDefinition, type LambdaFunction } from "./lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
@@ -216,14 +215,13 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     ...definitions.map(({ environment }) => environment),
   );
   const documents = DynamoDBDocumentClient.from(clients.dynamodb);
-  const { ACCESS_TABLE = "", WORK_ITEMS_TABLE = "" } = shared;
+  const { ACCESS_TABLE = "" } = shared;
   const apiKey = await prepareDemoOrganization(
     documents,
     regionCode,
     ACCESS_TABLE,
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );
-  started.defer(reindexKeptOrganizations(documents, { ACCESS_TABLE, WORK_ITEMS_TABLE }));
   started.defer(startWorkers(template, functionNamed, sqs, sqsEndpoint));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   CreateTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
   ResourceNotFoundException,
   type TableDescription,
-  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
@@ -13,8 +11,6 @@ import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@
 import * as z from "zod";
 import { LocalStackError } from "./local-stack-error.ts";
 import type { ResolvedTemplate } from "./template.ts";
-
-const INDEX_POLL_MS = 50;
 
 /** Clients that reach the engines directly, not through the S3 proxy. */
 export interface EngineClients {
@@ -55,51 +51,22 @@ const keyNames = (keys: TableDescription["KeySchema"] = []): string =>
 const shapeOf = ({ IndexName, KeySchema, Projection }: Index): string =>
   `${IndexName}(${keyNames(KeySchema)})[${Projection?.NonKeyAttributes?.toSorted().join() ?? ""}]`;
 
-/** Waits until a table's new index is filled. */
-const waitForIndexes = async (dynamodb: DynamoDBClient, name: string): Promise<void> => {
-  for (;;) {
-    const { Table: { GlobalSecondaryIndexes = [] } = {} } = await dynamodb.send(
-      new DescribeTableCommand({ TableName: name }),
-    );
-    if (GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === "ACTIVE")) return;
-    await sleep(INDEX_POLL_MS);
-  }
-};
-
-/**
- * Adds the indexes that a kept table does not have yet, one after the other, as DynamoDB requires.
- * @throws LocalStackError if its keys or one of its indexes differ from the template's
- */
-const addIndexes = async (
-  dynamodb: DynamoDBClient,
-  name: string,
-  existing: TableDescription,
-  table: Table,
-): Promise<void> => {
-  const kept = (existing.GlobalSecondaryIndexes ?? []).map(shapeOf);
-  const wanted = table.GlobalSecondaryIndexes.map(shapeOf);
-  if (keyNames(existing.KeySchema) !== keyNames(table.KeySchema) || kept.some((index) => !wanted.includes(index))) {
-    throw new LocalStackError(
-      `the kept table ${name} has other keys or indexes than the template: use another DATA_DIR`,
-    );
-  }
-  for (const index of table.GlobalSecondaryIndexes.filter((one) => !kept.includes(shapeOf(one)))) {
-    await dynamodb.send(
-      new UpdateTableCommand({
-        TableName: name,
-        AttributeDefinitions: table.AttributeDefinitions,
-        GlobalSecondaryIndexUpdates: [{ Create: index }],
-      }),
-    );
-    await waitForIndexes(dynamodb, name);
-  }
-};
+/** @throws LocalStackError if a kept table's keys or indexes differ from the template's */
+function assertSameShape(name: string, kept: TableDescription, table: Table): void {
+  const shapes = [kept.GlobalSecondaryIndexes ?? [], table.GlobalSecondaryIndexes].map((indexes) =>
+    indexes.map(shapeOf).toSorted().join(),
+  );
+  if (keyNames(kept.KeySchema) === keyNames(table.KeySchema) && shapes[0] === shapes[1]) return;
+  throw new LocalStackError(
+    `the kept table ${name} has other keys or indexes than the template: delete the data directory, or name another with DATA_DIR`,
+  );
+}
 
 const provisionTable = async (dynamodb: DynamoDBClient, name: string, table: Table): Promise<void> => {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = table;
   try {
     const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
-    await addIndexes(dynamodb, name, existing, table);
+    assertSameShape(name, existing, table);
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error;
     await dynamodb.send(

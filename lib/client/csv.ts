@@ -26,7 +26,7 @@ export interface FailedRow {
   /** As spreadsheets count: the header is row 1. */
   readonly row: number;
   readonly error: string;
-  /** What is wrong, for programs; empty in reports that were made before codes existed. */
+  /** What is wrong, for programs. */
   readonly code: ProblemCode;
   /** The row's cells by the names of their columns. */
   readonly cells: Readonly<Record<string, string>>;

@@ -68,7 +68,6 @@ export const putOrganization = async (
     rate: settings.rate ?? RATE_DEFAULT,
     burst: settings.burst ?? Math.max(BURST_DEFAULT, settings.rate ?? 0),
     listing_shards: LISTING_SHARDS_DEFAULT,
-    agents_indexed: true,
     cursor_secret: generateCursorSecret(),
   });
   const Key = organizationRecordKey(id);

@@ -30,10 +30,6 @@ export const organizationRecordSchema = z.object({
   listing_shards: z.int().min(1).max(LISTING_SHARDS_MAX),
   /** Absent unless the number of shards has grown. */
   listing_write_shards: z.int().min(1).optional(),
-  /** Absent for organizations from before the agents index, until they are reindexed. */
-  agents_indexed: z.boolean().optional(),
-  /** Place up to which an interrupted reindexing has come. */
-  reindexed_to: z.string().optional(),
   cursor_secret: z.string().min(1),
   /** ISO 8601. Its data has been being erased since then: its keys are rejected, and nothing is written for it. */
   erasing_since: z.string().optional(),
@@ -56,8 +52,6 @@ export const toOrganization = (record: OrganizationRecord) => ({
   listingShards: record.listing_shards,
   /** Shards that new entries are put in: at most `listingShards`, and fewer while it grows. */
   listingWriteShards: record.listing_write_shards ?? record.listing_shards,
-  /** Whether the agents index holds all of its work items. */
-  hasAgentIndex: record.agents_indexed ?? false,
   /** Key of the HMAC over this organization's cursors. */
   cursorSecret: record.cursor_secret,
 });

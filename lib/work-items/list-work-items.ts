@@ -26,9 +26,7 @@ const matches = (item: WorkItem, filters: WorkItemFilters): boolean =>
 
 /** The index that holds the fewest entries besides the wanted ones. */
 const sourceOf = (organization: Organization, { agent_external_id: agent }: WorkItemFilters) =>
-  agent === undefined || !organization.hasAgentIndex
-    ? listingSource("LIST_ITEM", organization)
-    : agentSource(organization, agent);
+  agent === undefined ? listingSource("LIST_ITEM", organization) : agentSource(organization, agent);
 
 /** The filters by attributes that an index projects. All others are applied to the items. */
 const projectedFilters = (filters: WorkItemFilters, { index }: ReturnType<typeof sourceOf>) => {

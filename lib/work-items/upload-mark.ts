@@ -19,8 +19,6 @@ export type UploadMarks = ReadonlyMap<string, readonly AppliedRow[]>;
 
 /** Attribute that holds the marks. */
 const MARKS = "upload_marks";
-/** Attribute of records from before an item could hold the marks of several jobs: `<job> <last row> <failed row> …`. */
-const SINGLE_MARK = "upload_mark";
 
 const CODES = { created: "c", updated: "u", unchanged: "n", restored: "r", error: "e" } as const satisfies Record<
   RowOutcome,
@@ -40,22 +38,12 @@ const parseRows = (text: string): AppliedRow[] => {
   });
 };
 
-const singleMarkOf = (text: string): UploadMarks => {
-  const [job = "", ...numbers] = text.split(" ");
-  const [last = 0, ...failed] = numbers.map(Number);
-  const rows = failed.map((row): AppliedRow => ({ row, outcome: "error" }));
-  return new Map([[job, [...rows, { row: last, outcome: "updated" }]]]);
-};
-
 const NO_MARKS: UploadMarks = new Map();
 
 /** The marks in the record of an item or event. */
 export const uploadMarksOf = (record: Attributes | undefined): UploadMarks => {
   const text = record?.[MARKS];
-  if (typeof text !== "string") {
-    const single = record?.[SINGLE_MARK];
-    return typeof single === "string" ? singleMarkOf(single) : NO_MARKS;
-  }
+  if (typeof text !== "string") return NO_MARKS;
   const marks = text.split(" ").map((mark) => mark.split(":", 2));
   return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
 };
@@ -103,6 +91,6 @@ export class RecordMarks {
     const rows = [...this.#known.filter(({ row }) => row >= firstRow), ...this.#added];
     let text = "";
     for (const mark of this.#marks) if (mark[0] !== job && !ended.has(mark[0])) text += `${formatMark(mark)} `;
-    return { [MARKS]: text + formatMark([job, rows]), [SINGLE_MARK]: undefined };
+    return { [MARKS]: text + formatMark([job, rows]) };
   }
 }

@@ -23,7 +23,6 @@ export const organizationWith = (values: Partial<Organization> = {}): Organizati
   burst: 200,
   listingShards: 2,
   listingWriteShards: 2,
-  hasAgentIndex: true,
   cursorSecret: "secret",
   ...values,
 });

@@ -15,8 +15,9 @@ export const uploadJobSchema = z.lazy(() =>
     .strictObject({
       id: uuid,
       status: uploadStatusSchema,
-      /** Name and size in bytes of the file (extension). Absent from jobs that were made before they were kept. */
+      /** Name of the file (extension). Absent if the request named none. */
       file_name: z.string().optional(),
+      /** Bytes of the file (extension). */
       size: count.optional(),
       /** Whether no item is written: the counters say what a run would do (extension). */
       dry_run: z.boolean(),

@@ -163,12 +163,11 @@ describe("npm run organizations", () => {
       rate: 200,
       burst: 400,
       listing_shards: 2,
-      agents_indexed: true,
     });
     const { key } = await json("keys create --organization limited");
     expect(await authenticate(key)).toMatchObject({ rate: 200, burst: 400 });
     expect((await run("organizations show limited")).out).toBe(
-      "limited: 200 requests a second, 400 at once; its lists have 2 shards and an index of agents",
+      "limited: 200 requests a second, 400 at once; its lists have 2 shards",
     );
     expect((await run("organizations set limited --listing-shards 1")).error).toContain("must be from 2");
     expect(await json("organizations set made --rate 5 --create")).toMatchObject({ organization: "made", rate: 5 });

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openDataDirectory } from "../../../infra/local/data-directory.ts";
@@ -55,6 +56,32 @@ test("that others use too keeps its mode", async () => {
   chmodSync(directory, 0o755);
   (await openDataDirectory(directory)).close();
   expect(statSync(directory).mode & 0o777).toBe(0o755);
+});
+
+test.each([
+  ["no version", ""],
+  ["an older version", "0"],
+  ["a newer version", "2"],
+])("is refused with a sentence that says what to do if it has data of %s", async (_, version) => {
+  const directory = temporaryDirectory();
+  (await openDataDirectory(directory)).close();
+  const database = join(directory, "dynamodb.sqlite");
+  using stored = new DatabaseSync(database);
+  stored.exec("CREATE TABLE items (id)");
+  const before = readFileSync(database);
+  writeFileSync(join(directory, "version"), version);
+  await expect(openDataDirectory(directory)).rejects.toThrow(
+    `the data directory ${directory} was written by another version of the local stack: ` +
+      "delete it, or name another with DATA_DIR",
+  );
+  expect(readFileSync(database).equals(before)).toBe(true);
+});
+
+test("is opened again by the version that made it", async () => {
+  const directory = temporaryDirectory();
+  (await openDataDirectory(directory)).close();
+  expect(readFileSync(join(directory, "version"), "utf8")).toBe("1\n");
+  (await openDataDirectory(directory)).close();
 });
 
 test("belongs to one local stack at a time, until that one ends, even by a kill -9", async () => {

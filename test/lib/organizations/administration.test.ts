@@ -43,7 +43,6 @@ describe("an organization", () => {
       burst: 9,
       listingShards: 2,
       listingWriteShards: 2,
-      hasAgentIndex: true,
       cursorSecret: before.cursor_secret,
     });
   });

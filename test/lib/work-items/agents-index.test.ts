@@ -1,9 +1,6 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { changeOrganization, getOrganization } from "../../../lib/organizations/administration.ts";
+import { getOrganization } from "../../../lib/organizations/administration.ts";
 import { growListingShards } from "../../../lib/organizations/listing-shards.ts";
-import { reindexOrganization } from "../../../lib/organizations/reindex.ts";
-import { itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
 import { createTestService } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
@@ -94,75 +91,6 @@ describe("the list of an agent's work items", () => {
     expect([found.length, [...indexes]]).toEqual([10, ["agents"]]);
     expect(await ofAgent("rare", { status: "completed" })).toHaveLength(4);
     expect(await ofAgent("rare", { agent_email: "0@example.com" })).toHaveLength(10);
-  });
-});
-
-describe("items from before the agents index", () => {
-  const item = (index: number) => ({ external_id: `I${index}`, agent_external_id: index % 2 === 0 ? "even" : "odd" });
-
-  /** Creates items as they were written before the index. */
-  const applyOld = async (count: number): Promise<void> => {
-    const { dynamodb, environment } = service.runtime;
-    await apply(Array.from({ length: count }, (_, index) => item(index)));
-    for (let index = 0; index < count; index++) {
-      await dynamodb.send(
-        new UpdateCommand({
-          TableName: environment.WORK_ITEMS_TABLE,
-          Key: itemKeyOf(service.organization.id, `I${index}`),
-          UpdateExpression: "REMOVE agent_pk",
-        }),
-      );
-    }
-    await changeOrganization(service.runtime, service.organization.id, { agents_indexed: false });
-    now += 3_600_000;
-  };
-  const reindex = async (pages = Infinity): Promise<number> => {
-    let last = 0;
-    for await (const { indexed } of reindexOrganization(service.runtime, service.organization.id)) {
-      last = indexed;
-      if ((pages -= 1) <= 0) break;
-    }
-    now += 3_600_000;
-    return last;
-  };
-
-  it("are listed by agent without the index, until they are in it", async () => {
-    await applyOld(250);
-    const before = await list({ agent_external_id: "odd", limit: 100 });
-    expect([before.found.length, [...before.indexes]]).toEqual([125, ["listing"]]);
-
-    expect(await reindex()).toBe(250);
-    const after = await list({ agent_external_id: "odd", limit: 100 });
-    expect(after.found).toEqual(before.found);
-    expect([...after.indexes]).toEqual(["agents"]);
-    expect(await reindex(), "nothing is left to do").toBe(0);
-  });
-
-  it("get into it after an interruption, whose work is not repeated", async () => {
-    await applyOld(250);
-    expect(await reindex(1)).toBeLessThan(250);
-    expect((await getOrganization(service.runtime, service.organization.id)).agents_indexed).toBe(false);
-    expect([...(await list({ agent_external_id: "odd" })).indexes]).toEqual(["listing"]);
-    expect(await reindex()).toBeLessThan(250);
-    expect(await ofAgent("odd")).toHaveLength(125);
-  });
-
-  it("keep their versions, and what others write at the same time", async () => {
-    await applyOld(100);
-    const { body } = await service.call("listWorkItems", { query: { limit: 100 } });
-    const items = body["data"] as unknown as { id: string; external_id: string }[];
-    const get = (id: string) => service.call("getWorkItem", { params: { id } });
-    const tag = (await get(items[0]!.id)).headers["etag"];
-    const patches = items
-      .slice(1)
-      .map(({ id }) =>
-        service.call("updateWorkItem", { params: { id }, body: { work_item: { agent_external_id: "new" } } }),
-      );
-    const [responses] = await Promise.all([Promise.all(patches), reindex()]);
-    expect(responses.map(({ status }) => status)).toEqual(Array<number>(99).fill(200));
-    expect((await get(items[0]!.id)).headers["etag"]).toBe(tag);
-    expect(await ofAgent("new")).toHaveLength(99);
-    expect([...(await ofAgent("even")), ...(await ofAgent("odd"))]).toEqual([items[0]!.external_id]);
   });
 });
 
