@@ -2,6 +2,7 @@ import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { createListLink } from "../lib/uploads/files/list-link.ts";
 import { routes } from "./routes.ts";
 
@@ -15,4 +16,4 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   }));
 };
 
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

@@ -194,7 +194,7 @@ export const routes = eachOnce({
           actions: ["GetItem", "Query", "PutItem"],
           partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
         },
-        uploads: { actions: ["PutObject"], withoutClient: true },
+        uploads: { actions: ["PutObject"] },
       },
     }),
   getWorkItemUpload: () =>
@@ -258,7 +258,7 @@ export const routes = eachOnce({
       extension: true,
       permissions: {
         workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-        uploads: { actions: ["GetObject"], withoutClient: true },
+        uploads: { actions: ["GetObject"] },
       },
     }),
   getWorkItemUploadResults: () =>
@@ -271,7 +271,7 @@ export const routes = eachOnce({
       extension: true,
       permissions: {
         workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-        uploads: { actions: ["GetObject"], withoutClient: true },
+        uploads: { actions: ["GetObject"] },
       },
     }),
   listConversationUploads: () =>

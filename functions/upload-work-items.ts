@@ -4,12 +4,12 @@ import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
 import { openJobHeaders } from "../lib/http/open-job.ts";
 import { readUploadBody } from "../lib/http/upload-body.ts";
-import { createWriteOnce } from "../lib/runtime/bucket-requests.ts";
 import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { assertMapping, assertReadable } from "../lib/uploads/csv/csv-format.ts";
 import { createUploadForm, firstCheckOf } from "../lib/uploads/files/upload-form.ts";
-import { objectKeys } from "../lib/uploads/files/upload-objects.ts";
+import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-objects.ts";
 import { createFindMapping, newUploadOf } from "../lib/uploads/job/new-upload.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
@@ -21,7 +21,7 @@ const route = routes.uploadWorkItems;
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
   const store = createUploadStore(runtime);
-  const writeOnce = createWriteOnce(runtime);
+  const { writeOnce } = createUploadObjects(runtime);
   const uploadForm = createUploadForm(runtime);
   const findMapping = createFindMapping(store);
 
@@ -52,4 +52,4 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   });
 };
 
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

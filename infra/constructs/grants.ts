@@ -56,14 +56,10 @@ const logicalIdOf = (bucket: Bucket): string => Stack.of(bucket).getLogicalId(bu
 /** The origin that addresses a bucket's objects without naming it in their paths. */
 export const originOf = (bucket: Bucket): string => `https://${bucket.bucketRegionalDomainName}`;
 
-const bindBucket = (
-  { variable, prefix }: BucketResource,
-  bucket: Bucket,
-  { actions, withoutClient }: BucketPermissions,
-): Binding => {
+const bindBucket = ({ variable, prefix }: BucketResource, bucket: Bucket, { actions }: BucketPermissions): Binding => {
   const objects = `${prefix}*`;
   return {
-    variables: { [variable]: bucket.bucketName, ...(withoutClient === true && { BUCKET_ORIGIN: originOf(bucket) }) },
+    variables: { [variable]: bucket.bucketName },
     statements: [
       new PolicyStatement({
         actions: actions.filter((action) => action !== "ListBucket").map((action) => `s3:${action}`),

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
 import { type Asset, openPageFiles, type PageFiles } from "../pages/page-files.ts";
-import { bucketOriginOf } from "../runtime/bucket-address.ts";
+import type { Environment } from "../runtime/environment.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { accepts } from "./accepts.ts";
 import { type ApiHandler, progressOf } from "./chain.ts";
@@ -14,6 +14,14 @@ const ASSET = "{asset}";
 /** The names of assets change with their content. */
 const FOREVER = "public, max-age=31536000, immutable";
 const REVALIDATED = "public, no-cache";
+
+/** The origin of the bucket that takes posted files and gives reports: on AWS its own, elsewhere that of the endpoint. */
+const bucketOriginOf = ({
+  AWS_ENDPOINT_URL,
+  AWS_ENDPOINT_URL_S3 = AWS_ENDPOINT_URL,
+  BUCKET_ORIGIN,
+}: Environment<object>): string =>
+  AWS_ENDPOINT_URL_S3 === undefined ? BUCKET_ORIGIN : new URL(AWS_ENDPOINT_URL_S3).origin;
 
 /**
  * What a page may load and do: its own scripts, styles and images, and requests to this service and its bucket. Images

@@ -21,7 +21,7 @@ const commonSchema = z.object({
     .transform((origins) => origins.split(",").filter(Boolean)),
   /** Directory with the function's code. */
   LAMBDA_TASK_ROOT: z.string().default(""),
-  /** Origin of the bucket on AWS. Only the pages' function and those that sign URLs have it. */
+  /** Origin of the bucket on AWS. Only the pages' function has it. */
   BUCKET_ORIGIN: z.string().default(""),
   /** Endpoint of S3 elsewhere than on AWS, and that of all services, which the SDK takes if S3 has none of its own. */
   AWS_ENDPOINT_URL_S3: z.string().optional(),

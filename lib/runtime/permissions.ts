@@ -33,8 +33,6 @@ export interface TablePermissions<I extends string = string> {
 export interface BucketPermissions {
   /** Without `ListBucket`, S3 responds with 403 instead of 404 if an object does not exist. */
   readonly actions: readonly ("GetObject" | "PutObject" | "AbortMultipartUpload" | "DeleteObject" | "ListBucket")[];
-  /** Whether the function signs its requests itself (`bucket-requests.ts`): it needs no client of S3. @default false */
-  readonly withoutClient?: true;
 }
 /** Permissions on a queue. */
 export interface QueuePermissions {

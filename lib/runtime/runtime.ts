@@ -18,10 +18,6 @@ type ClientNameOf<N extends ResourceName> =
   | (N extends ResourceNameOf<"bucket"> ? "s3" : never)
   | (N extends ResourceNameOf<"queue"> ? "sqs" : never);
 type ClientsFor<N extends ResourceName> = Pick<Clients, ClientNameOf<N>>;
-/** Names of the resources that a function with these permissions sends requests to. */
-type Called<P extends Permissions> = {
-  [N in keyof P & ResourceName]: P[N] extends { readonly withoutClient: true } ? never : N;
-}[keyof P & ResourceName];
 
 interface BaseRuntime {
   readonly clock: Clock;
@@ -30,7 +26,7 @@ interface BaseRuntime {
 
 /** All dependencies of a function. Each function instance makes one; tests make their own. */
 export type Runtime<P extends Permissions = Permissions> = BaseRuntime &
-  ClientsFor<Called<P>> & { readonly environment: Environment<P> };
+  ClientsFor<keyof P & ResourceName> & { readonly environment: Environment<P> };
 
 /** What a store requires of a runtime: clock, log, and the names of and clients for these resources. */
 export type RuntimeWith<N extends ResourceName> = BaseRuntime &
@@ -38,7 +34,7 @@ export type RuntimeWith<N extends ResourceName> = BaseRuntime &
 
 /** Functions that make the clients for a function's permissions, so that its bundle holds no other client. */
 export type ClientFactories<P extends Permissions> = {
-  readonly [C in ClientNameOf<Called<P>>]: (environment: Environment<object>) => Clients[C];
+  readonly [C in ClientNameOf<keyof P & ResourceName>]: (environment: Environment<object>) => Clients[C];
 };
 
 /** Makes a function's runtime. @throws Error naming every missing variable */

@@ -156,7 +156,7 @@ describe.each(expected)("$name", (row) => {
       POWERTOOLS_SERVICE_NAME: "WorkItems-us",
       POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
       ...Object.fromEntries(named),
-      ...((row.name === pages.name || row.permissions.uploads?.withoutClient) && {
+      ...(row.name === pages.name && {
         BUCKET_ORIGIN: `https://${LOGICAL_ID.uploads}.RegionalDomainName`,
       }),
     });

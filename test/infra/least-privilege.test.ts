@@ -33,15 +33,13 @@ let slow: string | undefined;
 
 /**
  * The permissions that show in a function's requests. Functions do not call `ListBucket`: S3 requires it before it
- * responds that an object does not exist. What a function only signs, its callers send.
+ * responds that an object does not exist. A URL that a function signs counts as its request.
  */
 const granted = (name: string): readonly string[] => {
   const row = [...allRoutes(), ...allWorkers].find((each) => each.name === name);
-  const permissions = Object.entries<{ readonly actions: readonly string[]; readonly withoutClient?: true }>({
-    ...row?.permissions,
-  });
-  return permissions.flatMap(([resource, { actions, withoutClient }]) =>
-    withoutClient ? [] : actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
+  const permissions = Object.entries<{ readonly actions: readonly string[] }>({ ...row?.permissions });
+  return permissions.flatMap(([resource, { actions }]) =>
+    actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
   );
 };
 

@@ -1,6 +1,7 @@
+import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { isoTime } from "../../clock.ts";
 import { NotFoundError } from "../../errors.ts";
-import { type BucketRuntime, createReadUrl } from "../../runtime/bucket-requests.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { RowListLink } from "../job/upload-job.ts";
 import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
@@ -10,22 +11,19 @@ import { ROW_LISTS, type RowListName } from "./row-list.ts";
 /** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
 
-type ListLinkRuntime = RuntimeWith<"workItems"> & BucketRuntime;
-
 /** Makes the browser save a list as a file. */
 const headersOf = (name: RowListName) => ({
-  "response-content-type": "text/csv; charset=utf-8",
-  "response-content-disposition": `attachment; filename="${name}.csv"`,
+  ResponseContentType: "text/csv; charset=utf-8",
+  ResponseContentDisposition: `attachment; filename="${name}.csv"`,
 });
 
 /**
  * Makes a URL of one of a job's lists. It is null if the job has not ended, or if the list has no rows.
  * @throws NotFoundError if there is no such job
  */
-export const createListLink = (runtime: ListLinkRuntime) => {
-  const { clock } = runtime;
+export const createListLink = (runtime: RuntimeWith<"workItems" | "uploads">) => {
+  const { s3, clock, environment } = runtime;
   const store = createUploadStore(runtime);
-  const readUrl = createReadUrl(runtime);
   return async (key: JobKey, name: RowListName): Promise<RowListLink> => {
     const snapshot = await store.read(key);
     if (!snapshot) throw new NotFoundError("work item upload not found");
@@ -34,6 +32,11 @@ export const createListLink = (runtime: ListLinkRuntime) => {
     const rows = name === "failed_rows" ? failed : failed + succeeded;
     if (rows === 0 || !isEnded(job)) return { url: null, expires_at: null, rows };
     const expiresAt = isoTime(clock() + LINK_SECONDS * 1000);
-    return { url: await readUrl(ROW_LISTS[name].key(job), headersOf(name), LINK_SECONDS), expires_at: expiresAt, rows };
+    const command = new GetObjectCommand({
+      Bucket: environment.UPLOADS_BUCKET,
+      Key: ROW_LISTS[name].key(job),
+      ...headersOf(name),
+    });
+    return { url: await getSignedUrl(s3, command, { expiresIn: LINK_SECONDS }), expires_at: expiresAt, rows };
   };
 };

@@ -1,5 +1,6 @@
-import { type Clock, isoTime } from "../../clock.ts";
-import { type BucketRuntime, createWriteForm } from "../../runtime/bucket-requests.ts";
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import { isoTime } from "../../clock.ts";
+import type { RuntimeWith } from "../../runtime/runtime.ts";
 import { objectKeys } from "./upload-objects.ts";
 import type { UploadForm } from "../job/upload-job.ts";
 import type { UploadJob } from "../job/upload-record.ts";
@@ -23,14 +24,18 @@ export const firstCheckOf = ({ origin, ...job }: Pick<UploadJob, "origin" | "exp
   origin === "request" ? now + REQUEST_CHECK_MS : fileDue({ ...job, created_at: isoTime(now) });
 
 /** Makes the function that signs a form for a job's file only, with exactly the announced size; null if it has expired. */
-export const createUploadForm = (runtime: BucketRuntime & { readonly clock: Clock }) => {
-  const { clock } = runtime;
-  const writeForm = createWriteForm(runtime);
-  return async (job: UploadJob): Promise<UploadForm | null> => {
+export const createUploadForm =
+  ({ s3, clock, environment }: RuntimeWith<"uploads">) =>
+  async (job: UploadJob): Promise<UploadForm | null> => {
     const { expected_size: size = 0 } = job;
     const expiry = formExpiry(job);
     const seconds = Math.floor((expiry - clock()) / 1000);
     if (seconds <= 0) return null;
-    return { ...(await writeForm(objectKeys.source(job), size, seconds)), expires_at: isoTime(expiry) };
+    const { url, fields } = await createPresignedPost(s3, {
+      Bucket: environment.UPLOADS_BUCKET,
+      Key: objectKeys.source(job),
+      Conditions: [["content-length-range", size, size]],
+      Expires: seconds,
+    });
+    return { url, fields, expires_at: isoTime(expiry) };
   };
-};

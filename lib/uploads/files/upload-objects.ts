@@ -3,6 +3,7 @@ import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/
 import { backOff } from "../../backoff.ts";
 import { resources } from "../../resources.ts";
 import { codeOf } from "../../runtime/aws-errors.ts";
+import { RETRIES } from "../../runtime/client-options.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
 
@@ -119,6 +120,22 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
       } catch (error) {
         if (isGone(error)) return null;
         throw error;
+      }
+    },
+    /** Writes an object, unless there is one with its key. */
+    writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await s3.send(
+            new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType, IfNoneMatch: "*" }),
+          );
+          return;
+        } catch (error) {
+          if (isReplaced(error)) return;
+          // Another request writes the object now. The SDK does not repeat this one.
+          if (codeOf(error) !== "ConditionalRequestConflict" || attempt >= RETRIES.maxAttempts) throw error;
+          await backOff(attempt);
+        }
       }
     },
     write: async (key: string, body: Buffer, contentType = "application/octet-stream"): Promise<void> => {
