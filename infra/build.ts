@@ -1,7 +1,7 @@
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type BuildOptions, type Plugin } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 import { pages } from "../functions/pages.ts";
 import { allRoutes } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
@@ -45,86 +45,6 @@ export const BUNDLE_OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Writes constant keys of the SDK's schemas as text: `[_hH]: 1` becomes `"httpHeader": 1`. esbuild keeps objects with
- * computed keys because to compute one could have an effect, so that each bundle would hold all schemas of S3 (52 KB).
- */
-const SCHEMA_KEYS: Plugin = {
-  name: "schema-keys",
-  setup: (bundling) => {
-    bundling.onLoad({ filter: /@aws-sdk.client-\w+.dist-es.schemas.schemas_\d+\.js$/ }, async ({ path }) => {
-      const code = await readFile(path, "utf8");
-      const texts = new Map(
-        [...code.matchAll(/^const (\w+) = ("[^"\\]*");$/gm)].map(([, name, text]) => [name, text] as const),
-      );
-      const contents = code.replaceAll(/\[(\w+)\]:/g, (key, name: string) => {
-        const text = texts.get(name);
-        return text === undefined ? key : `${text}:`;
-      });
-      return { contents, loader: "js" };
-    });
-  },
-};
-
-/**
- * Leaves out what the SDK imports only when it is needed, which is never: event streams, and what names browsers. esbuild
- * would put such modules, and all that they import, into functions that run at their first import, and keep unused code
- * in them (20 KB a bundle). If one were needed, its `require` would fail with its name.
- */
-const NEVER_IMPORTED: Plugin = {
-  name: "never-imported",
-  setup: (bundling) => {
-    bundling.onResolve({ filter: /^(@smithy\/core\/event-streams|bowser)$/ }, ({ path, kind }) =>
-      // The client of S3 also imports event streams at its start: a `require` at that place would fail.
-      kind === "dynamic-import" ? { path, external: true } : undefined,
-    );
-  },
-};
-
-/** Modules that libraries import and functions never use. */
-const NEVER_USED = [
-  // How zod writes JSON Schemas.
-  String.raw`zod.v4.core.(?:to-json-schema|json-schema-processors)`,
-  // The SDK's hash for machines without Node's, and its cache for services that have many endpoints.
-  String.raw`@smithy.core.dist-es.submodules.checksum.sha256.Sha256Js`,
-  String.raw`@aws-sdk.endpoint-cache.dist-es.EndpointCache`,
-  // busboy's parser of other forms than multipart ones.
-  String.raw`@fastify.busboy.lib.types.urlencoded`,
-  // How date-fns writes dates, and how it reads fields that patterns may not have.
-  String.raw`date-fns.locale.en-US._lib.(?:formatDistance|formatRelative|localize)`,
-  String.raw`date-fns.parse._lib.parsers.(?:Era|\w*WeekYear|\w*Week|\w*Quarter|DayOfYear|\w*LocalDay|ISODay|Timestamp\w*)Parser`,
-];
-
-/** Leaves out all that these modules hold but the names that others import from them. */
-const HOLLOW: Plugin = {
-  name: "hollow",
-  setup: (bundling) => {
-    bundling.onLoad({ filter: new RegExp(`node_modules.(?:${NEVER_USED.join("|")})\\.js$`) }, async ({ path }) => {
-      const code = await readFile(path, "utf8");
-      const names = [...code.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, name]) => name);
-      return { contents: names.map((name) => `export class ${name} {}`).join("\n") };
-    });
-  },
-};
-
-/** Leaves out what packages of the SDK say of themselves but for their version, which is sent with each request. */
-const VERSION_ONLY: Plugin = {
-  name: "version-only",
-  setup: (bundling) => {
-    bundling.onLoad({ filter: /@aws-sdk.client-\w+.package\.json$/ }, async ({ path }) => {
-      const { version } = JSON.parse(await readFile(path, "utf8")) as { readonly version: string };
-      return { contents: JSON.stringify({ version }), loader: "json" };
-    });
-  },
-};
-
-/** How functions are bundled, without what they never use. */
-export const FUNCTION_OPTIONS: BuildOptions = {
-  ...BUNDLE_OPTIONS,
-  alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
-  plugins: [SCHEMA_KEYS, NEVER_IMPORTED, HOLLOW, VERSION_ONLY],
-};
-
-/**
  * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once, and
  * puts the pages beside the function that serves them.
  * @throws Error naming every file that is missing or cannot be bundled
@@ -132,7 +52,8 @@ export const FUNCTION_OPTIONS: BuildOptions = {
 export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await build({
-    ...FUNCTION_OPTIONS,
+    ...BUNDLE_OPTIONS,
+    alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
   });
