@@ -17,7 +17,7 @@ export interface InstanceData {
   };
 }
 
-/** One event for the instance. The next is sent after the response to this one. Instead of one, "idle" is sent. */
+/** One event for the instance. The next is sent after the response to this one. */
 export interface InstanceRequest {
   readonly requestId: string;
   /** The event as JSON. */

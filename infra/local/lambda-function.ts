@@ -9,13 +9,8 @@ import { writeLog } from "./log.mjs";
 export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
 /** Time to load the code, apart from the function's timeout. Lambda allows 10 s; a busy machine may need longer. */
 const INIT_TIMEOUT_MS = 30_000;
-/**
- * How long a function waits for events. Then all instances but one end, as Lambda ends them later, and the one gives
- * back what the events needed.
- */
+/** How long a function waits for events. Then all instances but one end, as Lambda ends them later. */
 const IDLE_MS = 5000;
-/** How long an event waits for a busy instance: another takes longer to start, and more CPU than most events. */
-const PATIENCE_MS = 100;
 const INSTANCE = new URL("lambda-instance.mjs", import.meta.url);
 
 /** A function as the template describes it. */
@@ -48,8 +43,6 @@ export interface LambdaFunction {
    * @throws PayloadTooLargeError
    */
   invoke(payload: string, requestId?: string): Promise<Invocation>;
-  /** Starts an instance before the first event arrives. */
-  warm(): void;
   /** Ends every instance at once, busy or not. */
   stop(): Promise<void>;
 }
@@ -65,8 +58,6 @@ const failed = (errorType: string, errorMessage: string): Invocation => ({
 interface Instance {
   handle(request: Omit<InstanceRequest, "deadline">): Promise<Invocation>;
   readonly isAlive: () => boolean;
-  /** Tells the instance that no event has come for a while. */
-  rest(): void;
   stop(): Promise<void>;
 }
 
@@ -149,7 +140,6 @@ const startInstance = (definition: FunctionDefinition, log: readonly number[]): 
 
   return {
     isAlive: () => alive,
-    rest: () => worker.postMessage("idle", []),
     stop,
     handle: async ({ requestId, payload }) => {
       const failure = await initialized.promise;
@@ -175,7 +165,7 @@ const startInstance = (definition: FunctionDefinition, log: readonly number[]): 
 
 /**
  * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
- * time that end the instance. An instance is started when none is idle or soon will be, and kept for the next event.
+ * time that end the instance. An instance is started when none is idle, and kept for the next event.
  * @param log file descriptors that everything printed is written to; to be open for as long as the function
  */
 export const createLambdaFunction = (
@@ -194,7 +184,7 @@ export const createLambdaFunction = (
     instances.add(instance);
     return instance;
   };
-  /** Ends all idle instances but one, and lets that one rest. */
+  /** Ends all idle instances but one. */
   const reduce = (): void => {
     reducing = false;
     if (Date.now() < lastEventAt + idleMs) reduceLater();
@@ -203,7 +193,6 @@ export const createLambdaFunction = (
         instances.delete(instance);
         void instance.stop();
       }
-      idle[0]?.rest();
     }
   };
   const reduceLater = (): void => {
@@ -211,23 +200,13 @@ export const createLambdaFunction = (
     reducing = true;
     setTimeout(reduce, idleMs).unref();
   };
-  /** Starts another instance for an event that waits, unless there are as many as there may be. */
-  const startFor = (event: (instance: Instance) => void): void => {
-    const at = waiting.indexOf(event);
-    if (at === -1 || instances.size >= definition.concurrency) return;
-    waiting.splice(at, 1);
-    event(start());
-  };
   const acquire = (): Instance | Promise<Instance> => {
     for (let instance = idle.pop(); instance !== undefined; instance = idle.pop()) {
       if (instance.isAlive()) return instance;
       instances.delete(instance);
     }
-    if (instances.size === 0) return start();
-    return new Promise((resolve) => {
-      waiting.push(resolve);
-      setTimeout(startFor, PATIENCE_MS, resolve);
-    });
+    if (instances.size < definition.concurrency) return start();
+    return new Promise((resolve) => waiting.push(resolve));
   };
   const release = (instance: Instance): void => {
     if (!instance.isAlive()) instances.delete(instance);
@@ -258,9 +237,6 @@ export const createLambdaFunction = (
       } finally {
         release(instance);
       }
-    },
-    warm: () => {
-      if (instances.size === 0) idle.push(start());
     },
     stop: async () => {
       await Promise.all([...instances].map((instance) => instance.stop()));

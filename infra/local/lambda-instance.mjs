@@ -5,8 +5,6 @@
  */
 import { createRequire, enableCompileCache, flushCompileCache } from "node:module";
 import { pathToFileURL } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
 import { writeLog } from "./log.mjs";
 
@@ -25,12 +23,6 @@ const load = (/** @type {InstanceData} */ { file, handlerName }) => {
   const handler = exported[handlerName];
   if (typeof handler !== "function") throw new TypeError(`${file} exports no function ${handlerName}`);
   return handler;
-};
-
-/** Gives back what the last events needed: without events, V8 never would. */
-const collectGarbage = () => {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
 };
 
 const respond = (/** @type {InstanceResponse} */ message) => parentPort?.postMessage(message, []);
@@ -80,10 +72,7 @@ const run = (/** @type {InstanceData} */ data) => {
     if (isFirst) flushCompileCache();
     isFirst = false;
   };
-  parentPort?.on("message", (/** @type {InstanceRequest | "idle"} */ request) => {
-    if (request === "idle") collectGarbage();
-    else void handle(request);
-  });
+  parentPort?.on("message", (/** @type {InstanceRequest} */ request) => void handle(request));
   respond({ kind: "ready" });
 };
 

@@ -7,7 +7,6 @@ import { createAwsTerms, type Service } from "./aws-terms/aws-terms.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { prepareDemoOrganization } from "./demo-organization.ts";
 import { type DynamoDbEngine, startDynamoDbEngine } from "./dynamodb-engine.ts";
-import { routes } from "../../functions/routes.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
 import { pollEventSource } from "./event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./fauxqs-engine.ts";
@@ -15,7 +14,6 @@ import { startGateway } from "./gateway.ts";
 import { createLambdaFunction, type FunctionDefinition, type LambdaFunction } from "./lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { provision } from "./provision.ts";
-import { rehearseUpload } from "./rehearsal.ts";
 import { s3Cors } from "./s3-cors.ts";
 import { startS3Proxy } from "./s3-proxy.ts";
 import { s3Notifications } from "./s3-notification.ts";
@@ -26,8 +24,6 @@ import { functionsOf, mappingsOf, schedulesOf } from "./template-functions.ts";
 
 /** Only the S3 proxy checks them. */
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" } as const;
-/** What a first file needs beside the workers. They are started before they are called. */
-const FIRST_CALLED = [routes.uploadWorkItems.name, routes.getWorkItemUpload.name];
 /** Workers that run longer are interrupted; their messages are delivered again after the next start. */
 const WORKERS_STOP_WITHIN_MS = 5000;
 
@@ -46,8 +42,6 @@ export interface LocalStackOptions {
    * @default the engines' own kind of service
    */
   readonly awsTermsSeed?: number | undefined;
-  /** Uploads a file of its own after the start (`rehearsal.ts`). @default false */
-  readonly rehearses?: boolean;
   /** What is run. @default this checkout, synthesized with `allowedOrigins` */
   readonly synthesis?: Synthesis;
   /** Makes a function of the template. @default createLambdaFunction */
@@ -113,9 +107,7 @@ const startWorkers = (
 ): (() => Promise<void>) => {
   const pollers = mappingsOf(template).map((mapping) => {
     const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
-    const target = functionNamed(mapping.functionName);
-    if (!mapping.takesDeadLetters) target.warm();
-    return pollEventSource({ ...mapping, queueUrl, region: template.region }, target, sqs);
+    return pollEventSource({ ...mapping, queueUrl, region: template.region }, functionNamed(mapping.functionName), sqs);
   });
   const endSchedules = schedulesOf(template).map(({ functionName, rule }) =>
     startSchedule(rule, functionNamed(functionName)),
@@ -132,8 +124,15 @@ const startWorkers = (
  * @throws LocalStackError if the port or the data directory is in use, or an engine or the synthesis fails
  */
 export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
-  const { port = 3000, dataDirectory = ".local", dynamodbEndpoint, allowedOrigins, awsTermsSeed } = options;
-  const { rehearses = false, verbose = false, functionOf = createLambdaFunction } = options;
+  const {
+    port = 3000,
+    dataDirectory = ".local",
+    dynamodbEndpoint,
+    allowedOrigins,
+    awsTermsSeed,
+    verbose = false,
+    functionOf = createLambdaFunction,
+  } = options;
   await using started = new AsyncDisposableStack();
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
@@ -225,15 +224,6 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
   started.defer(startWorkers(template, functionNamed, sqs, sqsEndpoint));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());
-
-  const routed = (name: string): LambdaFunction => functionNamed(`${stackName}-${name}`);
-  for (const name of FIRST_CALLED) routed(name).warm();
-  if (rehearses) {
-    const { s3 } = clients;
-    started.defer(
-      rehearseUpload({ functionNamed: routed, dynamodb: documents, s3, region: regionCode, environment: shared }),
-    );
-  }
 
   const baseUrl = `http://localhost:${gateway.port}`;
   localOrigins = [baseUrl, `http://127.0.0.1:${gateway.port}`];

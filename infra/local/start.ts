@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import { setFlagsFromString } from "node:v8";
 import * as z from "zod";
 import { originSchema } from "../settings/stage-settings.ts";
 import { LocalStackError } from "./local-stack-error.ts";
@@ -60,8 +59,6 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
 
 /** What `npm start` runs. */
 const start = async (): Promise<void> => {
-  // The flag in package.json is for the heap of this thread. It would overrule the limits of the functions' threads.
-  setFlagsFromString("--max-semi-space-size=0");
   const awsTermsSeed = awsTermsSeedOf();
   const stack = await startLocalStack({
     port: portOf(process.env["PORT"] ?? "3000"),
@@ -69,8 +66,6 @@ const start = async (): Promise<void> => {
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
     allowedOrigins: originsOf(process.env["ALLOWED_ORIGINS"]),
     awsTermsSeed,
-    // AWS's terms follow a seed, from the first request that somebody sends.
-    rehearses: awsTermsSeed === undefined,
     verbose: process.env["LOG"] === "1",
   });
   let stoppingSince: number | undefined;

@@ -21,7 +21,6 @@ const mappingSchema = z.object({
   FunctionResponseTypes: z.array(z.string()).default([]),
   ScalingConfig: z.object({ MaximumConcurrency: z.coerce.number() }).optional(),
 });
-const queueSchema = z.object({ RedrivePolicy: z.object({ deadLetterTargetArn: z.string() }).optional() });
 const ruleSchema = z.object({
   ScheduleExpression: z.string(),
   State: z.string().default("ENABLED"),
@@ -35,23 +34,18 @@ export interface Mapping {
   readonly batchSize: number;
   readonly maximumConcurrency: number;
   readonly reportsBatchItemFailures: boolean;
-  /** Whether the queue takes what exhausted its receives in another one. */
-  readonly takesDeadLetters: boolean;
 }
 
 const nameInArn = (arn: string): string => arn.split(":").at(-1) ?? "";
 
 /** The template's event source mappings. */
 export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] => {
-  const queues = [...template.resourcesOf("AWS::SQS::Queue", queueSchema).values()];
-  const deadLetterQueues = new Set(queues.map(({ RedrivePolicy }) => RedrivePolicy?.deadLetterTargetArn));
   return [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()].map((mapping) => ({
     queueArn: mapping.EventSourceArn,
     functionName: nameInArn(mapping.FunctionName),
     batchSize: mapping.BatchSize,
     maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency ?? API_CONCURRENCY,
     reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
-    takesDeadLetters: deadLetterQueues.has(mapping.EventSourceArn),
   }));
 };
 

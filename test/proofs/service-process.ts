@@ -37,8 +37,8 @@ export const startService = async (
   directory: string,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> => {
-  const child = spawn(process.execPath, ["--max-semi-space-size=4", SCRIPT], {
-    env: { ...childEnvironment(), MALLOC_ARENA_MAX: "2", DATA_DIR: directory, PORT: "0", ...variables },
+  const child = spawn(process.execPath, [SCRIPT], {
+    env: { ...childEnvironment(), DATA_DIR: directory, PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, which can be killed as a whole.
     detached: true,

@@ -48,7 +48,6 @@ const poll = (queue: { url: string; arn: string }, handler: Handler, settings: P
           return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
         }
       },
-      warm: () => {},
       stop: async () => {},
     },
     sqs,

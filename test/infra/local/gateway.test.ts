@@ -93,7 +93,6 @@ const inline = (name: string, handler: (event: APIGatewayProxyEvent) => unknown)
       return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
     }
   },
-  warm: () => {},
   stop: async () => {},
 });
 

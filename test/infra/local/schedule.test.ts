@@ -12,7 +12,7 @@ const start = (handler: () => Promise<void>, stop = async () => {}) => {
     await handler();
     return { ok: true, payload: "null" } as const;
   };
-  onTestFinished(startSchedule(rule, { name: "sweep", invoke, warm: () => {}, stop }));
+  onTestFinished(startSchedule(rule, { name: "sweep", invoke, stop }));
   return events;
 };
 
