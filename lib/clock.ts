@@ -1,14 +1,8 @@
 /** Returns the current time in milliseconds since the epoch. Injected, so that tests can control it. */
 export type Clock = () => number;
 
-/** The records of a batch have the same time. */
-let last = { milliseconds: 0, text: "1970-01-01T00:00:00.000Z" };
-
 /** ISO 8601 in UTC with milliseconds, the only form in which times are stored, compared and sent in responses. */
-export const isoTime = (milliseconds: number): string => {
-  if (milliseconds !== last.milliseconds) last = { milliseconds, text: new Date(milliseconds).toISOString() };
-  return last.text;
-};
+export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");

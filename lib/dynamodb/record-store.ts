@@ -37,20 +37,13 @@ const updateOf = (table: string, names: readonly string[]): string => {
   return `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
 };
 
-/** The statements of writes. One that sets the same attributes as the one before, as nearly all do, shares its text. */
-const statementsOf = (table: string, writes: readonly ConditionalWrite[]) => {
-  let last = { isNew: false, names: [] as readonly string[], text: "" };
-  return writes.map(({ key, before, set }) => {
-    const names = Object.keys(set);
-    const isNew = before === undefined;
-    const isSame =
-      last.isNew === isNew && last.names.length === names.length && names.every((name, at) => name === last.names[at]);
-    if (!isSame) last = { isNew, names, text: (isNew ? insertOf : updateOf)(table, names) };
-    const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
-    const values = names.map((name) => toAttributeValue(set[name]));
-    const Parameters = isNew ? ofKey.concat(values) : values.concat(ofKey, toAttributeValue(before.version));
-    return { Statement: last.text, Parameters };
-  });
+const statementOf = (table: string, { key, before, set }: ConditionalWrite) => {
+  const names = Object.keys(set);
+  const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
+  const values = names.map((name) => toAttributeValue(set[name]));
+  return before === undefined
+    ? { Statement: insertOf(table, names), Parameters: ofKey.concat(values) }
+    : { Statement: updateOf(table, names), Parameters: values.concat(ofKey, toAttributeValue(before.version)) };
 };
 
 const putOf = (table: string, { key, set }: ConditionalWrite) =>
@@ -115,7 +108,7 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
   const writeStatements = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
     try {
       const { Responses = [], $metadata } = await dynamodb.send(
-        new BatchExecuteStatementCommand({ Statements: statementsOf(table, writes) }),
+        new BatchExecuteStatementCommand({ Statements: writes.map((write) => statementOf(table, write)) }),
       );
       return writes.map((_, index) => {
         const response = Responses[index];
