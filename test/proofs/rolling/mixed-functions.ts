@@ -59,7 +59,6 @@ export function createMixedFunctions(older: Synthesis, choose: () => Side, onSer
         onServed(side);
         return (versions[side] ?? versions.newer).invoke(payload, requestId);
       },
-      warm: () => versions.newer.warm(),
       stop: async () => {
         await Promise.all(Object.values(versions).map((version) => version.stop()));
       },
