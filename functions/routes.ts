@@ -242,7 +242,7 @@ export const routes = eachOnce({
       extension: true,
       permissions: {
         workItems: {
-          actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"],
+          actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"],
           partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
         },
         partsQueue: { actions: ["SendMessage"] },

@@ -6,7 +6,12 @@ import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { createSqsClient } from "../lib/runtime/sqs-client.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { createSplitUpload } from "../lib/uploads/workers/split-upload.ts";
-import { createPartSender, createSplitSender, parseSplitMessage } from "../lib/uploads/workers/upload-messages.ts";
+import {
+  createPartSender,
+  createSplitSender,
+  parseSplitMessage,
+  type SplitMessage,
+} from "../lib/uploads/workers/upload-messages.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.splitUpload;
@@ -15,10 +20,16 @@ const worker = workers.splitUpload;
 export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
   const sendSplit = createSplitSender(runtime);
   const sendParts = createPartSender(runtime);
-  const split = createSplitUpload({ ...runtime, ...createUploads(runtime), sendSplit, sendParts });
+  const uploads = createUploads(runtime);
+  const split = createSplitUpload({ ...runtime, ...uploads, sendSplit, sendParts });
+  /** The sweep looks soon if the message that is sent on is lost. */
+  const sendOn = async (job: SplitMessage): Promise<void> => {
+    await uploads.store.watch(job);
+    await sendSplit(job);
+  };
   const handle = async (body: string, handOverAt: number): Promise<void> => {
     const { splits, isFromS3 } = parseSplitMessage(body);
-    for (const job of splits) await (isFromS3 ? sendSplit(job) : split(job, handOverAt));
+    for (const job of splits) await (isFromS3 ? sendOn(job) : split(job, handOverAt));
   };
   return queueWorker(runtime, handle, createSendAgain(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL));
 };

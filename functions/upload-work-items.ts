@@ -8,9 +8,10 @@ import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
 import { createS3Client } from "../lib/runtime/s3-client.ts";
 import { assertMapping, assertReadable } from "../lib/uploads/csv/csv-format.ts";
-import { createUploadForm, firstCheckOf } from "../lib/uploads/files/upload-form.ts";
+import { createUploadForm } from "../lib/uploads/files/upload-form.ts";
 import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-objects.ts";
 import { createFindMapping, newUploadOf } from "../lib/uploads/job/new-upload.ts";
+import { CHECK_WITHIN_MS } from "../lib/uploads/job/open-uploads.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
@@ -38,7 +39,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
     if (known === undefined) await store.assertRoom(organization);
-    const { job, created } = await store.create(organization, upload, firstCheckOf(upload, clock()));
+    const { job, created } = await store.create(organization, upload, clock() + CHECK_WITHIN_MS);
     if (!created && job.content_hash !== upload.content_hash) {
       throw new IdempotencyKeyReusedError("for another upload");
     }

@@ -33,7 +33,7 @@ export const workers = {
     summary: "Reads an uploaded CSV file once and cuts it into parts",
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
     permissions: {
-      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
+      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
@@ -68,7 +68,10 @@ export const workers = {
     summary: "Resumes upload jobs that lost a message or a worker; ends those that can no longer complete",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
-      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
+      workItems: {
+        actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"],
+        partitions: jobPartitions,
+      },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       partsQueue: { actions: ["SendMessage"] },
@@ -79,7 +82,7 @@ export const workers = {
     summary: "Ends the job of a message that exhausted its receives",
     trigger: { kind: "dead-letters" },
     permissions: {
-      workItems: { actions: ["Query", "GetItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
+      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
     },
   },

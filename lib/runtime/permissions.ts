@@ -21,6 +21,7 @@ export interface TablePermissions<I extends string = string> {
     | "PutItem"
     | "UpdateItem"
     | "DeleteItem"
+    | "ConditionCheckItem"
     | "PartiQLInsert"
     | "PartiQLUpdate"
   )[];

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
+import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 type Service = Awaited<ReturnType<typeof createWatchedService>>;
@@ -147,6 +149,38 @@ describe("upload jobs", () => {
     expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
       ["FilesWaiting", 35],
       ["SplitQueueAge", 70],
+    ]);
+  });
+
+  /** A form that was requested so long ago and is posted now. */
+  const post = async (minutes: number) => {
+    const service = await createWatchedService();
+    keepFilesOnClock(service.runtime.s3, service.clock);
+    const harness = createUploadHarness(service.runtime);
+    const form = { upload: { filename: "a.csv", size: 5 * 1024 ** 3 } };
+    const { text } = await service.request("uploadWorkItems", { body: form });
+    const { data } = JSON.parse(text) as { data: { id: string } };
+    await periodsOf(service, minutes / 5, sweep(service));
+    const job = { organization: service.organization.id, id: data.id };
+    await harness.objects.write(objectKeys.source(job), Buffer.from("external_id\na\n"), "text/csv");
+    return { service, harness, job };
+  };
+
+  test("that come by a form trigger FilesWaiting as long after the file came as others", async () => {
+    const { service } = await post(15);
+    const rung = await periodsOf(service, 7, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["FilesWaiting", 35],
+    ]);
+  });
+
+  test("that come by a form trigger JobAge six hours after the file came, however old the form", async () => {
+    const { service, harness, job } = await post(300);
+    await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
+    const rung = await periodsOf(service, 75, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["PartsQueueAge", 65],
+      ["JobAge", 365],
     ]);
   });
 

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { APIGatewayProxyResult, Context, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import type { Route } from "../../lib/http/route.ts";
+import { isoTime } from "../../lib/clock.ts";
 import type { Permissions } from "../../lib/runtime/permissions.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
+import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
 import { createTestClock } from "../support/clock.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
@@ -170,6 +173,7 @@ test("conversation uploads are recorded and read with no more than each function
   expect(refused).toEqual([]);
 });
 
+const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * 60 * 1000;
 const job = (id: string) => ({ organization, id });
 const statusOf = async (id: string): Promise<string> => {
@@ -224,12 +228,20 @@ test("a part that is handed over can be cancelled, failed or swept with no more 
   await cancelling;
   expect(await statusOf(cancelled)).toBe("cancelled");
   const withoutRows = await formOf();
+  // The next look for its file is more than a minute away.
+  clock.advance(12 * MINUTE_MS);
+  await invoke("sweep-uploads", {});
   await request(routes.cancelWorkItemUpload, { params: { id: withoutRows } });
   expect(await statusOf(withoutRows)).toBe("cancelled");
 
   const dead = await handOver();
   await invoke("fail-dead-upload", sqsEvent(...(await take(parts))));
   expect(await statusOf(dead)).toBe("failed");
+  const unread = await upload(rows(40));
+  clock.advance(2 * MINUTE_MS);
+  await invoke("sweep-uploads", {});
+  await invoke("fail-dead-upload", sqsEvent(...(await take(runtime.environment.SPLIT_QUEUE_URL))));
+  expect(await statusOf(unread)).toBe("failed");
 
   const held = await handOver();
   const store = createUploadStore(runtime);
@@ -248,6 +260,8 @@ test("jobs with lost messages are swept with no more than the sweep's policy", a
   await objects.write(objectKeys.source(job(broken)), Buffer.from("external_id;status"));
   await split(broken);
   expect(await statusOf(broken)).toBe("failed");
+  const open = { ...recordKeys.open(job(broken), isoTime(clock())), ...job(broken) };
+  await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: open }));
 
   const unsplit = await upload(rows(40));
   const unapplied = await upload(rows(40));

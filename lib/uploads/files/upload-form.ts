@@ -7,8 +7,6 @@ import type { UploadJob } from "../job/upload-record.ts";
 
 const FORM_MINUTES = 15;
 
-/** A file that came with its request is in the bucket by then. */
-const REQUEST_CHECK_MS = 60_000;
 /** The slowest line on which a posted file is waited for. */
 const BYTES_PER_MS = 256;
 
@@ -18,10 +16,6 @@ const formExpiry = (job: Pick<UploadJob, "created_at">): number => Date.parse(jo
 /** When the file of a form must have arrived, in milliseconds since the epoch. */
 export const fileDue = (job: Pick<UploadJob, "created_at" | "expected_size">): number =>
   formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
-
-/** When the sweep first checks a new job, in milliseconds since the epoch: when its file must have arrived. */
-export const firstCheckOf = ({ origin, ...job }: Pick<UploadJob, "origin" | "expected_size">, now: number): number =>
-  origin === "request" ? now + REQUEST_CHECK_MS : fileDue({ ...job, created_at: isoTime(now) });
 
 /** Makes the function that signs a form for a job's file only, with exactly the announced size; null if it has expired. */
 export const createUploadForm =

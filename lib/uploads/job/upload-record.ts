@@ -136,6 +136,8 @@ export const uploadJobRecordSchema = z.object({
   mapping: z.string().optional(),
   source_etag: z.string().optional(),
   source_size: z.int().optional(),
+  /** When S3 received the file. */
+  source_written_at: storedTimestamp.optional(),
   part_count: z.int().optional(),
   /** True once all rows are in segments and `total_rows` is known: parts may be applied. */
   published: z.boolean().optional(),

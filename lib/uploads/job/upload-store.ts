@@ -56,6 +56,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const table = createUploadTable(runtime);
   const { update, get, readJob, read, openUploads } = table;
+  const open = createOpenUploads(table, clock);
 
   const renewed = () => {
     const now = clock();
@@ -93,7 +94,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     readJob,
     read,
     openUploads,
-    ...createOpenUploads(table, clock),
+    ...open,
 
     /** Claims the splitting of a job. */
     claimSplit: async (
@@ -102,24 +103,24 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
         readonly etag: string;
         readonly size: number;
         readonly parts: number;
+        readonly writtenAt?: Date;
         readonly unreleasedSince?: number | undefined;
       },
     ): Promise<Claim<UploadJob>> => {
       const claim = claimed();
       const { set, add } = stalled(source.unreleasedSince);
-      const item = await update({
-        key: recordKeys.job(job),
+      const item = await open.updateWatched(job, {
         set: {
           ...claim,
           ...set,
           status: "processing",
           source_etag: source.etag,
+          source_written_at: source.writtenAt && isoTime(source.writtenAt.getTime()),
           source_size: source.size,
           part_count: source.parts,
         },
         add: { epoch: 1, ...add, offset: 0, row: 0, rows: 0 },
         condition: [
-          "attribute_exists(#next_check)",
           "attribute_not_exists(#published)",
           "attribute_not_exists(#stopping)",
           "(attribute_not_exists(#lease_until) OR #lease_until < :now)",
@@ -235,11 +236,9 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
       stopping: NonNullable<UploadJob["stopping"]>,
       options: { readonly error?: string; readonly unlessPublished?: boolean } = {},
     ): Promise<boolean> => {
-      const stopped = await update({
-        key: recordKeys.job(job),
+      const stopped = await open.updateWatched(job, {
         set: { stopping, error: options.error?.slice(0, ERROR_MAX_CHARACTERS), changed_at: clock() },
         condition: [
-          "attribute_exists(#next_check)",
           "attribute_not_exists(#stopping)",
           ...(options.unlessPublished ? ["attribute_not_exists(#published)"] : []),
         ].join(" AND "),

@@ -1,6 +1,5 @@
 import { crc32 } from "node:zlib";
 import {
-  DeleteCommand,
   GetCommand,
   paginateQuery,
   QueryCommand,
@@ -134,9 +133,6 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
     name: table,
     update,
     get,
-    remove: async (key: RecordKey): Promise<void> => {
-      await dynamodb.send(new DeleteCommand({ TableName: table, Key: key }));
-    },
 
     /** Runs a transaction. @returns false if a condition did not hold or another writer interfered */
     transact: async (actions: TransactWriteCommandInput["TransactItems"]): Promise<boolean> => {

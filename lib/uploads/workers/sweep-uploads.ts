@@ -5,7 +5,6 @@ import { fileDue } from "../files/upload-form.ts";
 import { delayAfter, type PartPosition, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import {
-  isEnded,
   isHeld,
   PARTS_IN_FLIGHT,
   unclaimedPart,
@@ -13,6 +12,7 @@ import {
   type UploadPart,
   type UploadSnapshot,
 } from "../job/upload-record.ts";
+import { CHECK_WITHIN_MS } from "../job/open-uploads.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import type { OpenUpload } from "../job/upload-table.ts";
 
@@ -20,12 +20,21 @@ const MINUTE_MS = 60_000;
 /** A message is received within this time, unless the queue is long. */
 const GRACE_MS = MINUTE_MS;
 /** Time until a job's next check: by the next sweep, a minute later, or later than that if a message was just sent. */
-const CHECK_EVERY_MS = MINUTE_MS - 5000;
-const CHECK_AFTER_SENDING_MS = 2 * MINUTE_MS - 5000;
+const EARLY_MS = MINUTE_MS - CHECK_WITHIN_MS;
+const CHECK_AFTER_SENDING_MS = 2 * MINUTE_MS - EARLY_MS;
 /** Time for ending one job in the sweep. If it takes longer, a worker ends the job. */
 const FINISH_WITHIN_MS = 5000;
 /** Jobs that are checked at the same time: each waits for DynamoDB and S3 most of its time. */
 const CONCURRENT_CHECKS = 16;
+
+/**
+ * Time until a form's file is looked for again: a minute, or a tenth of the form's age in whole minutes. In the six hours
+ * in which the largest file may arrive, these are fewer than 60 requests to S3.
+ */
+const waitForFile = (job: UploadJob, now: number): number => {
+  const minutes = Math.floor((now - Date.parse(job.created_at)) / 10 / MINUTE_MS);
+  return Math.max(CHECK_WITHIN_MS, Math.min(minutes * MINUTE_MS - EARLY_MS, fileDue(job) - now));
+};
 
 /** Whether a job or part needs a new message: its worker has died, or its last message was lost. */
 const isStale = (
@@ -74,7 +83,7 @@ const takingTurns = (due: readonly OpenUpload[]): OpenUpload[] => {
 
 /** How long jobs have waited. */
 interface Ages {
-  /** Seconds since a running job was created. */
+  /** Seconds since the file of a running job arrived: how long a form was open is up to its caller. */
   readonly jobSeconds: number;
   /** Seconds since a file arrived that no worker has begun to read. */
   readonly fileSeconds: number;
@@ -115,9 +124,11 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     const file = await objects.head(objectKeys.source(job));
     const isForm = job.origin === "form";
     if (file === null) {
-      if (isForm && now < fileDue(job)) return { wait: fileDue(job) - now, ages: NO_AGES };
+      if (isForm && now < fileDue(job)) {
+        return { wait: waitForFile(job, now), ages: NO_AGES };
+      }
       await fail(job, isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again");
-      return { wait: CHECK_EVERY_MS, ages: NO_AGES };
+      return { wait: CHECK_WITHIN_MS, ages: NO_AGES };
     }
     await sendSplit(job);
     const arrived = isForm ? file.writtenAt.getTime() : Date.parse(job.created_at);
@@ -126,7 +137,7 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
 
   /** Checks a job whose file is being read. @returns milliseconds until the next check */
   const sweepReading = async (job: UploadJob, now: number): Promise<number> => {
-    if (isHeld(job, now) || !isStale(job, now)) return CHECK_EVERY_MS;
+    if (isHeld(job, now) || !isStale(job, now)) return CHECK_WITHIN_MS;
     await sendSplit(job);
     return CHECK_AFTER_SENDING_MS;
   };
@@ -138,32 +149,34 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     const stale = isDone ? parts.slice(0, 1) : findStaleParts(snapshot, now);
     if (isDone && stale.length === 0) await finish(job);
     await sendParts(job, stale);
-    return stale.length > 0 ? CHECK_AFTER_SENDING_MS : CHECK_EVERY_MS;
+    const isAnyHeld = parts.some((part) => isHeld(part, now));
+    return stale.length > 0 && !isAnyHeld ? CHECK_AFTER_SENDING_MS : CHECK_WITHIN_MS;
   };
 
   const sweepStopping = async (job: UploadJob, now: number): Promise<number> => {
     await finishOrSend(job, startOfPart(0), now + FINISH_WITHIN_MS);
-    return CHECK_EVERY_MS;
+    return CHECK_WITHIN_MS;
   };
 
   const sweep = async (snapshot: UploadSnapshot): Promise<Ages> => {
     const { job } = snapshot;
     const now = clock();
-    const running = { ...NO_AGES, jobSeconds: (now - Date.parse(job.created_at)) / 1000 };
+    const since = (job.origin === "form" && job.source_written_at) || job.created_at;
+    const running = { ...NO_AGES, jobSeconds: (now - Date.parse(since)) / 1000 };
     let checked: Checked;
     if (job.stopping) checked = { wait: await sweepStopping(job, now), ages: running };
     else if (job.published) checked = { wait: await sweepParts(snapshot, now), ages: running };
     else if (job.status === "processing") checked = { wait: await sweepReading(job, now), ages: running };
     else checked = await sweepPending(job, now);
-    await store.checkAgain(job, now + checked.wait);
+    await store.postponeCheck(job, now + checked.wait);
     return checked.ages;
   };
 
   const check = async (open: OpenUpload): Promise<Ages> => {
     try {
       const snapshot = await store.read(open);
-      if (snapshot && !isEnded(snapshot.job)) return await sweep(snapshot);
-      await store.forgetOpen(open);
+      if (snapshot?.job.next_check === open.due) return await sweep(snapshot);
+      await store.forgetOpen(open, snapshot?.job);
     } catch (error) {
       // A job that cannot be checked must not prevent the sweep from checking the others.
       log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });

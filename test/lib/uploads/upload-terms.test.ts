@@ -161,13 +161,6 @@ describe("the sweep", () => {
     expect(await uploads.harness.take("split")).toContainEqual(splitMessage(uploads.jobKey(id)));
   });
 
-  it("looks at a form when its file must have come, not before", async () => {
-    const { id } = dataOf(await uploads.requestForm(256 * 60_000));
-    const { store } = uploads.harness;
-    const { next_check: first } = (await store.readJob(uploads.jobKey(id)))!;
-    expect(Date.parse(first ?? "") - uploads.clock()).toBe(16 * MINUTE_MS);
-  });
-
   it("sends a lost message again within two minutes, also where the message that it sent is lost", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
     uploads.clock.advance(3 * MINUTE_MS);
