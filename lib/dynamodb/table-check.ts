@@ -27,7 +27,7 @@ export const createTableCheck = ({ dynamodb, environment, clock, log }: RuntimeW
   };
   return (): Promise<void> => {
     const now = clock();
-    if (last === undefined || now - last.at >= REMEMBERED_MS) last = { at: now, outcome: read() };
+    if (last === undefined || Math.abs(now - last.at) >= REMEMBERED_MS) last = { at: now, outcome: read() };
     return last.outcome;
   };
 };

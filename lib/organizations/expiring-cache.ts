@@ -1,12 +1,16 @@
 import type { Clock } from "../clock.ts";
 
-/** Makes a cache of at most `capacity` entries, each with its own lifetime. A new entry displaces the oldest one. */
+/**
+ * Makes a cache of at most `capacity` entries, each with its own lifetime. A new entry displaces the oldest one. If the
+ * clock is set back, entries expire at once: nobody knows how old they are.
+ */
 export const createExpiringCache = <V>(capacity: number, clock: Clock) => {
-  const entries = new Map<string, { readonly value: V; readonly until: number }>();
+  const entries = new Map<string, { readonly value: V; readonly since: number; readonly until: number }>();
   return {
     get: (key: string): V | undefined => {
       const entry = entries.get(key);
-      if (entry === undefined || clock() < entry.until) return entry?.value;
+      const now = clock();
+      if (entry === undefined || (now >= entry.since && now < entry.until)) return entry?.value;
       entries.delete(key);
       return undefined;
     },
@@ -15,7 +19,8 @@ export const createExpiringCache = <V>(capacity: number, clock: Clock) => {
       entries.delete(key);
       const oldest = entries.size < capacity ? undefined : entries.keys().next();
       if (oldest?.done === false) entries.delete(oldest.value);
-      entries.set(key, { value, until: clock() + lifetime });
+      const since = clock();
+      entries.set(key, { value, since, until: since + lifetime });
     },
   };
 };

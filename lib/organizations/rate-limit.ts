@@ -1,5 +1,5 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { conditionFailureOf } from "../dynamodb/errors.ts";
+import { conditionFailureOf, isConditionFailure } from "../dynamodb/errors.ts";
 import { RateLimitExceededError } from "../errors.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
 import { isThrottled } from "../runtime/aws-errors.ts";
@@ -36,6 +36,8 @@ const RECORD_LIFETIME_SECONDS = 3600;
  */
 const SLACK_MICROSECONDS = 200_000;
 const MICROSECONDS = 1000;
+/** Clocks of two instances differ by less. An arrival time further ahead than that was written by a wrong clock. */
+const CLOCKS_DIFFER_MICROSECONDS = 60_000_000;
 
 /** This instance's state for one organization. Times are milliseconds since the epoch. */
 const newAccount = () => ({
@@ -171,6 +173,23 @@ export const createRateLimiter = (
     return Number(attributes?.["arrival"]);
   };
 
+  /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
+  const correct = async (organization: string, wrong: number, right: number): Promise<void> => {
+    try {
+      await send(
+        new UpdateCommand({
+          TableName: environment.LIMITS_TABLE,
+          Key: rateLimitKey(organization),
+          UpdateExpression: "SET arrival = :right",
+          ConditionExpression: "arrival = :wrong",
+          ExpressionAttributeValues: { ":wrong": wrong, ":right": right },
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
+  };
+
   const refuseFor = (account: Account, milliseconds: number): void => {
     account.refusedUntil = clock() + milliseconds;
   };
@@ -194,7 +213,10 @@ export const createRateLimiter = (
         const failure = conditionFailureOf(error);
         if (failure === undefined) throw error;
         account.arrival = Number(failure["arrival"] ?? 0);
-        if (account.arrival > latest) {
+        if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
+          await correct(organization.id, account.arrival, now + tolerance);
+          account.arrival = now + tolerance;
+        } else if (account.arrival > latest) {
           refuseFor(account, (account.arrival - latest) / MICROSECONDS + laterAtRandom());
           return;
         }

@@ -147,3 +147,16 @@ describe("authenticate", () => {
     expect(reads).toBe(0);
   });
 });
+
+describe("a clock that is set back by an hour", () => {
+  it("keeps no revoked key alive", async () => {
+    const { organization, key } = await createTestOrganization(runtime);
+    const authenticate = createInstance();
+    expect(await authenticate(`Bearer ${key}`)).toEqual(organization);
+    const access = createAccessStore(runtime);
+    const { key_id: id } = (await access.findKey(hashApiKey(key)))!;
+    await revokeKey(administrationOf(runtime), organization.id, id);
+    clock.advance(-3_600_000);
+    await expect(authenticate(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
+  });
+});

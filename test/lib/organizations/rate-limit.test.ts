@@ -207,3 +207,48 @@ describe("the rate limiter", () => {
     expect(waited).toBeGreaterThan(STORE_TIMEOUT_MILLISECONDS - 10);
   });
 });
+
+describe("a clock that jumps by an hour", () => {
+  const HOUR_MS = 3_600_000;
+  const admitted = async (admit: ReturnType<typeof createInstance>, caller: Organization, seconds: number) => {
+    let passed = 0;
+    for (let tenth = 0; tenth < seconds * 10; tenth++) {
+      for (let request = 0; request < 5; request++) if ((await attempt(admit, caller)) === true) passed++;
+      clock.advance(100);
+    }
+    return passed;
+  };
+
+  it("forwards on one instance neither locks the organization out nor lifts its limit", async () => {
+    const caller = organization(10, 20);
+    const normal = createInstance(PATIENT_MILLISECONDS);
+    const ahead = createInstance(PATIENT_MILLISECONDS);
+    await attempt(normal, caller);
+    clock.advance(HOUR_MS);
+    for (let request = 0; request < 20; request++) await attempt(ahead, caller);
+    clock.advance(-HOUR_MS);
+    const passed = await admitted(normal, caller, 20);
+    expect(passed).toBeGreaterThan(100);
+    expect(passed).toBeLessThanOrEqual(20 + 10 * 25);
+  });
+
+  it.each([-HOUR_MS, HOUR_MS])("by %i ms keeps an instance at the limit", async (off) => {
+    const caller = organization(10, 20);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    await admitted(admit, caller, 5);
+    clock.advance(off);
+    const passed = await admitted(admit, caller, 20);
+    expect(passed).toBeGreaterThan(100);
+    expect(passed).toBeLessThanOrEqual(20 + 10 * 25);
+  });
+
+  it("backwards does not let requests pass for an hour after an outage", async () => {
+    const caller = organization(10, 20);
+    const admit = createInstance(PATIENT_MILLISECONDS);
+    fault = "unreachable";
+    await attempt(admit, caller);
+    fault = "none";
+    clock.advance(-HOUR_MS);
+    expect(await admitted(admit, caller, 20)).toBeLessThanOrEqual(20 + 10 * 25);
+  });
+});
