@@ -74,6 +74,8 @@ export interface FaultSchedule {
   readonly random: () => number;
   readonly faultOf: FaultyRun["faultOf"];
   readonly statementFault: () => StatementFault;
+  /** How far the clock of the next worker is off, in milliseconds. @default 0 */
+  readonly clockOff?: () => number;
   /** Whether messages are delivered in random order, simultaneously and twice, without acknowledgement, and late. */
   readonly disorder: boolean;
 }
@@ -115,8 +117,10 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     failedDeliveries.set(part, failures + 1);
     const stopped = Promise.withResolvers<boolean>();
     const killed = Promise.withResolvers<void>();
+    const off = schedule.clockOff?.() ?? 0;
     const run: FaultyRun = {
       ...faultFree,
+      clock: () => clock() + off,
       faultOf: (command, input) => {
         const fault = failures >= 3 || !hasFaults ? "none" : schedule.faultOf(command, input);
         if (fault !== "none" && !fault.startsWith("kill") && !fault.startsWith("stall")) tally.requests++;
@@ -136,7 +140,7 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
         });
       },
     };
-    const work = during(run, () => workers.handle(body, clock() + HAND_OVER_AFTER_MS)).then(
+    const work = during(run, () => workers.handle(body, clock() + off + HAND_OVER_AFTER_MS)).then(
       () => true,
       () => false,
     );
