@@ -185,8 +185,8 @@ const rows = (count: number, status = "pending"): Buffer =>
   csv(Array.from({ length: count }, (_, index) => `row-${index},${index % 10 === 0 ? "lost" : status}`));
 const split = (id: string) => invoke("split-upload", sqsEvent(splitMessage(job(id))));
 
-const formOf = async (): Promise<string> => {
-  const form = { upload: { filename: "items.csv", size: 100 } };
+const formOf = async (size = 100): Promise<string> => {
+  const form = { upload: { filename: "items.csv", size } };
   return (await request(routes.uploadWorkItems, { body: form })).data.id;
 };
 
@@ -227,9 +227,9 @@ test("a part that is handed over can be cancelled, failed or swept with no more 
   while ((await deliver(parts, "apply-upload-part")) === 0) await sleep(10);
   await cancelling;
   expect(await statusOf(cancelled)).toBe("cancelled");
-  const withoutRows = await formOf();
-  // The next look for its file is more than a minute away.
-  clock.advance(12 * MINUTE_MS);
+  const withoutRows = await formOf(5 * 1024 ** 3);
+  // Afterwards the next look for its file is more than a minute away.
+  clock.advance(HOUR_MS);
   await invoke("sweep-uploads", {});
   await request(routes.cancelWorkItemUpload, { params: { id: withoutRows } });
   expect(await statusOf(withoutRows)).toBe("cancelled");
