@@ -99,7 +99,7 @@ export const erasePerson = async (
     const deadline = clock() + WRITE_WITHIN_MS;
     const results = await optimisticWrite(records, keys.map(target), { clock, deadline, dryRun: options.dryRun });
     const failed = results.find((result) => "error" in result);
-    if (failed) throw new StoreBusyError(`${failed.error}; repeat the command`);
+    if (failed) throw failed.cause ?? new StoreBusyError(`${failed.error}; repeat the command`);
     const emptied = keys.filter((_, index) => {
       const result = results[index];
       return result !== undefined && "result" in result && result.result;

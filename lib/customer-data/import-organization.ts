@@ -78,7 +78,7 @@ export async function* importOrganization(
     assertSame(record, await getOrganization(runtime, organizationId));
     const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
     for (const result of results) {
-      if ("error" in result) throw new StoreBusyError(`${result.error}; repeat the command`);
+      if ("error" in result) throw result.cause ?? new StoreBusyError(`${result.error}; repeat the command`);
       if (result.result) written += 1;
       else existing += 1;
     }

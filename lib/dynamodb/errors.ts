@@ -1,11 +1,11 @@
-import { codeOf, isBusy, wasSentOnce } from "../runtime/aws-errors.ts";
+import { codeOf, isBusy, wasRefused, wasSentOnce } from "../runtime/aws-errors.ts";
 
 /**
  * The outcome of a conditional write.
  * `written`: it was carried out;
  * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record;
  * `busy`: throttled or in conflict at the only attempt, so it was not carried out;
- * `unknown`: the client sent it more than once, or got no response: it may have been carried out;
+ * `unknown`: the client sent it more than once, or got no response that it can read: it may have been carried out;
  * `refused`: DynamoDB cannot store this record, so that a retry is useless;
  * `outage`: the table cannot be used (permissions, missing table, credentials), whatever the record is.
  */
@@ -47,7 +47,7 @@ const outcomeOf = (code: string, message: string, sentOnce: boolean): WriteOutco
 /** The outcome of a write that was a single request and failed. */
 export const outcomeOfError = (error: unknown): WriteOutcome => {
   const code = codeOf(error);
-  if (isBusy(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
+  if (!wasRefused(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
   return outcomeOf(code, error instanceof Error ? error.message : "", wasSentOnce(error));
 };
 

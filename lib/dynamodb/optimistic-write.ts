@@ -10,6 +10,7 @@ import {
   type RecordKey,
   resultOfAttempt,
   type StoredRecord,
+  storedRecordFrom,
   versionedBy,
   withoutNulls,
   type WriteAttempt,
@@ -33,7 +34,12 @@ export interface WriteTarget<R> {
 /** The plan's result for one target and the record after it, or the reason why the plan was not carried out. */
 export type WriteResult<R> =
   | { readonly result: R; readonly record: StoredRecord | undefined }
-  | { readonly error: string; readonly permanent: boolean };
+  | {
+      readonly error: string;
+      readonly permanent: boolean;
+      /** What the plan, or the check of the stored record, has thrown. */
+      readonly cause?: unknown;
+    };
 
 /** Options of `optimisticWrite`. */
 export interface OptimisticWriteOptions {
@@ -44,6 +50,8 @@ export interface OptimisticWriteOptions {
   readonly dryRun?: boolean | undefined;
   /** Called in every round between the read and the writes; throws to prevent all further writes. */
   readonly guard?: (() => void) | undefined;
+  /** Called if a request was refused or had no response that can be read. */
+  readonly onRefused?: (() => void) | undefined;
   /** Reads the records. @default the store's `read` */
   readonly read?: ReadRecords | undefined;
   /** Records that were just read, by `keyText`, so that the first round does not read them again. */
@@ -83,6 +91,7 @@ const OUT_OF_TIME = "time ran out before it was applied; send it again";
 const OUTAGE = "the store cannot be used at the moment; send it again";
 const UNKNOWN = "the store did not answer and others changed it since, so its outcome is unknown; send it again";
 const REFUSED = "the store refused it: it is too large";
+const NOT_PLANNED = "what is stored does not let it be applied";
 
 /** The attributes of `set` that differ from the stored ones, where absent equals null; undefined ones are removed. */
 const changesOf = (stored: StoredRecord, set: Attributes) => {
@@ -116,16 +125,22 @@ const attemptOf = <R>(
  * record still has the version that was read. Targets whose condition failed are read and planned again. A write whose
  * response was lost is recognized by its write id, so that nothing is applied twice.
  * @returns one result for each target, in order
- * @throws only errors of `guard`, of a plan and of the first read
+ * If a plan throws, or a stored record is damaged, the target's result is a permanent error with the cause.
+ * @throws only errors of `guard` and of the first read
  */
 export const optimisticWrite = async <R>(
   store: RecordStore,
   targets: readonly WriteTarget<R>[],
-  { clock, deadline, dryRun = false, guard, read = store.read, known }: OptimisticWriteOptions,
+  { clock, deadline, dryRun = false, guard, onRefused, read = store.read, known }: OptimisticWriteOptions,
 ): Promise<WriteResult<R>[]> => {
   const results: WriteResult<R>[] = [];
   const until = Math.min(deadline, clock() + WITHIN_MS);
-  let pending: Pending<R>[] = targets.map((target, index) => ({ index, target, uncertain: [], outages: 0 }));
+  let pending: Pending<R>[] = targets.map((target, index) => ({
+    index,
+    target,
+    uncertain: [],
+    outages: 0,
+  }));
   let waitCap = CONFLICT_CAP_MS as number | undefined;
 
   const fail = ({ index }: Pending<R>, error: string, permanent = false): void => {
@@ -139,6 +154,7 @@ export const optimisticWrite = async <R>(
     // From the second round on, some records are written: their results must be returned even if a read fails.
     const records = round === 0 ? (known ?? (await read(keys))) : await read(keys).catch(() => undefined);
     if (records === undefined) {
+      onRefused?.();
       if (!isLate) continue;
       for (const entry of pending) fail(entry, OUT_OF_TIME);
       break;
@@ -149,20 +165,25 @@ export const optimisticWrite = async <R>(
     const writing: Pending<R>[] = [];
     const attempts: Attempted<R>[] = [];
     for (const entry of pending) {
-      const { index, target, uncertain } = entry;
-      const stored = records.get(keyText(target.key));
-      const written = uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
-      if (written) results[index] = written;
-      else if (uncertain.some((attempt) => resultOfAttempt(attempt, stored) === "unknown")) fail(entry, UNKNOWN);
-      else if (isLate) fail(entry, OUT_OF_TIME);
-      else if (entry.outages >= OUTAGES_MAX) fail(entry, OUTAGE);
-      else {
-        const { set, result } = target.plan(stored);
-        if (set === null || dryRun) results[index] = { result, record: stored };
+      try {
+        const { index, target, uncertain } = entry;
+        const found = records.get(keyText(target.key));
+        const stored = found && storedRecordFrom(found);
+        const written = uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
+        if (written) results[index] = written;
+        else if (uncertain.some((attempt) => resultOfAttempt(attempt, stored) === "unknown")) fail(entry, UNKNOWN);
+        else if (isLate) fail(entry, OUT_OF_TIME);
+        else if (entry.outages >= OUTAGES_MAX) fail(entry, OUTAGE);
         else {
-          writing.push(entry);
-          attempts.push(attemptOf(target.key, stored, set, result, writeId));
+          const { set, result } = target.plan(stored);
+          if (set === null || dryRun) results[index] = { result, record: stored };
+          else {
+            attempts.push(attemptOf(target.key, stored, set, result, writeId));
+            writing.push(entry);
+          }
         }
+      } catch (cause) {
+        results[entry.index] = { error: NOT_PLANNED, permanent: true, cause };
       }
     }
 
@@ -178,6 +199,7 @@ export const optimisticWrite = async <R>(
       else {
         if (kind === "unknown") entry.uncertain.push(attempts[position]!);
         if (kind === "outage") entry.outages += 1;
+        if (kind !== "lost") onRefused?.();
         pending.push(entry);
       }
     }
@@ -185,13 +207,14 @@ export const optimisticWrite = async <R>(
   return results;
 };
 
-/** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out */
+/** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out, and errors of the plan */
 export const optimisticWriteOne = async <R>(
   store: RecordStore,
   target: WriteTarget<R>,
   options: OptimisticWriteOptions,
 ): Promise<{ readonly result: R; readonly record: StoredRecord | undefined }> => {
   const [written] = await optimisticWrite(store, [target], options);
-  if (written === undefined || "error" in written) throw new StoreBusyError(written?.error ?? "not attempted");
+  if (written === undefined) throw new StoreBusyError("not attempted");
+  if ("error" in written) throw written.cause ?? new StoreBusyError(written.error);
   return written;
 };

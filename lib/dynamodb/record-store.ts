@@ -23,7 +23,10 @@ export interface ConditionalWrite {
   readonly remove: readonly string[];
 }
 
-/** Reads records, strongly consistent, into a map by `keyText`. Records that do not exist are not in the map. */
+/**
+ * Reads records, strongly consistent, into a map by `keyText`. Records that do not exist are not in the map. Only their keys
+ * are certain: `optimisticWrite` checks each record that it plans on, so that a damaged one does not affect the others.
+ */
 export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
 
 const quoted = (name: string): string => `"${name}"`;
@@ -122,10 +125,10 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     }
   };
 
-  /** A key may be given twice. @throws StoreBusyError, MalformedRecordError */
+  /** A key may be given twice. @throws StoreBusyError */
   const read: ReadRecords = async (keys) => {
-    const items = await batchGet(dynamodb, table, keys);
-    return new Map(items.map(storedRecordFrom).map((record) => [keyText(record), record]));
+    const items = (await batchGet(dynamodb, table, keys)) as StoredRecord[];
+    return new Map(items.map((record) => [keyText(record), record]));
   };
 
   return {

@@ -1,5 +1,21 @@
 import { StoreBusyError } from "../errors.ts";
 
+/**
+ * AWS sent a response that does not have the form of its API, such as HTML, an empty body or a truncated one. A write may
+ * have been carried out. The client sends the request again.
+ */
+export class UnreadableResponseError extends Error {
+  override readonly name: string = "UnreadableResponseError";
+  readonly $metadata: { httpStatusCode?: number | undefined; attempts?: number | undefined };
+  readonly $retryable = {};
+
+  /** @param cause the error of reading it; the HTTP status and the number of attempts are taken from it */
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.$metadata = { ...(cause as SdkError | undefined)?.$metadata };
+  }
+}
+
 /** Names of AWS errors for a caller that sends too many requests. */
 const THROTTLED_NAMES = new Set([
   "LimitExceededException",
@@ -25,6 +41,7 @@ const BUSY_NAMES = new Set([
   "TimeoutError",
   "TransactionConflictException",
   "TransactionInProgressException",
+  "UnreadableResponseError",
 ]);
 const CONNECTION_CODES = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
 
@@ -42,6 +59,14 @@ export const codeOf = (error: unknown): string => (error instanceof Error ? erro
  * first attempt was carried out, but its response was lost.
  */
 export const wasSentOnce = (error: unknown): boolean => (error as SdkError | undefined)?.$metadata?.attempts === 1;
+
+const CLIENT_ERROR = { from: 400, to: 500 } as const;
+
+/** Whether AWS itself has refused the request, with an error code of its own: the request was not carried out. */
+export const wasRefused = (error: unknown): boolean => {
+  const status = (error as SdkError | undefined)?.$metadata?.httpStatusCode ?? 0;
+  return status >= CLIENT_ERROR.from && status < CLIENT_ERROR.to && !isBusy(error);
+};
 
 /** Whether AWS refused a request because there are too many. */
 export const isThrottled = (error: unknown): boolean => THROTTLED_NAMES.has(codeOf(error));

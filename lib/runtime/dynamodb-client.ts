@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { crc32 } from "node:zlib";
+import { DynamoDBClient, type ServiceOutputTypes } from "@aws-sdk/client-dynamodb";
 import { AwsJson1_0Protocol } from "@aws-sdk/core/protocols";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { UnreadableResponseError } from "./aws-errors.ts";
 import { RETRIES, SIGNING, TIMEOUTS } from "./client-options.ts";
+import { checkResponses } from "./response-check.ts";
+
+const OPENING_BRACE = "{".charCodeAt(0);
 
 /** Without a token, a transaction that is sent again after its response was lost would fail. */
 const withToken = (input: object): object =>
@@ -29,6 +34,19 @@ class PlainJson extends AwsJson1_0Protocol {
     setSerdeContext: (): void => {},
     read: async (_schema: unknown, data: string | Uint8Array) => JSON.parse(Buffer.from(data).toString()),
   };
+
+  /** Every response of DynamoDB is a JSON object. The SDK takes an empty body for one, and compares no checksum. */
+  override async deserializeResponse<Output extends ServiceOutputTypes>(
+    ...[operation, context, response]: Parameters<AwsJson1_0Protocol["deserializeResponse"]>
+  ): Promise<Output> {
+    const body = Buffer.concat(await Array.fromAsync(response.body as AsyncIterable<Uint8Array>));
+    const { statusCode: httpStatusCode, headers } = response;
+    const checksum = headers["x-amz-crc32"];
+    if (body[0] !== OPENING_BRACE || (checksum !== undefined && Number(checksum) !== crc32(body))) {
+      throw new UnreadableResponseError("the response is not DynamoDB's", { $metadata: { httpStatusCode } });
+    }
+    return super.deserializeResponse<Output>(operation, context, Object.assign(response, { body }));
+  }
 }
 
 /** The client for all tables. Endpoint, region and credentials come from the SDK's own environment variables. */
@@ -36,5 +54,5 @@ export const createDynamoDbClient = (): DynamoDBDocumentClient => {
   const client = new DynamoDBClient({ ...RETRIES, ...SIGNING, requestHandler: TIMEOUTS, protocol: PlainJson });
   // It copies every input and output for a logger, although none is set.
   client.middlewareStack.remove("loggerMiddleware");
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return DynamoDBDocumentClient.from(checkResponses(client), { marshallOptions: { removeUndefinedValues: true } });
 };

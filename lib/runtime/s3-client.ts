@@ -1,14 +1,17 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { RETRIES, SIGNING, TIMEOUTS } from "./client-options.ts";
+import { checkResponses } from "./response-check.ts";
 
 /** Longer than for other requests, since a segment of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The client for the bucket. Endpoint, region and credentials come from the SDK's own environment variables. */
 export const createS3Client = ({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean }): S3Client =>
-  new S3Client({
-    ...RETRIES,
-    ...SIGNING,
-    requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
-    forcePathStyle: S3_FORCE_PATH_STYLE,
-  });
+  checkResponses(
+    new S3Client({
+      ...RETRIES,
+      ...SIGNING,
+      requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
+      forcePathStyle: S3_FORCE_PATH_STYLE,
+    }),
+  );

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { backOff } from "../../backoff.ts";
 import { resources } from "../../resources.ts";
-import { codeOf } from "../../runtime/aws-errors.ts";
+import { codeOf, isUnavailable, UnreadableResponseError } from "../../runtime/aws-errors.ts";
 import { RETRIES } from "../../runtime/client-options.ts";
 import type { RuntimeWith } from "../../runtime/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
@@ -56,6 +56,8 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
+const unreadable = (key: string, cause?: unknown): Error => new UnreadableResponseError(`${key} cannot be read`, cause);
+
 /** Reads and writes the objects of upload jobs in the bucket. */
 export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">) => {
   const bucket = environment.UPLOADS_BUCKET;
@@ -94,9 +96,13 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
         }
       } catch (error) {
         if (error instanceof ObjectGoneError || error instanceof ObjectReplacedError) throw error;
-        if (failures >= READ_RETRIES) throw error;
+        // The SDK compares an object's checksum at its end: then wrong bytes have been handed on.
+        const isWhole = end !== undefined && position >= end;
+        if (isWhole || failures >= READ_RETRIES) throw isUnavailable(error) ? error : unreadable(key, error);
       }
-      if (end === undefined || position < end) await backOff(++failures);
+      if (end !== undefined && position >= end) return;
+      if (failures >= READ_RETRIES) throw unreadable(key);
+      await backOff(++failures);
     }
   }
 

@@ -30,6 +30,9 @@ const BUSY_MAX_MS = 24 * 60 * 60 * 1000;
 export const isStuck = ({ stalls, busy_since: since }: Pick<Lease, "stalls" | "busy_since">, now: number): boolean =>
   stalls > STALLED_CLAIMS_MAX || (since > 0 && now - since > BUSY_MAX_MS);
 
+/** Whether one more claim without progress would be one too many. */
+export const isLastClaim = ({ stalls }: Pick<Lease, "stalls">): boolean => stalls >= STALLED_CLAIMS_MAX;
+
 /** Which worker has claimed a record. */
 const leaseShape = {
   /** Random id of the last claim. */
@@ -179,6 +182,8 @@ export const uploadPartRecordSchema = z.object({
   segment: z.int().default(0),
   offset: z.int().default(0),
   ...countersShape,
+  /** How many rows the next attempt takes, after one whose time was too short; 0 if as many as the limits allow. */
+  rows_at_once: z.int().default(0),
   /** Objects of failed rows. */
   failures: objectRuns,
   /** Objects with the results of all rows. */

@@ -68,12 +68,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     unreleasedSince === undefined
       ? { set: {}, add: { stalls: 1 } }
       : { set: { stalls: 1, busy_since: unreleasedSince }, add: {} };
-  /** @param isBusy whether the store, and not the work, has kept the checkpoint from moving, since the record's `busy_since` */
-  const released = ({ busy_since: since }: Pick<UploadPart, "busy_since">, isBusy = false) => ({
-    lease_until: 0,
-    changed_at: clock(),
-    ...(isBusy && { stalls: 0, busy_since: since }),
-  });
+  const released = () => ({ lease_until: 0, changed_at: clock() });
   const moved = () => ({ stalls: 0, busy_since: 0 });
 
   const saveSplit = async (job: Claimed<UploadJob>, set: Attributes, isSaved: (now: UploadJob) => boolean) => {
@@ -137,12 +132,15 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     saveSplit: (job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> =>
       saveSplit(job, { ...progress, ...renewed(), ...moved() }, (now) => now.offset === progress.offset),
 
-    /** Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost. */
+    /**
+     * Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost.
+     * @param isBusy whether the store has kept the checkpoint from moving, since the record's `busy_since`
+     */
     releaseSplit: async (job: Claimed<UploadJob>, isBusy = false): Promise<void> => {
-      const { owner, epoch } = job;
+      const { owner, epoch, busy_since } = job;
       await update({
         key: recordKeys.job(job),
-        set: released(job, isBusy),
+        set: { ...released(), ...(isBusy && { stalls: 0, busy_since }) },
         condition: splitterIsOwner,
         given: { owner, epoch },
       });
@@ -154,7 +152,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
         job,
         {
           ...progress,
-          ...released(job),
+          ...released(),
           published: true,
           total_rows: progress.rows,
           ...(progress.rows === 0 && { part_count: 0 }),
@@ -195,12 +193,14 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
     savePart: async (
       job: JobKey,
       part: Claimed<UploadPart>,
-      progress: Partial<Pick<UploadPart, "segment" | "offset" | "failures" | "results" | "state"> & Counters>,
+      progress: Partial<
+        Pick<UploadPart, "segment" | "offset" | "failures" | "results" | "state" | "rows_at_once"> & Counters
+      >,
     ): Promise<Claimed<UploadPart>> => {
       const { owner, epoch, segment, offset } = part;
       const next = { ...part, ...progress };
       const isMoved = next.segment !== segment || next.offset !== offset;
-      const lease = next.state === "open" ? renewed() : released(part);
+      const lease = next.state === "open" ? renewed() : released();
       const key = recordKeys.part(job, part.number);
       const saved = await update({
         key,
@@ -216,12 +216,19 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
       return ownedBy(now, owner);
     },
 
-    /** Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost. */
-    releasePart: async (job: JobKey, part: Claimed<UploadPart>, isBusy = false): Promise<void> => {
+    /**
+     * Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost.
+     * @param change what else the record says of the attempt
+     */
+    releasePart: async (
+      job: JobKey,
+      part: Claimed<UploadPart>,
+      change: Partial<Pick<UploadPart, "stalls" | "busy_since" | "rows_at_once">> = {},
+    ): Promise<void> => {
       const { number, owner, epoch } = part;
       await update({
         key: recordKeys.part(job, number),
-        set: released(part, isBusy),
+        set: { ...released(), ...change },
         condition: "#owner = :owner AND #epoch = :epoch",
         given: { owner, epoch },
       });

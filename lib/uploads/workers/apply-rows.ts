@@ -1,7 +1,8 @@
-import { backOff } from "../../backoff.ts";
 import type { Clock } from "../../clock.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import type { ApplyWorkItems, RowSource } from "../../work-items/apply-work-items.ts";
+import type { RowSource } from "../../work-items/applied-rows.ts";
+import { CANNOT_BE_APPLIED } from "../../work-items/apply-targets.ts";
+import type { ApplyResult, ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { errorOfRow, type RowError, type RowReading } from "../csv/row-reader.ts";
@@ -29,26 +30,29 @@ export interface RowResult {
   readonly error?: RowError;
 }
 
-/** The results of one attempt. Pending rows may succeed later. */
-interface Attempt {
-  readonly results: ReadonlyMap<number, RowResult>;
-  readonly pending: readonly ValidRow[];
-}
+/**
+ * Why rows are still to be applied: a request was refused, or had no response that can be read; or all requests were answered,
+ * and the time was too short.
+ */
+export type PendingReason = "refused" | "time";
 
-/** The time was too short for all rows. Rows that were applied are recognized when they are applied again. */
+/** Not all rows of a window could be applied. Those that were are recognized when they are applied again. */
 export class RowsPendingError extends Error {
   override readonly name: string = "RowsPendingError";
+  readonly reason: PendingReason;
+  /** Number of the window's first row in the file, and how many rows the window has. */
+  readonly firstRow: number;
+  readonly count: number;
+
+  constructor(reason: PendingReason, rows: readonly Pick<UnreadRow, "row">[]) {
+    super(reason);
+    this.reason = reason;
+    this.firstRow = rows[0]?.row ?? 0;
+    this.count = rows.length;
+  }
 }
 
-const CANNOT_BE_APPLIED: RowResult = {
-  outcome: "error",
-  id: "",
-  error: errorOfRow("invalid", "the row cannot be applied"),
-};
-
-/** Whether the row itself causes the error, permanently. Other errors (throttling, network) are temporary. */
-const isFaultOfRow = (error: unknown): boolean =>
-  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied");
 
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
 const ITEMS_AT_ONCE = 100;
@@ -78,80 +82,72 @@ export interface ApplyRowsOptions {
   readonly deadline: number;
   /**
    * Skips the first read of the first hundred items: cheaper if all are new, more expensive otherwise. Each further
-   * hundred is assumed to be new if the one before was.
+   * hundred is assumed to be new if the one before was. This decides about costs only: an item that exists is read, with
+   * the events of its rows, before a row is planned on it.
    */
   readonly assumeNew: boolean;
-  /** Throws RowsPendingError if this worker must not write any more. */
-  readonly guard: () => void;
+  /** Throws RowsPendingError if this worker must not write any more. @param reason why rows are pending then */
+  readonly guard: (reason: PendingReason) => void;
+  /** Called with what reading a row has thrown: a defect, which fails this row only. */
+  readonly onDefect?: (row: number, cause: unknown) => void;
 }
 
-/**
- * Reads and applies rows in file order until each has succeeded or permanently failed.
- * @returns the results by row number
- * @throws RowsPendingError at the deadline, or from `guard`
- */
-export const createApplyRows = (apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) => {
-  const attempt = async (
-    organization: Organization,
-    rows: readonly ValidRow[],
-    options: ApplyRowsOptions,
-  ): Promise<Attempt> => {
-    try {
-      const applied = await apply(organization, rows, options);
-      const results = new Map<number, RowResult>();
-      const pending: ValidRow[] = [];
-      rows.forEach((valid, index) => {
-        const { outcome, id, error } = applied[index]!;
-        if (error === null) results.set(valid.row, { outcome, id });
-        else if (error.permanent) {
-          results.set(valid.row, { outcome, id: "", error: errorOfRow(error.problem.code, error.message) });
-        } else pending.push(valid);
-      });
-      return { results, pending };
-    } catch (error) {
-      if (error instanceof RowsPendingError) throw error;
-      if (!isFaultOfRow(error)) return { results: new Map(), pending: rows };
-      if (rows.length === 1) return { results: new Map([[rows[0]!.row, CANNOT_BE_APPLIED]]), pending: [] };
-      const middle = Math.ceil(rows.length / 2);
-      const first = await attempt(organization, rows.slice(0, middle), options);
-      const rest = rows.slice(middle);
-      // Later rows of an external_id must not overtake earlier ones.
-      if (first.pending.length > 0) return { ...first, pending: [...first.pending, ...rest] };
-      const second = await attempt(organization, rest, options);
-      return { results: new Map([...first.results, ...second.results]), pending: second.pending };
-    }
-  };
+const failed = (error: RowError): RowResult => ({ outcome: "error", id: "", error });
 
-  return async (
+const resultOf = ({ outcome, id, error }: ApplyResult): RowResult => {
+  if (error === null) return { outcome, id };
+  if (error.problem === CANNOT_BE_APPLIED) return failed(ROW_CANNOT_BE_APPLIED);
+  return failed(errorOfRow(error.problem.code, error.message));
+};
+
+const readSafely = ({ row, text }: UnreadRow, { readRow, onDefect }: ApplyRowsOptions): RowReading => {
+  try {
+    return readRow(text);
+  } catch (cause) {
+    onDefect?.(row, cause);
+    return { error: ROW_CANNOT_BE_APPLIED };
+  }
+};
+
+/**
+ * Reads and applies rows in file order until each has succeeded or permanently failed. A request that AWS refuses is tried
+ * again by the SDK, a write also by `optimisticWrite`, and then by the next attempt of the whole window.
+ * @returns the results by row number
+ * @throws RowsPendingError, also from `guard`, and errors of requests
+ */
+export const createApplyRows =
+  (apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) =>
+  async (
     organization: Organization,
     rows: readonly UnreadRow[],
     options: ApplyRowsOptions,
   ): Promise<ReadonlyMap<number, RowResult>> => {
     const results = new Map<number, RowResult>();
     let { assumeNew } = options;
+    let reason: PendingReason = "time";
+    const onRefused = (): void => {
+      reason = "refused";
+    };
+    const guard = (): void => options.guard(reason);
     for (const group of groupsOf(rows, itemsAtOnce)) {
       const valid: ValidRow[] = [];
-      for (const { row, text } of group) {
-        const reading = options.readRow(text);
-        if ("error" in reading) results.set(row, { outcome: "error", id: "", error: reading.error });
-        else valid.push({ row, input: reading.input });
+      for (const unread of group) {
+        if (clock() > options.deadline) throw new RowsPendingError(reason, rows);
+        const reading = readSafely(unread, options);
+        if ("error" in reading) results.set(unread.row, failed(reading.error));
+        else valid.push({ row: unread.row, input: reading.input });
       }
-      let pending: readonly ValidRow[] = valid;
-      for (let round = 1; pending.length > 0; round++) {
-        // A dry run must know the items: what it writes does not show whether they exist.
-        const skipsRead = assumeNew && round === 1 && !options.source.dryRun;
-        const attempted = await attempt(organization, pending, { ...options, assumeNew: skipsRead });
-        for (const [row, result] of attempted.results) results.set(row, result);
-        ({ pending } = attempted);
-        if (pending.length === 0) break;
-        await backOff(round);
-        if (clock() >= options.deadline) throw new RowsPendingError();
-      }
-      if (valid.length > 0) assumeNew = valid.every(({ row }) => results.get(row)?.outcome === "created");
+      if (valid.length === 0) continue;
+      // A dry run must know the items: what it writes does not show whether they exist.
+      const skipsRead = assumeNew && !options.source.dryRun;
+      const applied = await apply(organization, valid, { ...options, assumeNew: skipsRead, guard, onRefused });
+      const isPending = applied.some(({ error }) => error?.permanent === false);
+      if (isPending) throw new RowsPendingError(reason, rows);
+      for (const [index, { row }] of valid.entries()) results.set(row, resultOf(applied[index]!));
+      assumeNew = applied.every(({ outcome }) => outcome === "created");
     }
     return results;
   };
-};
 
 /** Applies the rows of a job. */
 export type ApplyRows = ReturnType<typeof createApplyRows>;

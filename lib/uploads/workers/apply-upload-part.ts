@@ -13,16 +13,17 @@ import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { type PartMessage, retryOf, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
+import { traceOf } from "../../trace.ts";
 import { formatOfJob } from "../job/job-format.ts";
 import {
   type Counters,
   countOf,
   epochOf,
   isEnded,
+  isLastClaim,
   isStuck,
   type JobKey,
   LEASE_MARGIN_MS,
-  LEASE_MS,
   PARTS_IN_FLIGHT,
   sumOf,
   type UploadJob,
@@ -30,14 +31,10 @@ import {
   withNext,
 } from "../job/upload-record.ts";
 import type { Claimed, UploadStore } from "../job/upload-store.ts";
+import { afterTime, rowsAtOnceOf, timeOf, WINDOW_LIMITS } from "./window-size.ts";
 
-/** The lease of a part whose window takes long is renewed so long before its end. */
-const RENEW_BEFORE_MS = LEASE_MS / 2;
 /** What becomes of a row that has no result: none has. */
 const NOT_APPLIED = { outcome: "error", id: "", error: errorOfRow("invalid", "") } as const satisfies RowResult;
-/** Limits of a window, whose rows are read, written and counted together. */
-const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
-
 /** Dependencies of `createApplyPart`. */
 export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
@@ -120,10 +117,12 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
         findEnded: (jobs) => findEndedJobs(context.organization.id, jobs),
       },
       assumeNew,
-      deadline: Math.min(context.handOverAt, part.lease_until - RENEW_BEFORE_MS),
-      guard: () => {
-        if (clock() >= part.lease_until - LEASE_MARGIN_MS) throw new RowsPendingError();
+      deadline: Math.min(context.handOverAt, timeOf(part)),
+      guard: (reason) => {
+        if (clock() < part.lease_until - LEASE_MARGIN_MS) return;
+        throw new RowsPendingError(reason, window);
       },
+      onDefect: (row, cause) => log.error("a row cannot be read", { job: context.job.id, row, ...traceOf(cause) }),
     });
     const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
     const failures = createFrameWriter();
@@ -144,46 +143,45 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     };
   };
 
-  /** Applies a window and saves the checkpoint. Renews the lease if the window takes longer. */
+  /** Applies a window and saves the checkpoint. */
   const applyAndCount = async (
     context: PartContext,
-    claimed: Claimed<UploadPart>,
+    part: Claimed<UploadPart>,
     window: readonly RowText[],
     next: Pick<UploadPart, "segment" | "offset"> & { readonly isLast: boolean; readonly assumeNew: boolean },
   ): Promise<{ readonly part: Claimed<UploadPart>; readonly allNew: boolean }> => {
     const { job } = context;
-    let part = claimed;
-    let { assumeNew } = next;
-    for (;;) {
-      try {
-        const { counters, allNew, ...lines } = await applyWindow(context, part, window, assumeNew);
-        const { number, epoch, failures, results } = part;
-        await Promise.all([
-          objects.write(objectKeys.windowResults(job, number, epoch, countOf(results)), lines.results),
-          lines.failures.length > 0 &&
-            objects.write(objectKeys.failedRows(job, number, epoch, countOf(failures)), lines.failures),
-        ]);
-        part = await store.savePart(job, part, {
-          segment: next.segment,
-          offset: next.offset,
-          ...sumOf([part, counters]),
-          failures: lines.failures.length > 0 ? withNext(failures, epoch) : failures,
-          results: withNext(results, epoch),
-          state: next.isLast ? "done" : "open",
-        });
-        return { part, allNew };
-      } catch (error) {
-        if (!(error instanceof RowsPendingError) || clock() >= context.handOverAt) throw error;
-        part = await store.savePart(job, part, { state: "open" });
-        assumeNew = false;
-      }
-    }
+    const { number, epoch, failures, results, rows_at_once: rowsAtOnce } = part;
+    const { counters, allNew, ...lines } = await applyWindow(context, part, window, next.assumeNew);
+    await Promise.all([
+      objects.write(objectKeys.windowResults(job, number, epoch, countOf(results)), lines.results),
+      lines.failures.length > 0 &&
+        objects.write(objectKeys.failedRows(job, number, epoch, countOf(failures)), lines.failures),
+    ]);
+    const saved = await store.savePart(job, part, {
+      segment: next.segment,
+      offset: next.offset,
+      ...sumOf([part, counters]),
+      failures: lines.failures.length > 0 ? withNext(failures, epoch) : failures,
+      results: withNext(results, epoch),
+      state: next.isLast ? "done" : "open",
+      ...(rowsAtOnce > 0 && { rows_at_once: 2 * rowsAtOnce < limits.rows ? 2 * rowsAtOnce : 0 }),
+    });
+    return { part: saved, allNew };
   };
 
   /** Object key and byte range of the part's block in a segment. */
   const findBlock = async (job: UploadJob, number: number, segment: number) => {
     const key = objectKeys.segment(job, epochOf(job.segments, segment), segment);
     return { key, ...readTableEntry(await objects.readWhole(key, tableEntry(number))) };
+  };
+
+  /** Number of the first row that is not counted yet; undefined if there is none in its segment. */
+  const findNextRow = async (job: UploadJob, part: UploadPart): Promise<number | undefined> => {
+    const block = await findBlock(job, part.number, part.segment);
+    const source = objects.read(block.key, { from: block.from + part.offset, to: block.to });
+    for await (const [first] of readRows(source)) return first?.row;
+    return undefined;
   };
 
   const applyPart = async (context: PartContext, claimed: Claimed<UploadPart>): Promise<PartOutcome> => {
@@ -193,15 +191,17 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
     let { segment, offset } = part;
     // If a window created only new items, the next one probably does too and need not read them first.
     let assumeNew = false;
+    const atMost = { ...limits, rows: rowsAtOnceOf(part, limits.rows) };
     while (segment < segments) {
       const block = await findBlock(job, part.number, segment);
       const source = objects.read(block.key, { from: block.from + offset, to: block.to });
-      for await (const window of windowsOf(readRows(source), limits)) {
+      for await (const window of windowsOf(readRows(source), atMost)) {
         offset += window.reduce((sum, { bytes }) => sum + bytes, 0);
         const isBlockDone = block.from + offset === block.to;
         const isLast = isBlockDone && segment === segments - 1;
         const next = isBlockDone ? { segment: segment + 1, offset: 0 } : { segment, offset };
         ({ part, allNew: assumeNew } = await applyAndCount(context, part, window, { ...next, isLast, assumeNew }));
+        atMost.rows = rowsAtOnceOf(part, limits.rows);
         context.onCounted(window.length);
         if (isLast) return "done";
         if (part.stop) {
@@ -254,7 +254,10 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       counted += rows;
     };
     try {
-      if (isStuck(part, clock())) return await failJob("applying the rows makes no progress");
+      if (isStuck(part, clock())) {
+        const row = await findNextRow(job, part).catch(() => undefined);
+        return await failJob(`applying ${row === undefined ? "the rows" : `row ${row}`} makes no progress`);
+      }
       const organization = await findOrganization(job.organization);
       if (!organization) return await failJob("the organization does not exist any more");
       const format = formatOfJob(job);
@@ -265,18 +268,26 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       if (outcome !== "handed over") await finishOrSend(job, part, handOverAt);
     } catch (error) {
       if (error instanceof ObjectGoneError) return failJob("the file was deleted before all rows were applied");
-      const isBusy = error instanceof RowsPendingError || isUnavailable(error);
+      const isSlow = error instanceof RowsPendingError && error.reason === "time";
+      if (isSlow && error.count === 1 && counted === 0 && isLastClaim(part)) {
+        return failJob(`row ${error.firstRow} takes too long to apply`);
+      }
+      const isBusy = !isSlow && (error instanceof RowsPendingError || isUnavailable(error));
       // If rows were counted, the store was not busy all the time.
       const waiting = { ...part, busy_since: (counted === 0 && part.busy_since) || clock() };
-      const isReleased = await store.releasePart(job, waiting, isBusy).then(
+      const change = isSlow
+        ? afterTime(error, clock() >= handOverAt)
+        : isBusy && { stalls: 0, busy_since: waiting.busy_since };
+      const isReleased = await store.releasePart(job, waiting, change || {}).then(
         () => true,
         () => false,
       );
       if (!isReleased) log.warn("could not release a part", { job: job.id });
-      if (!isBusy) throw error;
-      log.warn("a part waits for the store", { job: job.id, part: part.number, reason: codeOf(error) });
+      if (!isBusy && !isSlow) throw error;
+      const reason = isSlow ? "time" : codeOf(error);
+      log.warn("a part is to be tried again", { job: job.id, part: part.number, reason });
       const { sent, delaySeconds } = retryOf(waiting, clock(), isReleased);
-      await sendParts(job, [sent], delaySeconds);
+      await sendParts(job, [sent], isSlow && isReleased ? 0 : delaySeconds);
     } finally {
       if (counted > 0) onEnd(counted, job);
     }

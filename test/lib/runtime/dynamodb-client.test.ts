@@ -19,13 +19,22 @@ interface Received {
   readonly body: Record<string, unknown>;
 }
 
+/** Members without which a response is not DynamoDB's, by operation. */
+const MEMBERS: Readonly<Record<string, object>> = {
+  Query: { Count: 0 },
+  BatchGetItem: { Responses: {} },
+  BatchExecuteStatement: { Responses: [] },
+};
+
 const received: Received[] = [];
 let failures = 0;
 const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
   const text = Buffer.concat(await Array.fromAsync(message)).toString();
   const { "x-amz-target": target, "content-type": type } = message.headers;
   received.push({ headers: { target, type }, body: JSON.parse(text) as Record<string, unknown> });
-  response.writeHead(failures-- > 0 ? 500 : 200).end("{}");
+  response
+    .writeHead(failures-- > 0 ? 500 : 200)
+    .end(JSON.stringify(MEMBERS[String(target).split(".").at(-1) ?? ""] ?? {}));
 };
 const server = createServer((message, response) => void serve(message, response));
 

@@ -162,7 +162,7 @@ describe("a job ends", () => {
       uploads.clock.advance(LEASE_MS + 1);
     }
     await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
-    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "applying the rows makes no progress" });
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "applying row 2 makes no progress" });
   });
 
   it.each(["split", "part"] as const)("when the message of a %s exhausts its receives", async (kind) => {

@@ -33,9 +33,9 @@ const refuseMessages = (sqs: SQSClient, requests: number): void => {
         if (commandName !== "SendMessageBatchCommand" || left === 0) return next(request);
         left--;
         const { Entries: [refused, ...Entries] = [], ...input } = request.input as SendMessageBatchCommandInput;
-        if (Entries.length > 0) await next({ ...request, input: { ...input, Entries } });
+        const sent = Entries.length > 0 ? await next({ ...request, input: { ...input, Entries } }) : undefined;
         const Failed = [{ Id: refused?.Id, SenderFault: false, Code: "InternalError" }];
-        return { response: {}, output: { $metadata: {}, Failed } as unknown as ServiceOutputTypes };
+        return { response: {}, output: { ...sent?.output, $metadata: {}, Failed } as unknown as ServiceOutputTypes };
       },
     { step: "initialize", name: "refuseMessages" },
   );

@@ -1,0 +1,174 @@
+import type { WriteTarget } from "../dynamodb/optimistic-write.ts";
+import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { Problem } from "../problem.ts";
+import type { Applied } from "./applied-rows.ts";
+import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
+import type { ItemRecords } from "./planned-records.ts";
+import { RecordMarks, type RowOutcome } from "./upload-mark.ts";
+import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
+import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
+
+/** One input to apply. */
+export interface ApplyInput {
+  readonly input: WorkItemInput;
+  /** Number of its CSV row, if it comes from a file. */
+  readonly row?: number;
+}
+
+/** Inputs with the same external_id, in their order. */
+export interface Group {
+  readonly id: string;
+  readonly key: RecordKey;
+  readonly members: { readonly index: number; readonly input: WorkItemInput; readonly row: number | undefined }[];
+}
+
+export const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]): Group[] => {
+  const groups = new Map<string, Group>();
+  inputs.forEach(({ input, row }, index) => {
+    const key = itemKeyOf(organization.id, input.external_id);
+    const member = { index, input, row };
+    const group = groups.get(key.pk);
+    if (group) group.members.push(member);
+    else groups.set(key.pk, { id: itemIdOf(key), key, members: [member] });
+  });
+  return [...groups.values()];
+};
+
+/** The error of an input that makes its plan throw. */
+export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: "it cannot be applied" };
+
+/** Gets what code that reads and plans inputs has thrown: a defect, or a damaged record. */
+export type Report = (cause: unknown) => void;
+
+/** The plan of a row that the job has applied before. @param plan makes the row's plan, to find its error again */
+const planAgain = (outcome: RowOutcome, item: WorkItem, plan: () => ApplyPlan): ApplyPlan => {
+  if (outcome !== "error") return { outcome, next: item };
+  const again = plan();
+  return again.outcome === "error" ? again : { outcome, error: TOO_LARGE_AFTER_MERGE };
+};
+
+/** Plans the inputs of a group, each based on the result of the one before. */
+const planGroup = (
+  group: Group,
+  stored: StoredRecord | undefined,
+  before: WorkItem | null,
+  { applied, report, ...context }: WriteContext,
+) => {
+  const now = context.now();
+  const marks = applied && new RecordMarks(stored, applied);
+  const plans: ApplyPlan[] = [];
+  let current = before;
+  for (const { input, row = 0 } of group.members) {
+    const planMember = (): ApplyPlan => {
+      try {
+        return planApply(current, input.external_id, input, now);
+      } catch (cause) {
+        report(cause);
+        return { outcome: "error", error: CANNOT_BE_APPLIED };
+      }
+    };
+    // An item that the row did not change has no mark of it, but its event does.
+    const known = marks?.outcomeOf(row) ?? (applied?.rowsWithEvents.has(row) ? "unchanged" : undefined);
+    if (before !== null && known !== undefined) {
+      plans.push(planAgain(known, before, planMember));
+      continue;
+    }
+    const plan = planMember();
+    if (plan.outcome !== "error") current = plan.next;
+    plans.push(plan);
+    marks?.add(row, plan.outcome);
+  }
+  return { plans, next: current === before ? null : current, marks };
+};
+
+/** What all writes of a call have in common. */
+export interface WriteContext {
+  readonly records: ItemRecords;
+  readonly applied: Applied | undefined;
+  readonly now: () => string;
+  readonly report: Report;
+}
+
+export const targetOfGroup = (group: Group, context: WriteContext): WriteTarget<ApplyPlan[]> => ({
+  key: context.records.keyOf(group.key),
+  plan: (stored) => {
+    const { records } = context;
+    const before = workItemFrom(stored ?? records.baseOf(group.key));
+    const { plans, next, marks } = planGroup(group, stored, before, context);
+    if (next === null) return { set: null, result: plans };
+    const set = Object.assign(records.ofItem(group.id, next), records.common(), marks?.attributes());
+    return { set, result: plans };
+  },
+});
+
+/** An event, and the inputs for it in order, by the index of their work item input. */
+export interface EventGroup {
+  readonly key: RecordKey;
+  readonly members: Map<number, { readonly row: number; readonly inputs: EventInput[] }>;
+}
+
+export const groupEvents = (
+  organization: Organization,
+  groups: readonly Group[],
+  isApplied: (index: number) => boolean,
+) => {
+  const events = new Map<string, EventGroup>();
+  for (const { id, members } of groups) {
+    for (const { index, input, row = 0 } of members) {
+      if (input.events === undefined || !isApplied(index)) continue;
+      for (const event of input.events) {
+        const key = eventKeyOf(organization.id, id, event.external_id);
+        const group = events.get(key.sk) ?? { key, members: new Map() };
+        const member = group.members.get(index) ?? { row, inputs: [] };
+        member.inputs.push(event);
+        group.members.set(index, member);
+        events.set(key.sk, group);
+      }
+    }
+  }
+  return [...events.values()];
+};
+
+/** What the write of an event did: indexes of the work item inputs that change it, and of those whose plan throws. */
+export interface EventResult {
+  readonly changedBy: readonly number[];
+  readonly failed: readonly number[];
+}
+
+/** The write of an event. */
+export const targetOfEvent = (
+  group: EventGroup,
+  { records, applied, now, report }: WriteContext,
+): WriteTarget<EventResult> => ({
+  key: records.keyOf(group.key),
+  plan: (stored) => {
+    const at = now();
+    const before = workItemEventFrom(stored ?? records.baseOf(group.key));
+    const marks = applied && new RecordMarks(stored, applied);
+    let current = before;
+    const changedBy: number[] = [];
+    const failed: number[] = [];
+    for (const [index, { row, inputs }] of group.members) {
+      const known = marks?.outcomeOf(row);
+      if (known !== undefined) {
+        if (known === "error") failed.push(index);
+        else if (known !== "unchanged") changedBy.push(index);
+        continue;
+      }
+      try {
+        const { outcome, next } = planEvent(current, inputs, at);
+        if (outcome !== "unchanged") changedBy.push(index);
+        current = next;
+        marks?.add(row, outcome);
+      } catch (cause) {
+        report(cause);
+        failed.push(index);
+        marks?.add(row, "error");
+      }
+    }
+    const result: EventResult = { changedBy, failed };
+    if (current === before) return { set: null, result };
+    return { set: { ...current, ...records.common(), ...marks?.attributes() }, result };
+  },
+});
