@@ -13,7 +13,7 @@ import { asDocumented } from "../support/openapi/documented.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
-import { type FaultyRun, injectFaults } from "../support/uploads/fault-injection.ts";
+import { createFaultyRuntime, type FaultyRun } from "../support/uploads/fault-injection.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
 
@@ -34,7 +34,7 @@ const WORKER_MS = 90_000;
 export const createProofService = async () => {
   const clock = createTestClock();
   const base = await createTestRuntime({ clock });
-  const { runtime, during } = injectFaults(base);
+  const { runtime, during } = createFaultyRuntime(base);
 
   const startFunctions = async () => {
     const workers = createWorkers(runtime);

@@ -9,6 +9,7 @@ import {
 } from "../../support/uploads/fault-schedule.ts";
 import { makeFile, makeMappedFile } from "../../support/uploads/test-file.ts";
 import { isWrite, type RequestFault, type StatementFault } from "../../support/uploads/fault-injection.ts";
+import { createAttemptFaults } from "../../support/uploads/random-faults.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 
 const SEED = Number(process.env["UPLOAD_FAULT_SEED"] ?? 20_261_121);
@@ -19,8 +20,11 @@ const FAULTS = 1000 * TIMES;
 /** Jobs at the same time, since they mostly wait. */
 const CONCURRENCY = 8;
 
+const ATTEMPT_RATES = { throttled: 0.01, "lost response": 0.04, damaged: 0.04, outage: 0.004 } as const;
+
 /** Random faults of about one request in eight, and of more statements. */
 const faultsFrom = (random: () => number) => ({
+  attemptFaults: () => createAttemptFaults(random, ATTEMPT_RATES),
   statementFault: (): StatementFault => {
     const number = random();
     if (number < 0.25) return "throttle";
@@ -33,10 +37,8 @@ const faultsFrom = (random: () => number) => ({
     if (number < (command === "UpdateItemCommand" ? 0.06 : 0.04)) {
       return random() < 0.5 ? "stall before" : "stall after";
     }
-    if (number < 0.08) return "deep lose response";
-    if (number < 0.09) return "deep throttle";
-    if (number < 0.11) return "lose response";
-    return number < 0.125 ? "throttle" : "none";
+    if (number < 0.06) return "lose response";
+    return number < 0.075 ? "throttle" : "none";
   },
 });
 
@@ -61,6 +63,7 @@ describe("exactly once", () => {
           random: randomFrom(write),
           disorder: false,
           statementFault: () => "none",
+          attemptFaults: () => () => "none",
           faultOf: (command) => {
             if (!isWrite(command) || hasKilled || count++ < write) return "none";
             hasKilled = true;

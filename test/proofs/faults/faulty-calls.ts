@@ -1,4 +1,6 @@
+import { isDamagedResponse } from "../../support/damaged-responses.ts";
 import { isWrite, type RequestFault, type FaultyRun } from "../../support/uploads/fault-injection.ts";
+import { createAttemptFaults } from "../../support/uploads/random-faults.ts";
 import type { ProofService } from "../proof-service.ts";
 
 /** How often each fault befalls a request. */
@@ -7,14 +9,14 @@ const RATES: readonly (readonly [RequestFault, number])[] = [
   ["kill after", 0.008],
   ["stall before", 0.008],
   ["stall after", 0.008],
-  ["deep throttle", 0.08],
-  ["deep lose response", 0.08],
   ["throttle", 0.03],
   ["lose response", 0.04],
   ["conflict", 0.04],
   ["refuse", 0.01],
   ["leave unprocessed", 0.3],
 ];
+/** The same for the SDK's attempts. */
+const ATTEMPT_RATES = { throttled: 0.06, "lost response": 0.06, damaged: 0.1, outage: 0.01 } as const;
 const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
 const STATEMENT_FAULT_RATE = 0.35;
 /** Longer than any deadline of a function: a call that goes on after it must not write any more. */
@@ -47,8 +49,8 @@ export interface FaultyCalls {
    * @returns whether there were any
    */
   readonly thaw: () => Promise<boolean>;
-  /** Number of faults so far. */
-  readonly count: () => number;
+  /** Number of faults so far, and of those that are damaged responses. */
+  readonly count: () => { readonly faults: number; readonly damaged: number };
 }
 
 /** @param random decides by a seed which requests have faults */
@@ -56,6 +58,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   const { clock, during, runtime } = service;
   const { LIMITS_TABLE } = runtime.environment;
   let faults = 0;
+  let damaged = 0;
   /** Calls that can go on. Requests of one call that were sent at the same time may each have been stopped. */
   const frozen: { readonly resume: () => void; readonly isOver: Promise<unknown> }[] = [];
 
@@ -73,8 +76,15 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
       let isOver = !mayFail;
       const stopped = Promise.withResolvers<typeof NO_RESPONSE>();
       const killed = Promise.withResolvers<void>();
+      const chooseAttemptFault = createAttemptFaults(random, ATTEMPT_RATES);
       const run: FaultyRun = {
         clock,
+        attemptFault: (command, input) => {
+          const fault = isOver || input["TableName"] === LIMITS_TABLE ? "none" : chooseAttemptFault(command);
+          if (fault !== "none") faults += 1;
+          if (isDamagedResponse(fault)) damaged += 1;
+          return fault;
+        },
         faultOf: (command, input) => {
           // If the limiter's record is throttled, it refuses all calls for some seconds, as it should.
           const chosen = isOver || input["TableName"] === LIMITS_TABLE ? "none" : chooseFault(command);
@@ -113,6 +123,6 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
       await Promise.all(resumed.map(({ isOver }) => isOver));
       return true;
     },
-    count: () => faults,
+    count: () => ({ faults, damaged }),
   };
 };

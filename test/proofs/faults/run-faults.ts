@@ -10,6 +10,8 @@ import { runUploadCalls } from "./upload-calls.ts";
 /** What a run has done. */
 export interface FaultsRun {
   readonly faults: number;
+  /** Those of the faults that are responses which are not what the service's protocol says. */
+  readonly damaged: number;
   readonly seeds: number;
   readonly findings: readonly Finding[];
 }
@@ -28,6 +30,7 @@ export const runFaults = async (
 ): Promise<FaultsRun> => {
   const findings: Finding[] = [];
   let faults = 0;
+  let damaged = 0;
   let seeds = 0;
   let begun = 0;
 
@@ -41,14 +44,21 @@ export const runFaults = async (
         findings.push({ kind, seed, details: JSON.stringify(details) });
       };
       const [calls = []] = fc.sample(itemCalls, { numRuns: 1, seed });
-      await runItemCalls(service, await service.createOrganization(), faulty, calls, report);
-      await runOtherCalls(service, await service.createOrganization(), faulty, random, report);
-      await runUploadCalls(service, await service.createOrganization(), faulty, seed, report);
-      faults += faulty.count();
+      const parts = [
+        async () => runItemCalls(service, await service.createOrganization(), faulty, calls, report),
+        async () => runOtherCalls(service, await service.createOrganization(), faulty, random, report),
+        async () => runUploadCalls(service, await service.createOrganization(), faulty, seed, report),
+      ];
+      for (const part of parts) {
+        await part().catch((error: unknown) => report("lost", { thrown: error instanceof Error ? error.stack : error }));
+      }
+      const count = faulty.count();
+      faults += count.faults;
+      damaged += count.damaged;
       seeds += 1;
-      onSeed({ faults, seeds, findings });
+      onSeed({ faults, damaged, seeds, findings });
     }
   };
   await Promise.all(Array.from({ length: lanes }, runLane));
-  return { faults, seeds, findings };
+  return { faults, damaged, seeds, findings };
 };

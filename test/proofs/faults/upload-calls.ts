@@ -46,6 +46,8 @@ type Job = Readonly<Record<(typeof COUNTERS)[number] | "total_rows", number>> & 
   readonly id: string;
   readonly status: string;
 };
+/** What a client knows of a job that it could not read. */
+const NO_JOB = { id: "", status: "unknown", ...Object.fromEntries([...COUNTERS, "total_rows"].map((name) => [name, 0])) } as Job;
 const dataOf = ({ body }: ProofResponse): unknown => (body as { readonly data?: unknown }).data;
 
 /**
@@ -110,8 +112,11 @@ export const runUploadCalls = async (
   /** Checks that the counters never decrease, never pass the total, and stay once the job has ended. */
   const poll = async (): Promise<Job> => {
     const response = await call("getWorkItemUpload", { params });
+    if (response.status !== 200) {
+      report("wrong label", { response });
+      return seen ?? NO_JOB;
+    }
     const now = dataOf(response) as Job;
-    if (response.status !== 200) report("wrong label", { response });
     const before = seen;
     if (before) {
       if (COUNTERS.some((name) => now[name] < before[name])) report("undone", { before, now });

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { isoTime } from "../../../lib/clock.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import type { FaultyRun, RequestFault } from "../../support/uploads/fault-injection.ts";
+import { createAttemptFaults } from "../../support/uploads/random-faults.ts";
 import { createProofService, type ProofResponse, type ProofService } from "../proof-service.ts";
 import { changes, eventInput } from "./inputs.ts";
 import { type Call, findOrder, type Specification } from "./linearizability.ts";
@@ -59,6 +60,14 @@ const specificationFor = (
 const isUnknown = ({ status, body }: ProofResponse): boolean =>
   status === 503 || (body as { data?: { summary?: { error?: number } } } | undefined)?.data?.summary?.error === 1;
 
+const ATTEMPT_RATES = { throttled: 0.03, "lost response": 0.03, damaged: 0.04, outage: 0 } as const;
+
+const faultsOfAttempts = (service: ProofService, random: () => number): NonNullable<FaultyRun["attemptFault"]> => {
+  const choose = createAttemptFaults(random, ATTEMPT_RATES);
+  return (command, { TableName }) =>
+    TableName === service.runtime.environment.LIMITS_TABLE ? "none" : choose(command);
+};
+
 /** Delays requests, so that calls meet in many ways; with faults, some fail before or after they are carried out. */
 const disturbance = (service: ProofService, random: () => number, hasFaults: boolean): FaultyRun => ({
   clock: service.clock,
@@ -68,10 +77,9 @@ const disturbance = (service: ProofService, random: () => number, hasFaults: boo
     const number = random();
     if (number < 0.5) return "stall before";
     if (!hasFaults || number > 0.65) return "none";
-    return (["throttle", "lose response", "deep throttle", "deep lose response"] as const)[
-      Math.floor(number * 100) % 4
-    ]!;
+    return number < 0.57 ? "throttle" : "lose response";
   },
+  ...(hasFaults && { attemptFault: faultsOfAttempts(service, random) }),
   statementFault: () => "none",
   stop: () => sleep(random() * 4),
   onMessages: () => undefined,

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BatchStatementRequest, BatchStatementResponse } from "@aws-sdk/client-dynamodb";
 import type { Clock } from "../../../lib/clock.ts";
+import { type Fault, injectFaults } from "../faults.ts";
 import type { TestRuntime } from "../runtime.ts";
 
 /**
  * A fault of one request of a worker. `kill` and `stall` stop the worker before the request is sent or after it was
- * carried out: for ever, or until it is resumed. `deep` faults occur below the SDK's retries, the others above them.
+ * carried out: for ever, or until it is resumed. They occur above the SDK's retries: the SDK does not know of them.
  */
 export type RequestFault =
   | "none"
@@ -17,8 +18,8 @@ export type RequestFault =
   /** Some keys of a BatchGetItem are left for another request. */
   | "leave unprocessed"
   | "lose response"
-  | "deep throttle"
-  | "deep lose response"
+  /** Time passes until the response comes. */
+  | "slow"
   | "kill before"
   | "kill after"
   | "stall before"
@@ -37,6 +38,10 @@ export interface FaultyRun {
    */
   readonly faultOf: (command: string, input: Readonly<Record<string, unknown>>) => RequestFault;
   readonly statementFault: () => StatementFault;
+  /** Called once for each attempt of the SDK, below its retries. @default none */
+  readonly attemptFault?: (command: string, input: Readonly<Record<string, unknown>>) => Fault;
+  /** Lets time pass while a request is slow. */
+  readonly pass?: () => void;
   /** Waits for ever, or until the worker is resumed. */
   readonly stop: (kind: "kill" | "stall") => Promise<void>;
   /** Called with the bodies of messages that were sent to a queue. */
@@ -130,11 +135,10 @@ const sendWithPartialFaults = (
   return fault === "leave unprocessed" ? withUnprocessedKeys(input as never, send as never) : send();
 };
 
-/** Injects faults into the clients of a runtime. They occur only in runs that `during` starts. */
-export const injectFaults = (base: TestRuntime) => {
+/** A runtime whose clients' requests have faults, in runs that `during` starts. */
+export const createFaultyRuntime = (base: TestRuntime) => {
   const runs = new AsyncLocalStorage<FaultyRun>();
   const clock: Clock = () => (runs.getStore()?.clock ?? base.clock)();
-  const deep = new WeakMap<object, RequestFault>();
 
   for (const client of [base.dynamodb, base.s3, base.sqs]) {
     const stack = client.middlewareStack as typeof base.s3.middlewareStack;
@@ -148,7 +152,6 @@ export const injectFaults = (base: TestRuntime) => {
         if (fault === "stall before") await run.stop("stall");
         const error = errorBefore(fault, command);
         if (error) throw error;
-        if (fault.startsWith("deep")) deep.set(context, fault);
         const response = await sendWithPartialFaults(run, fault, command, parameters.input, () => next(parameters));
         if (command === "SendMessageCommand") {
           run.onMessages([(parameters.input as unknown as { MessageBody: string }).MessageBody]);
@@ -157,6 +160,7 @@ export const injectFaults = (base: TestRuntime) => {
           const { Entries } = parameters.input as unknown as { Entries: { MessageBody: string }[] };
           run.onMessages(Entries.map(({ MessageBody }) => MessageBody));
         }
+        if (fault === "slow") run.pass?.();
         if (fault === "kill after") await run.stop("kill");
         if (fault === "stall after") await run.stop("stall");
         if (fault === "lose response") throw errorOf("TimeoutError");
@@ -164,18 +168,7 @@ export const injectFaults = (base: TestRuntime) => {
       },
       { step: "initialize", name: "faults" },
     );
-    stack.add(
-      (next, context) => async (parameters) => {
-        const fault = deep.get(context);
-        deep.delete(context);
-        if (fault === "deep throttle") throw errorOf("ThrottlingException");
-        const response = await next(parameters);
-        if (fault === "deep lose response") throw errorOf("TimeoutError");
-        return response;
-      },
-      // After the whole response was read: in a later step its body would stay open.
-      { step: "deserialize", priority: "high", name: "deepFaults" },
-    );
+    injectFaults(client, (command, input) => runs.getStore()?.attemptFault?.(command, input) ?? "none");
   }
   return {
     runtime: { ...base, clock } satisfies TestRuntime,

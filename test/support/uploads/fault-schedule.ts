@@ -2,8 +2,10 @@ import { expect } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { type Counters, type JobKey, LEASE_MS, sumOf, toRowCounters } from "../../../lib/uploads/job/upload-record.ts";
+import { isDamagedResponse } from "../damaged-responses.ts";
+import type { Fault } from "../faults.ts";
 import { createTestRuntime } from "../runtime.ts";
-import { type FaultyRun, injectFaults, type StatementFault } from "./fault-injection.ts";
+import { createFaultyRuntime, type FaultyRun, type StatementFault } from "./fault-injection.ts";
 import { splitMessage } from "./upload-harness.ts";
 import { contentOf, createClient, prepareOrganization } from "./client.ts";
 import type { TestFile } from "./test-file.ts";
@@ -15,14 +17,14 @@ const HAND_OVER_AFTER_MS = 60_000;
 const STEPS_MAX = 3000;
 
 /** Numbers of all faults in this process, by kind. */
-export const tally = { kills: 0, stalls: 0, requests: 0, statements: 0, repeated: 0, unacknowledged: 0 };
+export const tally = { kills: 0, stalls: 0, requests: 0, damaged: 0, statements: 0, repeated: 0, unacknowledged: 0 };
 /** Number of all faults in this process. */
 export const faultsSoFar = (): number => Object.values(tally).reduce((sum, count) => sum + count, 0);
 
 /** Creates a separate deployment, so that its sweep finds only its own jobs. Faults occur only in its workers' runs. */
 export const createDeployment = async () => {
   const base = await createTestRuntime();
-  const { runtime, during } = injectFaults(base);
+  const { runtime, during } = createFaultyRuntime(base);
   return { base, during, workers: createWorkers(runtime) };
 };
 /** Resources and workers for upload jobs. */
@@ -76,6 +78,8 @@ export interface FaultSchedule {
   readonly statementFault: () => StatementFault;
   /** How far the clock of the next worker is off, in milliseconds. @default 0 */
   readonly clockOff?: () => number;
+  /** Called for each delivery. @returns what chooses the faults of its requests' attempts */
+  readonly attemptFaults: () => (command: string) => Fault;
   /** Whether messages are delivered in random order, simultaneously and twice, without acknowledgement, and late. */
   readonly disorder: boolean;
 }
@@ -118,9 +122,15 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     const stopped = Promise.withResolvers<boolean>();
     const killed = Promise.withResolvers<void>();
     const off = schedule.clockOff?.() ?? 0;
+    const attemptFault = schedule.attemptFaults();
     const run: FaultyRun = {
       ...faultFree,
       clock: () => clock() + off,
+      attemptFault: (command) => {
+        const fault = failures >= 3 || !hasFaults ? "none" : attemptFault(command);
+        if (fault !== "none") tally[isDamagedResponse(fault) ? "damaged" : "requests"]++;
+        return fault;
+      },
       faultOf: (command, input) => {
         const fault = failures >= 3 || !hasFaults ? "none" : schedule.faultOf(command, input);
         if (fault !== "none" && !fault.startsWith("kill") && !fault.startsWith("stall")) tally.requests++;
