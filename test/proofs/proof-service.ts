@@ -6,6 +6,7 @@ import { NotFoundError } from "../../lib/errors.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { queueWorker } from "../../lib/queue/queue-worker.ts";
 import { createSendAgain } from "../../lib/queue/send-again.ts";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createHandlers, type RouteName } from "../support/handlers.ts";
@@ -15,7 +16,7 @@ import { apiEvent, type ApiRequest, createTestOrganization } from "../support/or
 import { createTestRuntime } from "../support/runtime.ts";
 import { createFaultyRuntime, type FaultyRun } from "../support/uploads/fault-injection.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createWorkers } from "../support/uploads/upload-workers.ts";
+import { createWorkers, type WindowSizes } from "../support/uploads/upload-workers.ts";
 
 /** A response with its body as a caller reads it. */
 export interface ProofResponse {
@@ -38,17 +39,16 @@ export const createProofService = async () => {
 
   const startFunctions = async () => {
     const workers = createWorkers(runtime);
-    const sendAgain = createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL);
     return {
       handlers: await createHandlers(runtime),
       workers,
-      queueWorker: queueWorker(runtime, workers.handle, sendAgain),
       failDead: createFailDeadUpload(runtime),
       recordQaScore: createRecordQaScore(runtime),
       recordConversation: createRecordConversation(runtime),
     };
   };
   let functions = await startFunctions();
+  const sendAgain = createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL);
 
   /** Without faults; it only sees the messages. */
   const listening = (onMessages: FaultyRun["onMessages"]): FaultyRun => ({
@@ -88,11 +88,24 @@ export const createProofService = async () => {
         await during(run, () => functions.workers.handle(message, clock() + WORKER_MS));
       }
     },
-    /** Delivers a message of a queue, or of the dead letters. @returns whether it was handled */
-    deliver: async (body: string, to: "workers" | "dead letters" = "workers"): Promise<boolean> => {
-      const worker = to === "workers" ? functions.queueWorker : functions.failDead;
+    /**
+     * Delivers a message of a queue, or of the dead letters.
+     * @param sizes where this delivery cuts windows
+     * @returns whether it was handled
+     */
+    deliver: async (body: string, to: "workers" | "dead letters", sizes?: WindowSizes): Promise<boolean> => {
+      const { handle } = sizes ? createWorkers(runtime, sizes) : functions.workers;
+      const worker = to === "workers" ? queueWorker(runtime, handle, sendAgain) : functions.failDead;
       const { batchItemFailures } = await worker(sqsEvent(body), lambdaContext(WORKER_MS));
       return batchItemFailures.length === 0;
+    },
+    /** Writes the file of a job to the bucket, as S3 does with a posted form. */
+    postFile: (job: JobKey, text: string): Promise<void> =>
+      functions.workers.objects.write(objectKeys.source(job), Buffer.from(text), "text/csv"),
+    /** How often a job and its parts were claimed in a row without progress, at most. */
+    stallsOf: async (job: JobKey): Promise<number> => {
+      const snapshot = await functions.workers.store.read(job);
+      return Math.max(0, snapshot?.job.stalls ?? 0, ...(snapshot?.parts ?? []).map(({ stalls }) => stalls));
     },
     /** Checks all open jobs that are due. */
     sweep: async (): Promise<void> => {

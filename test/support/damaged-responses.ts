@@ -83,9 +83,7 @@ export const damage = async (
 ): Promise<WireResponse> => {
   const [name, ...rest] = kind.split(" ");
   const isSent = rest.at(-1) !== "before";
-  const response = isSent
-    ? await send()
-    : whole(500, {}, isXml ? SERVER_FAULT.xml : SERVER_FAULT.json);
+  const response = isSent ? await send() : whole(500, {}, isXml ? SERVER_FAULT.xml : SERVER_FAULT.json);
   const { statusCode, headers } = response;
   // The connection stays open for other requests only if the body was read.
   const body = await buffer(response.body);

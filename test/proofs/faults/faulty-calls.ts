@@ -19,6 +19,8 @@ const RATES: readonly (readonly [RequestFault, number])[] = [
 const ATTEMPT_RATES = { throttled: 0.06, "lost response": 0.06, damaged: 0.1, outage: 0.01 } as const;
 const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
 const STATEMENT_FAULT_RATE = 0.35;
+/** Time of a slow write. */
+const SLOW_MS = { least: 2000, most: 15_000 } as const;
 /** Longer than any deadline of a function: a call that goes on after it must not write any more. */
 const FROZEN_MS = 60_000;
 
@@ -40,6 +42,8 @@ export interface FaultyCalls {
       readonly mayFail: boolean;
       /** Whether the call may be killed or frozen. @default true */
       readonly mayStop?: boolean;
+      /** Whether writes take so long that a lease ends after a few, and have no other faults. @default false */
+      readonly isSlow?: boolean;
       /** Called with the bodies of messages that were sent to a queue. */
       readonly onMessages?: FaultyRun["onMessages"];
     },
@@ -49,6 +53,8 @@ export interface FaultyCalls {
    * @returns whether there were any
    */
   readonly thaw: () => Promise<boolean>;
+  /** Number of HeadObject requests so far. */
+  readonly heads: () => number;
   /** Number of faults so far, and of those that are damaged responses. */
   readonly count: () => { readonly faults: number; readonly damaged: number };
 }
@@ -59,6 +65,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   const { LIMITS_TABLE } = runtime.environment;
   let faults = 0;
   let damaged = 0;
+  let heads = 0;
   /** Calls that can go on. Requests of one call that were sent at the same time may each have been stopped. */
   const frozen: { readonly resume: () => void; readonly isOver: Promise<unknown> }[] = [];
 
@@ -72,28 +79,34 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   };
 
   return {
-    call: async (work, { mayFail, mayStop = true, onMessages = () => undefined }) => {
+    call: async (work, { mayFail, mayStop = true, isSlow = false, onMessages = () => undefined }) => {
       let isOver = !mayFail;
       const stopped = Promise.withResolvers<typeof NO_RESPONSE>();
       const killed = Promise.withResolvers<void>();
       const chooseAttemptFault = createAttemptFaults(random, ATTEMPT_RATES);
       const run: FaultyRun = {
         clock,
+        pass: () => clock.advance(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least)),
         attemptFault: (command, input) => {
-          const fault = isOver || input["TableName"] === LIMITS_TABLE ? "none" : chooseAttemptFault(command);
+          const fault = isOver || isSlow || input["TableName"] === LIMITS_TABLE ? "none" : chooseAttemptFault(command);
           if (fault !== "none") faults += 1;
           if (isDamagedResponse(fault)) damaged += 1;
           return fault;
         },
         faultOf: (command, input) => {
+          if (command === "HeadObjectCommand") heads += 1;
+          if (isSlow && isWrite(command)) {
+            faults += 1;
+            return "slow";
+          }
           // If the limiter's record is throttled, it refuses all calls for some seconds, as it should.
-          const chosen = isOver || input["TableName"] === LIMITS_TABLE ? "none" : chooseFault(command);
+          const chosen = isOver || isSlow || input["TableName"] === LIMITS_TABLE ? "none" : chooseFault(command);
           const fault = mayStop || !STOPS.has(chosen) ? chosen : "none";
           if (fault !== "none") faults += 1;
           return fault;
         },
         statementFault: () => {
-          if (isOver || random() >= STATEMENT_FAULT_RATE) return "none";
+          if (isOver || isSlow || random() >= STATEMENT_FAULT_RATE) return "none";
           faults += 1;
           return random() < 0.5 ? "throttle" : "lose response";
         },
@@ -123,6 +136,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
       await Promise.all(resumed.map(({ isOver }) => isOver));
       return true;
     },
+    heads: () => heads,
     count: () => ({ faults, damaged }),
   };
 };

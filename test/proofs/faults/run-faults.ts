@@ -50,7 +50,9 @@ export const runFaults = async (
         async () => runUploadCalls(service, await service.createOrganization(), faulty, seed, report),
       ];
       for (const part of parts) {
-        await part().catch((error: unknown) => report("lost", { thrown: error instanceof Error ? error.stack : error }));
+        await part().catch((error: unknown) =>
+          report("lost", { thrown: error instanceof Error ? error.stack : error }),
+        );
       }
       const count = faulty.count();
       faults += count.faults;

@@ -3,24 +3,19 @@ import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
-import { multipart } from "../../support/uploads/multipart.ts";
 import { s3Event } from "../../support/uploads/upload-harness.ts";
-import { type ItemInput, type ModelItem, applyInput } from "../model/reference-item.ts";
+import { randomSizes } from "../../support/uploads/upload-workers.ts";
+import { type ModelItem, applyInput } from "../model/reference-item.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import type { ApiRequest } from "../../support/organization.ts";
 import type { Caller, ProofResponse, ProofService } from "../proof-service.ts";
 import { type FaultyCalls, NO_RESPONSE } from "./faulty-calls.ts";
 import type { FindingKind } from "./findings.ts";
-import {
-  type Content,
-  contentOf,
-  DELETED,
-  expectedOf,
-  FILE_KINDS,
-  makeUploadFile,
-  PATCHED,
-  RESTORED,
-} from "./upload-file.ts";
+import { createMinutes } from "./minutes.ts";
+import { createUploadClient } from "./upload-client.ts";
+import { type Content, contentIn, contentOf, expectedOf, FILE_KINDS, makeUploadFile } from "./upload-file.ts";
+import { dataOf, ENDED, type Job, NO_JOB, requestUpload, ROW_COUNTERS } from "./upload-request.ts";
+import { createWatch } from "./upload-watch.ts";
 
 /** From this attempt on a call has no faults. */
 const CALM_AFTER_ATTEMPTS = 4;
@@ -32,28 +27,16 @@ const STOPPED_DELIVERIES_MAX = 3;
 const STEPS_MAX = 2000;
 /** Step at which a job is cancelled or gets a dead letter, at most. */
 const INTERRUPTED_BEFORE_STEP = 12;
-const ENDED = ["completed", "failed", "cancelled"];
-const COUNTERS = [
-  "succeeded_rows",
-  "failed_rows",
-  "created_rows",
-  "updated_rows",
-  "unchanged_rows",
-  "restored_rows",
-] as const;
-
-type Job = Readonly<Record<(typeof COUNTERS)[number] | "total_rows", number>> & {
-  readonly id: string;
-  readonly status: string;
-};
-/** What a client knows of a job that it could not read. */
-const NO_JOB = { id: "", status: "unknown", ...Object.fromEntries([...COUNTERS, "total_rows"].map((name) => [name, 0])) } as Job;
-const dataOf = ({ body }: ProofResponse): unknown => (body as { readonly data?: unknown }).data;
+/** Time until SQS delivers a message again whose worker was stopped: that of the queues in the template. */
+const VISIBILITY_MS = 12 * 60_000;
+/** Items that are read at the same time. */
+const READ_AT_ONCE = 16;
 
 /**
  * Uploads a file of one organization and runs its job to the end: messages come twice, late, out of order, at the same
- * time or not at all; workers are killed or frozen. Meanwhile a client polls the job, changes two of its items and
- * sometimes cancels it. Compares job, items and list of failed rows with what the file says.
+ * time or not at all; workers are killed or frozen, and each cuts windows elsewhere. Meanwhile a client polls the job,
+ * changes its items and sometimes cancels it. The sweep runs each minute of the clock. Compares job, items and list of
+ * failed rows with what the file says.
  */
 export const runUploadCalls = async (
   service: ProofService,
@@ -63,13 +46,18 @@ export const runUploadCalls = async (
   report: (kind: FindingKind, details: unknown) => void,
 ): Promise<void> => {
   const { id: organization } = caller.organization;
+  const { clock } = service;
   const random = randomFrom(seed);
-  // Any three seeds in a row have every kind of file, and any four a dry run.
+  // Any three seeds in a row have every kind of file, any four a dry run, any five two forms, any seven a slow job.
   const isDryRun = seed % 4 === 3;
-  const end = isDryRun || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
-  const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete");
+  const isForm = seed % 5 < 2;
+  const isSlow = seed % 7 === 2;
+  const end = isDryRun || isSlow || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
+  const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete", isSlow);
   const interruptedAt = Math.floor(random() * INTERRUPTED_BEFORE_STEP);
   const queue: string[] = [];
+  /** Messages that come later, and when. */
+  const late: { readonly body: string; readonly at: number }[] = [];
   const onMessages = (bodies: readonly string[]): void => {
     queue.push(...bodies);
   };
@@ -77,36 +65,44 @@ export const runUploadCalls = async (
   /** Calls until there is an answer. */
   const call = async (route: RouteName, request: ApiRequest): Promise<ProofResponse> => {
     for (let attempt = 1; ; attempt++) {
-      service.clock.advance(1000);
+      clock.advance(1000);
       const mayFail = attempt < CALM_AFTER_ATTEMPTS;
       const response = await faulty.call(() => service.call(route, caller, request), { mayFail, onMessages });
       if (response !== NO_RESPONSE && (mayFail ? response.status !== 503 : true)) return response;
     }
   };
   const callItem = (route: RouteName, externalId: string, body?: unknown): Promise<ProofResponse> =>
-    call(route, { params: { id: workItemId(organization, externalId) }, body });
+    call(route, {
+      ...(route !== "applyWorkItemBatch" && { params: { id: workItemId(organization, externalId) } }),
+      body,
+    });
 
-  const applied = new Map<string, ModelItem>();
-  const applyBefore = async (input: ItemInput): Promise<void> => {
-    await service.call("applyWorkItemBatch", caller, { body: { work_items: [input] } });
+  /** The items that are there before the upload. */
+  const before = new Map<string, ModelItem>();
+  const existing = file.singles.filter(({ kind }) => kind !== "new");
+  for (const { input, kind } of existing) {
+    const { events: _events, ...fields } = input;
+    await service.call("applyWorkItemBatch", caller, { body: { work_items: [fields] } });
     const params = { id: workItemId(organization, input.external_id) };
-    await service.call("deleteWorkItem", caller, { params });
-    applied.set(input.external_id, { ...applyInput(undefined, input, "").item, deleted: true });
-  };
-  await applyBefore({ external_id: RESTORED, agent_name: "Ann" });
-  const expected = expectedOf(organization, file, [...applied.values()]);
+    if (kind === "gone") await service.call("deleteWorkItem", caller, { params });
+    const { item } = applyInput(undefined, fields, "");
+    before.set(input.external_id, { ...item, deleted: kind === "gone" });
+  }
+  const expected = expectedOf(organization, file, [...before.values()]);
 
-  const request = multipart(file.text, { ...(file.mapping && { mapping: file.mapping }), dry_run: String(isDryRun) });
-  const headers = { ...request.headers, "idempotency-key": "the upload" };
-  const posted = await call("uploadWorkItems", { ...request, headers });
-  if (posted.status !== 202) {
+  const client = createUploadClient(
+    { organization, random, callItem, report: (details) => report("wrong label", details) },
+    file,
+    expected.items,
+  );
+
+  const { posted, id } = await requestUpload(call, file, { isDryRun, isForm });
+  if (id === undefined) {
     report("wrong label", { posted });
     return;
   }
-  const { id } = dataOf(posted) as Job;
   const params = { id };
   const job = { organization, id };
-  for (const chance of [0.8, 0.3]) if (random() < chance) queue.push(JSON.stringify(s3Event(job)));
 
   let seen: Job | undefined;
   /** Checks that the counters never decrease, never pass the total, and stay once the job has ended. */
@@ -117,29 +113,36 @@ export const runUploadCalls = async (
       return seen ?? NO_JOB;
     }
     const now = dataOf(response) as Job;
-    const before = seen;
-    if (before) {
-      if (COUNTERS.some((name) => now[name] < before[name])) report("undone", { before, now });
-      if (ENDED.includes(before.status) && !isDeepStrictEqual(now, before)) report("undone", { before, now });
+    const last = seen;
+    if (last) {
+      if (ROW_COUNTERS.some((name) => now[name] < last[name])) report("undone", { last, now });
+      if (ENDED.includes(last.status) && !isDeepStrictEqual(now, last)) report("undone", { last, now });
     }
     if (now.succeeded_rows + now.failed_rows > now.total_rows) report("duplicated", { now });
     seen = now;
     return now;
   };
 
-  const changes = new Map<string, Content | undefined>();
-  /** A client changes two items once they are there. What it was told must stay. */
-  const changeItems = async (): Promise<void> => {
-    for (const name of [PATCHED, DELETED].filter((each) => !changes.has(each))) {
-      const found = await callItem("getWorkItem", name);
-      if (found.status !== 200) continue;
-      const change = { work_item: { type: "changed by a client" } };
-      const response =
-        name === PATCHED ? await callItem("updateWorkItem", name, change) : await callItem("deleteWorkItem", name);
-      if (response.status !== 200) report("wrong label", { name, response });
-      changes.set(name, name === PATCHED ? { type: "changed by a client" } : undefined);
-    }
+  let step = 0;
+  let isCalm = false;
+  const sweep = async (): Promise<void> => {
+    // A sweep that fails is followed by the next one.
+    const mayFail = !isCalm && !isSlow && step % 4 !== 0;
+    await faulty.call(() => service.sweep(), { mayFail, onMessages }).catch(() => undefined);
   };
+  const minutes = createMinutes(clock, sweep);
+  const watch = createWatch({ clock, faulty, isForm, stallsOf: () => service.stallsOf(job), report });
+
+  if (isForm) {
+    isCalm = true;
+    await minutes.pass(Math.floor(random() * 14 * 60_000));
+    await service.postFile(job, file.text);
+    isCalm = false;
+    watch.onPosted();
+  }
+  // S3's events come twice, late or not at all.
+  for (const chance of [0.5, 0.3]) if (random() < chance) queue.push(JSON.stringify(s3Event(job)));
+  if (random() < 0.3) late.push({ body: JSON.stringify(s3Event(job)), at: clock() + random() * 20 * 60_000 });
 
   /** Deliveries by message that failed, and of those that were stopped, since it was last handled. */
   const failures = new Map<string, { readonly failed: number; readonly stopped: number }>();
@@ -147,9 +150,11 @@ export const runUploadCalls = async (
     const name = /"part":\d+/.exec(body)?.[0] ?? "split";
     const { failed, stopped } = failures.get(name) ?? { failed: 0, stopped: 0 };
     const sent: string[] = [];
-    const isHandled = await faulty.call(() => service.deliver(body, to), {
+    const sizes = randomSizes(random);
+    const isHandled = await faulty.call(() => service.deliver(body, to, sizes), {
       mayFail: failed < FAILED_DELIVERIES_MAX,
       mayStop: stopped < STOPPED_DELIVERIES_MAX,
+      isSlow,
       onMessages: (bodies) => {
         sent.push(...bodies);
         onMessages(bodies);
@@ -158,14 +163,15 @@ export const runUploadCalls = async (
     // A message that waits for the store is sent again as it was.
     if (isHandled === true && !sent.includes(body)) failures.delete(name);
     else failures.set(name, { failed: failed + 1, stopped: stopped + (isHandled === NO_RESPONSE ? 1 : 0) });
+    if (isHandled === NO_RESPONSE && random() < 0.5) late.push({ body, at: clock() + VISIBILITY_MS });
     // SQS delivers some messages again although they were handled.
-    if (isHandled !== true || random() < 0.1) queue.push(body);
+    else if (isHandled !== true || (!isSlow && random() < 0.1)) queue.push(body);
   };
   const take = (): string => queue.splice(Math.floor(random() * queue.length), 1)[0]!;
 
   const cancel = async (): Promise<void> => {
     // The endpoint waits for running workers by the clock.
-    const ticking = setInterval(() => service.clock.advance(1000), 50);
+    const ticking = setInterval(() => clock.advance(1000), 50);
     const response = await call("cancelWorkItemUpload", { params });
     clearInterval(ticking);
     if (
@@ -180,53 +186,76 @@ export const runUploadCalls = async (
     if (end === "cancel") await cancel();
     else if (end === "dead letter" && queue.length > 0) await deliver(take(), "dead letters");
   };
+  const receiveLate = (): void => {
+    for (const message of late.filter(({ at }) => at <= clock())) {
+      late.splice(late.indexOf(message), 1);
+      queue.push(message.body);
+    }
+  };
 
-  let step = 0;
   const run = async (): Promise<void> => {
     for (; ; step++) {
       if (step > STEPS_MAX) return report("lost", { "does not end": seen });
       if (step === interruptedAt) await interrupt();
-      const { status } = await poll();
-      await changeItems();
-      if (ENDED.includes(status) && queue.length === 0) return;
-      if (queue.length === 0 || random() < 0.05) {
-        service.clock.advance(2 * LEASE_MS);
-        // A sweep that fails is followed by the next one.
-        await faulty.call(() => service.sweep(), { mayFail: step % 4 !== 0, onMessages }).catch(() => undefined);
-        if (queue.length === 0) service.clock.advance(2 * LEASE_MS);
-      }
-      if (random() < 0.2) service.clock.advance(Math.floor(random() * 2 * LEASE_MS));
+      const now = await poll();
+      if (!isDryRun) await client.change();
+      await minutes.catchUp();
+      const hasEnded = ENDED.includes(now.status);
+      if (hasEnded) queue.push(...late.splice(0).map(({ body }) => body));
+      if (hasEnded && queue.length === 0) return;
+      receiveLate();
+      if (!hasEnded) await watch.look(now, queue.length > 0);
+      if (!hasEnded && isSlow && watch.hasStopped()) return report("lost", { "saves nothing and does not end": now });
+      // Without a message only the sweep can go on with the job.
+      isCalm = queue.length === 0;
+      if (queue.length === 0) await minutes.pass(LEASE_MS);
+      isCalm = false;
+      if (!isSlow && random() < 0.2) await minutes.pass(Math.floor(random() * 2 * LEASE_MS));
       if (random() < 0.1) await faulty.thaw();
-      const count = Math.min(queue.length, 1 + Math.floor(random() * 4));
+      const count = Math.min(queue.length, isSlow ? 1 : 1 + Math.floor(random() * 4));
       await Promise.all(Array.from({ length: count }, () => deliver(take(), "workers")));
     }
   };
 
+  const contentNow = async (name: string): Promise<Content | undefined> => {
+    const response = await service.call("getWorkItem", caller, { params: { id: workItemId(organization, name) } });
+    return response.status === 200 ? contentOf(dataOf(response) as Content) : undefined;
+  };
+  /** What an item must be: as the client has left it, or as the file has made it. */
+  const rightFor = (name: string): Content | undefined => {
+    const state = client.states.get(name) ?? (isDryRun ? before.get(name) : expected.items.get(name));
+    return state === undefined || state.deleted ? undefined : contentIn(organization, state);
+  };
   /** Compares the job and its items with the file. */
   const check = async (otherwise: FindingKind): Promise<void> => {
     const now = await poll();
     const isComplete = now.status === "completed";
-    if (end === "complete" && !isComplete) report("lost", { end, now });
+    if (end === "complete" && !isComplete && !(isSlow && watch.mayFail(now))) report("lost", { end, now });
     const counters = Object.fromEntries(Object.keys(expected.counters).map((name) => [name, now[name as keyof Job]]));
     if (isComplete && !isDeepStrictEqual(counters, expected.counters)) {
       report("wrong label", { counters, expected: expected.counters });
     }
     let found = 0;
-    for (const [name, content] of expected.content) {
-      const response = await service.call("getWorkItem", caller, { params: { id: workItemId(organization, name) } });
-      const isDeleted = changes.has(name) && changes.get(name) === undefined;
-      const right = isDeleted || isDryRun ? undefined : { ...content, ...changes.get(name) };
-      const actual = response.status === 200 ? contentOf(dataOf(response) as Content) : undefined;
-      // Of the rows that were not counted when the job was stopped, some are applied, or only their items are.
-      const isLeft = !isComplete && (actual === undefined || isDeepStrictEqual(actual, { ...right, events: {} }));
-      if (isDeepStrictEqual(actual, right)) found += 1;
-      else if (!isLeft) report(otherwise, { name, actual, expected: right });
+    const names = [...expected.items.keys()];
+    while (names.length > 0) {
+      const some = names.splice(0, READ_AT_ONCE);
+      const contents = await Promise.all(some.map(contentNow));
+      for (const [index, name] of some.entries()) {
+        const actual = contents[index];
+        const right = rightFor(name);
+        // Of the rows that were not counted when the job was stopped, some are applied, or only their items are.
+        const isLeft = !isComplete && (actual === undefined || isDeepStrictEqual(actual, { ...right, events: {} }));
+        if (isDeepStrictEqual(actual, right)) found += 1;
+        else if (!isLeft) report(otherwise, { name, actual, expected: right });
+      }
     }
     if (!isComplete && found < now.succeeded_rows) report("lost", { found, now });
     const results = await call("getWorkItemUploadResults", { params });
     if (results.status !== 200) report("wrong label", { results });
     const { rows } = dataOf(await call("getWorkItemUploadFailedRows", { params })) as { readonly rows: number };
-    const lines = (await service.readObject(objectKeys.report(job)))?.trimEnd().split(/\n(?=(?:often|once)-)/) ?? [""];
+    const lines = (await service.readObject(objectKeys.report(job)))
+      ?.trimEnd()
+      .split(/\n(?=(?:often|once|new|gone|kept)-)/) ?? [""];
     const failed = lines.slice(1).map((line) => line.slice(0, line.indexOf(",")));
     if (rows !== now.failed_rows || failed.length !== rows) report("wrong label", { rows, failed, now });
     if (isComplete && !isDeepStrictEqual(failed, expected.failed))

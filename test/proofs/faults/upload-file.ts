@@ -1,11 +1,12 @@
 import { workItemId } from "../../../lib/identity.ts";
 import { applyInput, type EventInput, type ItemInput, type ModelItem, showItem } from "../model/reference-item.ts";
 
-/** External ids of two rows whose items a client changes as soon as they are applied. */
-export const PATCHED = "patched";
-export const DELETED = "deleted";
-/** External id of a row whose item was deleted before the upload. */
-export const RESTORED = "restored";
+/**
+ * Kinds of rows whose item has no other row. `new`: a row creates it; `gone`: it was deleted before the upload, so that
+ * the row restores it; `kept`: it exists as in the row, so that only the row's event is new.
+ */
+const SINGLE_KINDS = ["new", "gone", "kept"] as const;
+const SINGLES_OF_A_KIND = 6;
 
 /** A row of a file, and whether it is valid. */
 interface UploadRow {
@@ -19,6 +20,8 @@ export interface UploadFile {
   readonly text: string;
   readonly mapping: object | undefined;
   readonly rows: readonly UploadRow[];
+  /** Rows whose items have no other row; a client may change them. */
+  readonly singles: readonly (UploadRow & { readonly kind: (typeof SINGLE_KINDS)[number] })[];
 }
 
 const MAPPING = {
@@ -34,29 +37,46 @@ const EVENTS = { event: { external_id: { column: "Event" }, content: { column: "
 /** Kinds of files: without a mapping, with one, and with one that makes events of rows. */
 export const FILE_KINDS = ["plain", "mapped", "with events"] as const;
 
+/** Some files are larger than a window or a group of items by default. */
+const rowsOf = (random: () => number): number =>
+  random() < 0.2 ? 300 + Math.floor(random() * 1200) : 60 + Math.floor(random() * 220);
+
+/** Places in a file for the rows of items that have no other row: anywhere. */
+const placeSingles = (random: () => number, rows: number) => {
+  const places = new Map<number, (typeof SINGLE_KINDS)[number]>();
+  for (const kind of SINGLE_KINDS) {
+    for (let count = 0; count < SINGLES_OF_A_KIND; count++) places.set(Math.floor(random() * rows), kind);
+  }
+  return places;
+};
+
 /**
- * Makes a file with invalid rows.
- * @param isRepeating whether some external_ids occur in many rows
+ * Makes a file. Half of the files have no invalid row, and all their other items are new.
+ * @param isRepeating whether some external_ids may occur in many rows
+ * @param isSmall whether it has few rows, because each takes long
  */
 export const makeUploadFile = (
   random: () => number,
   kind: (typeof FILE_KINDS)[number],
   isRepeating: boolean,
+  isSmall = false,
 ): UploadFile => {
-  const count = 150 + Math.floor(random() * 200);
-  const special = new Map([
-    [3, PATCHED],
-    [5, DELETED],
-    [7, RESTORED],
-  ]);
+  const count = isSmall ? 60 : rowsOf(random);
+  const places = placeSingles(random, count);
+  const isAllNew = random() < 0.5;
   const rows = Array.from({ length: count }, (_, number): UploadRow => {
-    const name = special.get(number);
-    const isRepeated = isRepeating && random() < 0.4;
-    const external_id = name ?? (isRepeated ? `often-${Math.floor(random() * 12)}` : `once-${number}`);
+    const single = places.get(number);
+    const isRepeated = isRepeating && !isAllNew && random() < 0.4;
+    const external_id =
+      single !== undefined
+        ? `${single}-${number}`
+        : isRepeated
+          ? `often-${Math.floor(random() * 12)}`
+          : `once-${number}`;
     const event: EventInput = { external_id: `e${number % 3}`, content: `line 1\nline ${number}` };
     return {
       number,
-      isValid: name !== undefined || random() > 0.06,
+      isValid: single !== undefined || isAllNew || random() > 0.06,
       input: {
         external_id,
         type: `kind "${number % 7}"`,
@@ -81,6 +101,10 @@ export const makeUploadFile = (
     text: `${[header, ...lines].join("\n")}\n`,
     mapping: kind === "plain" ? undefined : { ...MAPPING, ...(kind === "with events" && EVENTS) },
     rows,
+    singles: rows.flatMap((row) => {
+      const single = places.get(row.number);
+      return single === undefined ? [] : [{ ...row, kind: single }];
+    }),
   };
 };
 
@@ -96,6 +120,13 @@ export const contentOf = (data: Content): Content => {
   return { ...content, events: Object.fromEntries(shown) };
 };
 
+/** The content of an item in the model. */
+export const contentIn = (organization: string, item: ModelItem): Content => {
+  const events = Object.values(item.events).map((event) => [event.external_id, event.content] as const);
+  const shown = contentOf(showItem(workItemId(organization, item.external_id), item));
+  return { ...shown, events: Object.fromEntries(events) };
+};
+
 /** What a file does, row by row. */
 export const expectedOf = (organization: string, file: UploadFile, before: readonly ModelItem[]) => {
   const items = new Map(before.map((item) => [item.external_id, item]));
@@ -107,15 +138,13 @@ export const expectedOf = (organization: string, file: UploadFile, before: reado
     counters[`${outcome}_rows`] += 1;
   }
   const failed = file.rows.filter(({ isValid }) => !isValid);
-  const content = [...items].map(([name, item]): [string, Content] => {
-    const events = Object.values(item.events).map((event) => [event.external_id, event.content] as const);
-    const shown = contentOf(showItem(workItemId(organization, name), item));
-    return [name, { ...shown, events: Object.fromEntries(events) }];
-  });
+  const content = [...items].map(([name, item]): [string, Content] => [name, contentIn(organization, item)]);
   return {
     counters: { ...counters, total_rows: file.rows.length, failed_rows: failed.length },
     /** The external_ids of the rows that fail, in their order. */
     failed: failed.map(({ input }) => input.external_id),
     content: new Map(content),
+    /** The items when all rows are applied. */
+    items: items as ReadonlyMap<string, ModelItem>,
   };
 };

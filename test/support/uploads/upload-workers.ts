@@ -21,12 +21,25 @@ import type { TestRuntime } from "../runtime.ts";
 /** Small limits, so that a file of a few hundred rows has several parts, segments, windows and groups of items. */
 const SMALL = {
   split: { segmentBytes: 12_000, partBytes: 8000, largePartBytes: 8000 },
-  window: { rows: 60, bytes: 4096 },
-  itemsAtOnce: 15,
 } as const;
+/** Where a part is cut into windows, and a window into groups of items that are written together. */
+export interface WindowSizes {
+  readonly window: { readonly rows: number; readonly bytes: number };
+  readonly itemsAtOnce: number;
+}
+const SMALL_WINDOWS: WindowSizes = { window: { rows: 60, bytes: 4096 }, itemsAtOnce: 15 };
+const DEFAULT_WINDOWS: WindowSizes = { window: { rows: 1000, bytes: 512 * 1024 }, itemsAtOnce: 100 };
+/** Sizes that cut a file anywhere; a quarter of them are the defaults. */
+export const randomSizes = (random: () => number): WindowSizes =>
+  random() < 0.25
+    ? DEFAULT_WINDOWS
+    : {
+        window: { rows: 5 + Math.floor(random() * 150), bytes: 300 + Math.floor(random() * 10_000) },
+        itemsAtOnce: 1 + Math.floor(random() * 40),
+      };
 
 /** Makes the workers of upload jobs as their functions do, but with small limits. */
-export const createWorkers = (runtime: TestRuntime) => {
+export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
   const { clock } = runtime;
   const access = createAccessStore(runtime);
   const uploads = createUploads(runtime);
@@ -42,9 +55,9 @@ export const createWorkers = (runtime: TestRuntime) => {
     ...shared,
     findOrganization: (id) => access.findOrganization(id),
     findEndedJobs: createFindEndedJobs(runtime),
-    applyRows: createApplyRows(createApplyWorkItems(runtime), clock, SMALL.itemsAtOnce),
+    applyRows: createApplyRows(createApplyWorkItems(runtime), clock, sizes.itemsAtOnce),
     onEnd: () => undefined,
-    limits: SMALL.window,
+    limits: sizes.window,
   });
   return {
     store,
