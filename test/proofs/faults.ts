@@ -10,14 +10,16 @@ const FAULTS = Number(process.env["FAULTS"] ?? 150_000);
 const LANES = Math.min(40, SEEDS);
 const FINDINGS_SHOWN_MAX = 20;
 
+let shown = 0;
 const stop = await startEngines();
 try {
   const { faults, damaged, seeds, findings } = await runFaults({ faults: FAULTS, seeds: SEEDS }, SEED, LANES, (run) => {
+    for (const { kind, seed, details } of run.findings.slice(shown, FINDINGS_SHOWN_MAX)) {
+      console.log(`${kind}, FAULTS_SEED=${seed}: ${details}`);
+    }
+    shown = run.findings.length;
     if (run.seeds % 25 === 0) console.log(`… ${summaryOf(run.faults, run.seeds, run.findings)}`);
   });
-  for (const { kind, seed, details } of findings.slice(0, FINDINGS_SHOWN_MAX)) {
-    console.log(`${kind}, FAULTS_SEED=${seed}: ${details}`);
-  }
   process.exitCode = findings.length === 0 ? 0 : 1;
   console.log(`of ${faults} faults, ${damaged} were damaged responses (HTML, empty, truncated, cut or wrong checksum)`);
   console.log(summaryOf(faults, seeds, findings));

@@ -11,6 +11,20 @@ export const FAULT_RATES = {
   "server fault after": 0.005,
   /** The request is carried out, but the connection ends without a response. */
   "lost response": 0.005,
+  /** A front end answers in HTML, with any status, and the request is not carried out. */
+  html: 0.002,
+  /** The same after the request was carried out. */
+  "html after": 0.002,
+  /** A front end answers without a body, with any status, and the request is not carried out. */
+  empty: 0.001,
+  /** The same after the request was carried out. */
+  "empty after": 0.001,
+  /** The request is carried out, but its response ends too early. */
+  truncated: 0.002,
+  /** The request is carried out, but the connection breaks inside its response. */
+  cut: 0.002,
+  /** S3: a byte of an object changes on its way, or the checksum in the response to a write is another one. */
+  "wrong checksum": 0.001,
   /** The credentials have just expired. */
   expired: 0.001,
   /** The role is not allowed to do it at the moment, as after a change of its policy. */

@@ -1,6 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { sendWire, type WireResponse } from "./damage.ts";
 
 /** A body of DynamoDB's or SQS's JSON protocol. */
 export type JsonBody = Readonly<Record<string, unknown>>;
@@ -20,8 +21,14 @@ export interface JsonRequest {
   readonly forward: (input?: JsonBody, operation?: string) => Promise<JsonResponse>;
 }
 
+/** A response that does not follow the protocol, in place of one that does. */
+export interface DamagedResponse {
+  readonly damage: (response: WireResponse) => WireResponse;
+  readonly response: JsonResponse;
+}
+
 /** Handles a request. "no response" ends the connection without one. */
-export type JsonHandler = (request: JsonRequest) => Promise<JsonResponse | "no response">;
+export type JsonHandler = (request: JsonRequest) => Promise<JsonResponse | DamagedResponse | "no response">;
 
 /** An error in the JSON protocol. */
 export const jsonError = (status: number, type: string, message: string, more: JsonBody = {}): JsonResponse => ({
@@ -84,8 +91,10 @@ export const startJsonProxy = (engineEndpoint: string, handle: JsonHandler): Pro
       });
       if (handled === "no response") response.destroy();
       else {
+        const { status, body } = "damage" in handled ? handled.response : handled;
         const type = message.headers["content-type"] ?? "application/x-amz-json-1.0";
-        response.writeHead(handled.status, { "content-type": type }).end(JSON.stringify(handled.body));
+        const wire = { status, headers: { "content-type": type }, body: Buffer.from(JSON.stringify(body)) };
+        sendWire(response, "damage" in handled ? handled.damage(wire) : wire);
       }
     } catch {
       // The engine has ended, or the client has gone.

@@ -1,5 +1,7 @@
 import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { S3Refusal, toS3Response } from "../s3-response.ts";
+import { damageOf, frontEndResponse, sendWire, type WireResponse } from "./damage.ts";
 import type { Faults } from "./faults.ts";
 import { listen, type Proxy } from "./json-proxy.ts";
 
@@ -10,6 +12,21 @@ const ERRORS = {
   throttled: new S3Refusal(503, "SlowDown", "Please reduce your request rate."),
   "server fault": new S3Refusal(500, "InternalError", "We encountered an internal error. Please try again."),
 } as const;
+
+/** Changes a byte of a whole object, which has a checksum, and the checksum in the response to a write. */
+const checksumDamageOf = (faults: Faults): ((response: WireResponse) => WireResponse) | undefined => {
+  if (!faults.occurs("wrong checksum")) return undefined;
+  return ({ status, headers, body }) => {
+    const names = Object.keys(headers).filter((name) => name.startsWith("x-amz-checksum-"));
+    if (body.length === 0) {
+      return { status, headers: { ...headers, ...Object.fromEntries(names.map((name) => [name, "AAAAAA=="])) }, body };
+    }
+    const damaged = Buffer.from(body);
+    // Without a checksum nothing could tell that the object has changed.
+    if (names.length > 0) damaged[Math.floor(body.length / 2)]! ^= 1;
+    return { status, headers, body: damaged };
+  };
+};
 
 /** Requests for a whole bucket, such as its creation, are not disturbed. */
 const isForObject = ({ url = "/" }: IncomingMessage): boolean => /^\/[^/?]+\/[^?]/.test(url);
@@ -31,8 +48,14 @@ export const startS3FaultsProxy = (engineEndpoint: string, faults: Faults): Prom
     const fail = (): void => void response.destroy();
     const sent = httpRequest({ agent, host, port, method, path, headers }, (received) => {
       const isLost = isForObject(message) && faults.occurs("lost response");
+      const damage = isForObject(message) ? (damageOf(faults) ?? checksumDamageOf(faults)) : undefined;
+      const { statusCode: status = 500 } = received;
       if (isLost) received.resume().once("end", fail);
-      else {
+      else if (damage !== undefined) {
+        const send = (body: Buffer): void =>
+          sendWire(response, damage({ status, headers: received.headers, body }), method === "HEAD");
+        buffer(received).then(send).catch(fail);
+      } else {
         response.writeHead(received.statusCode ?? 500, received.headers);
         received.once("error", fail).pipe(response);
       }
@@ -45,8 +68,10 @@ export const startS3FaultsProxy = (engineEndpoint: string, faults: Faults): Prom
     (message, response) => {
       const names = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
       const fault = isForObject(message) ? names.find((name) => faults.occurs(name)) : undefined;
-      if (fault === undefined) forward(message, response);
-      else refuse(message, response, ERRORS[fault]);
+      const foreign = isForObject(message) ? frontEndResponse(faults, "before") : undefined;
+      if (fault !== undefined) refuse(message, response, ERRORS[fault]);
+      else if (foreign === undefined) forward(message, response);
+      else message.resume().once("close", () => sendWire(response, foreign, message.method === "HEAD"));
     },
     () => agent.destroy(),
   );

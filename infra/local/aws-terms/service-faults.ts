@@ -1,3 +1,4 @@
+import { damageOf, frontEndResponse } from "./damage.ts";
 import type { Faults } from "./faults.ts";
 import { type JsonHandler, jsonError, type JsonRequest, type JsonResponse } from "./json-proxy.ts";
 
@@ -19,7 +20,11 @@ export const withServiceFaults =
     if (faults.occurs("denied")) return DENIED;
     if (faults.occurs("throttled")) return throttled();
     if (faults.occurs("server fault")) return SERVER_FAULT;
+    const foreign = frontEndResponse(faults, "before");
+    if (foreign !== undefined) return { response: SERVER_FAULT, damage: () => foreign };
     const response = await handle(request);
     if (response.status === 200 && faults.occurs("server fault after")) return SERVER_FAULT;
-    return faults.occurs("lost response") ? "no response" : response;
+    if (faults.occurs("lost response")) return "no response";
+    const damage = damageOf(faults);
+    return damage === undefined ? response : { response, damage };
   };

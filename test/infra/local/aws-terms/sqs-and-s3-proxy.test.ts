@@ -97,6 +97,25 @@ describe("SQS on AWS's terms", () => {
     rates["lost response"] = 0;
     expect(bodies(await receive())).toEqual(["lost"]);
   });
+
+  it("answers with bodies that are not JSON, before it has sent and after it", async () => {
+    const rates: Partial<Record<string, number>> = {};
+    const { send, receive } = await start(rates);
+    for (const [fault, isSent] of [
+      ["html", false],
+      ["html after", true],
+      ["truncated", true],
+      ["cut", true],
+    ] as const) {
+      rates[fault] = 1;
+      expect(await nameOf(send(fault)), fault).not.toBe("done");
+      rates[fault] = 0;
+      expect(bodies(await receive()), fault).toEqual(isSent ? [fault] : []);
+    }
+    rates["empty"] = 1;
+    await send("empty").catch(() => undefined);
+    expect(bodies(await receive())).toEqual([]);
+  });
 });
 
 describe("S3 on AWS's terms", () => {
@@ -126,5 +145,25 @@ describe("S3 on AWS's terms", () => {
     }
     await put("calm");
     expect(await read("calm")).toBe("calm");
+
+    for (const fault of ["truncated", "cut", "wrong checksum"]) {
+      rates[fault] = 1;
+      const received = await read("calm").catch((error: Error) => error);
+      expect(received, fault).not.toBe("calm");
+      expect(received instanceof Error, fault).toBe(fault !== "truncated");
+      rates[fault] = 0;
+    }
+    for (const [fault, isStored] of [
+      ["html", false],
+      ["html after", true],
+      ["empty", false],
+      ["empty after", true],
+    ] as const) {
+      rates[fault] = 1;
+      await put(fault).catch(() => undefined);
+      expect(await read("calm").catch(() => undefined), fault).not.toBe("calm");
+      rates[fault] = 0;
+      expect(await read(fault).catch(() => undefined), fault).toBe(isStored ? fault : undefined);
+    }
   });
 });
