@@ -4,7 +4,7 @@ import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
 import { s3Event } from "../../support/uploads/upload-harness.ts";
-import { randomSizes } from "../../support/uploads/upload-workers.ts";
+import { DEFAULT_WINDOWS, randomSizes } from "../../support/uploads/upload-workers.ts";
 import { type ModelItem, applyInput } from "../model/reference-item.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import type { ApiRequest } from "../../support/organization.ts";
@@ -150,7 +150,7 @@ export const runUploadCalls = async (
     const name = /"part":\d+/.exec(body)?.[0] ?? "split";
     const { failed, stopped } = failures.get(name) ?? { failed: 0, stopped: 0 };
     const sent: string[] = [];
-    const sizes = randomSizes(random);
+    const sizes = isSlow ? DEFAULT_WINDOWS : randomSizes(random);
     const isHandled = await faulty.call(() => service.deliver(body, to, sizes), {
       mayFail: failed < FAILED_DELIVERIES_MAX,
       mayStop: stopped < STOPPED_DELIVERIES_MAX,

@@ -8,12 +8,16 @@ import { createUpsertWorkItemEvent } from "../../../lib/work-items/upsert-work-i
 import { eventKeyOf, itemKeyOf, workItemEventFrom, workItemFrom } from "../../../lib/work-items/work-item-record.ts";
 import { createTestOrganization } from "../organization.ts";
 import type { TestRuntime } from "../runtime.ts";
-import { DELETED, EVENT_CHANGED, KEPT, KEPT_TYPE, PATCHED, type TestFile } from "./test-file.ts";
+import { KEPT_TYPE, type TestFile } from "./test-file.ts";
 
 /** Creates an organization as a file expects it. */
-export const prepareOrganization = async (runtime: TestRuntime): Promise<Organization> => {
+export const prepareOrganization = async (
+  runtime: TestRuntime,
+  { singles }: Pick<TestFile, "singles">,
+): Promise<Organization> => {
   const { organization } = await createTestOrganization(runtime);
-  await createCreateWorkItem(runtime)(organization, { external_id: KEPT, type: KEPT_TYPE });
+  const create = createCreateWorkItem(runtime);
+  for (const external_id of singles.kept) await create(organization, { external_id, type: KEPT_TYPE });
   return organization;
 };
 
@@ -49,6 +53,13 @@ export const contentOf = async (
 const PATCH = { type: "patched by a client" };
 const CONTENT = { content: "changed by a client" };
 
+interface Change {
+  /** As in `contentOf`. */
+  readonly name: string;
+  readonly change: object;
+  readonly make: () => Promise<unknown>;
+}
+
 /** A client that changes some items and events of a file as soon as their rows are applied. */
 export const createClient = (runtime: TestRuntime, organization: Organization, file: TestFile) => {
   const update = createUpdateWorkItem(runtime);
@@ -58,29 +69,31 @@ export const createClient = (runtime: TestRuntime, organization: Organization, f
   const options = () => ({ deadline: Date.now() + 20_000 });
 
   const hasEvents = file.events.length > 0;
-  const event = (item: string) => [eventName(item, "e0"), [item, "e0"] as const] as const;
-  const [keptEvent, keptKey] = event(KEPT);
-  const [changedEvent, changedKey] = event(EVENT_CHANGED);
-  /** What is changed, when it is there, and how. */
-  const waiting = new Map([
-    [PATCHED, { name: PATCHED, change: PATCH, make: () => update(organization, idOf(PATCHED), PATCH, options()) }],
-    [DELETED, { name: DELETED, change: { deleted: true }, make: () => remove(organization, idOf(DELETED), options()) }],
-    ...(hasEvents
-      ? ([
-          [keptEvent, { name: KEPT, change: PATCH, make: () => update(organization, idOf(KEPT), PATCH, options()) }],
-          [
-            changedEvent,
-            {
-              name: changedEvent,
-              change: CONTENT,
-              make: () =>
-                upsert(organization, idOf(EVENT_CHANGED), { external_id: "e0", ...CONTENT }, options().deadline),
-            },
-          ],
-        ] as const)
-      : []),
+  const { singles } = file;
+  const patch = (name: string) => ({
+    name,
+    change: PATCH,
+    make: () => update(organization, idOf(name), PATCH, options()),
+  });
+  const deletion = (name: string) => ({
+    name,
+    change: { deleted: true },
+    make: () => remove(organization, idOf(name), options()),
+  });
+  const eventChange = (name: string) => ({
+    name: eventName(name, "e0"),
+    change: CONTENT,
+    make: () => upsert(organization, idOf(name), { external_id: "e0", ...CONTENT }, options().deadline),
+  });
+  /** What is changed, by what must be there before, and how. */
+  const waiting = new Map<string, Change>([
+    ...singles.patched.map((name) => [name, patch(name)] as const),
+    ...singles.deleted.map((name) => [name, deletion(name)] as const),
+    ...(hasEvents ? singles.kept.map((name) => [eventName(name, "e0"), patch(name)] as const) : []),
+    ...(hasEvents ? singles["event changed"].map((name) => [eventName(name, "e0"), eventChange(name)] as const) : []),
   ]);
-  const watched = { externalIds: [PATCHED, DELETED], events: hasEvents ? [keptKey, changedKey] : [] };
+  const events = hasEvents ? [...singles.kept, ...singles["event changed"]].map((name) => [name, "e0"] as const) : [];
+  const watched = { externalIds: [...singles.patched, ...singles.deleted], events };
   const changes = new Map<string, object>();
   return {
     /** What was changed, by the names in `contentOf`. */

@@ -9,7 +9,7 @@ import { createFaultyRuntime, type FaultyRun, type StatementFault } from "./faul
 import { splitMessage } from "./upload-harness.ts";
 import { contentOf, createClient, prepareOrganization } from "./client.ts";
 import type { TestFile } from "./test-file.ts";
-import { createWorkers } from "./upload-workers.ts";
+import { createWorkers, randomSizes } from "./upload-workers.ts";
 
 /** Time of a delivery until its worker must hand over. */
 const HAND_OVER_AFTER_MS = 60_000;
@@ -25,7 +25,7 @@ export const faultsSoFar = (): number => Object.values(tally).reduce((sum, count
 export const createDeployment = async () => {
   const base = await createTestRuntime();
   const { runtime, during } = createFaultyRuntime(base);
-  return { base, during, workers: createWorkers(runtime) };
+  return { base, during, runtime, workers: createWorkers(runtime) };
 };
 /** Resources and workers for upload jobs. */
 export type Deployment = Awaited<ReturnType<typeof createDeployment>>;
@@ -58,7 +58,7 @@ const withoutFaults = (clock: () => number, onMessages: FaultyRun["onMessages"])
 /** Runs a job without faults, and not as a dry run. */
 export const runWithoutFaults = async (deployment: Deployment, file: TestFile) => {
   const { base, during, workers } = deployment;
-  const organization = await prepareOrganization(base);
+  const organization = await prepareOrganization(base, file);
   const job = await workers.upload(organization, { ...file, dryRun: false });
   const queue: string[] = [JSON.stringify(splitMessage(job))];
   const run = withoutFaults(Date.now, (bodies) => queue.push(...bodies));
@@ -94,9 +94,9 @@ interface Message {
  * were resumed. Meanwhile a client polls the job, patches one item and deletes another.
  */
 export const runWithFaults = async (deployment: Deployment, file: TestFile, schedule: FaultSchedule) => {
-  const { base, during, workers } = deployment;
+  const { base, during, runtime, workers } = deployment;
   const { random, disorder } = schedule;
-  const organization = await prepareOrganization(base);
+  const organization = await prepareOrganization(base, file);
   const before = await contentOf(base, organization, file);
   const start = Date.now();
   let elapsed = 0;
@@ -150,7 +150,8 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
         });
       },
     };
-    const work = during(run, () => workers.handle(body, clock() + off + HAND_OVER_AFTER_MS)).then(
+    const { handle } = disorder ? createWorkers(runtime, randomSizes(random)) : workers;
+    const work = during(run, () => handle(body, clock() + off + HAND_OVER_AFTER_MS)).then(
       () => true,
       () => false,
     );

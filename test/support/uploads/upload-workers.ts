@@ -28,7 +28,8 @@ export interface WindowSizes {
   readonly itemsAtOnce: number;
 }
 const SMALL_WINDOWS: WindowSizes = { window: { rows: 60, bytes: 4096 }, itemsAtOnce: 15 };
-const DEFAULT_WINDOWS: WindowSizes = { window: { rows: 1000, bytes: 512 * 1024 }, itemsAtOnce: 100 };
+/** Those of the service. */
+export const DEFAULT_WINDOWS: WindowSizes = { window: { rows: 1000, bytes: 512 * 1024 }, itemsAtOnce: 100 };
 /** Sizes that cut a file anywhere; a quarter of them are the defaults. */
 export const randomSizes = (random: () => number): WindowSizes =>
   random() < 0.25
