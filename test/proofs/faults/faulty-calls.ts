@@ -19,7 +19,7 @@ const RATES: readonly (readonly [RequestFault, number])[] = [
 const ATTEMPT_RATES = { throttled: 0.06, "lost response": 0.06, damaged: 0.1, outage: 0.01 } as const;
 const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
 const STATEMENT_FAULT_RATE = 0.35;
-/** Time of a slow write. */
+/** Time of a slow request. */
 const SLOW_MS = { least: 2000, most: 15_000 } as const;
 /** Longer than any deadline of a function: a call that goes on after it must not write any more. */
 const FROZEN_MS = 60_000;
@@ -42,7 +42,7 @@ export interface FaultyCalls {
       readonly mayFail: boolean;
       /** Whether the call may be killed or frozen. @default true */
       readonly mayStop?: boolean;
-      /** Whether writes take so long that a lease ends after a few, and have no other faults. @default false */
+      /** Whether reads and writes of items take so long that a lease ends after a few, and have no other faults. @default false */
       readonly isSlow?: boolean;
       /** Called with the bodies of messages that were sent to a queue. */
       readonly onMessages?: FaultyRun["onMessages"];
@@ -95,7 +95,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
         },
         faultOf: (command, input) => {
           if (command === "HeadObjectCommand") heads += 1;
-          if (isSlow && isWrite(command)) {
+          if (isSlow && (isWrite(command) || command === "BatchGetCommand" || command === "BatchGetItemCommand")) {
             faults += 1;
             return "slow";
           }

@@ -252,7 +252,9 @@ export const runUploadCalls = async (
     if (!isComplete && found < now.succeeded_rows) report("lost", { found, now });
     const results = await call("getWorkItemUploadResults", { params });
     if (results.status !== 200) report("wrong label", { results });
-    const { rows } = dataOf(await call("getWorkItemUploadFailedRows", { params })) as { readonly rows: number };
+    const list = await call("getWorkItemUploadFailedRows", { params });
+    if (list.status !== 200) return report("wrong label", { list });
+    const { rows } = dataOf(list) as { readonly rows: number };
     const lines = (await service.readObject(objectKeys.report(job)))
       ?.trimEnd()
       .split(/\n(?=(?:often|once|new|gone|kept)-)/) ?? [""];

@@ -61,7 +61,7 @@ export const makeUploadFile = (
   isRepeating: boolean,
   isSmall = false,
 ): UploadFile => {
-  const count = isSmall ? 60 : rowsOf(random);
+  const count = isSmall ? 160 : rowsOf(random);
   const places = placeSingles(random, count);
   const isAllNew = random() < 0.5;
   const rows = Array.from({ length: count }, (_, number): UploadRow => {
