@@ -18,6 +18,7 @@ const RATES: readonly (readonly [RequestFault, number])[] = [
 /** The same for the SDK's attempts. */
 const ATTEMPT_RATES = { throttled: 0.06, "lost response": 0.06, damaged: 0.1, outage: 0.01 } as const;
 const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
+const CHECKPOINT_STOP_RATE = 0.08;
 const STATEMENT_FAULT_RATE = 0.35;
 /** Time of a slow request. */
 const SLOW_MS = { least: 2000, most: 15_000 } as const;
@@ -70,6 +71,9 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   const frozen: { readonly resume: () => void; readonly isOver: Promise<unknown> }[] = [];
 
   const chooseFault = (command: string): RequestFault => {
+    // Checkpoints are interrupted more often than other requests: what they would have saved is done again.
+    if (command === "UpdateItemCommand" && random() < CHECKPOINT_STOP_RATE)
+      return random() < 0.5 ? "kill before" : "stall before";
     let number = random();
     for (const [fault, rate] of RATES) {
       if (isPossible(fault, command) && number < rate) return fault;

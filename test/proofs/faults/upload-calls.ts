@@ -129,6 +129,7 @@ export const runUploadCalls = async (
     // A sweep that fails is followed by the next one.
     const mayFail = !isCalm && !isSlow && step % 4 !== 0;
     await faulty.call(() => service.sweep(), { mayFail, onMessages }).catch(() => undefined);
+    if (mayFail) watch.onFaultySweep();
   };
   const minutes = createMinutes(clock, sweep);
   const watch = createWatch({ clock, faulty, isForm, stallsOf: () => service.stallsOf(job), report });

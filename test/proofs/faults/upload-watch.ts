@@ -53,6 +53,10 @@ export const createWatch = ({ clock, faulty, isForm, stallsOf, report }: Watched
       hasReported = true;
       report("lost", { "not resumed for": clock() - idleSince, isForm, job });
     },
+    /** Called when a sweep may have failed: it may have lost a message, and the time is counted from here. */
+    onFaultySweep: (): void => {
+      idleSince = undefined;
+    },
     /** Whether a slow job has saved nothing for so long that it should have ended. */
     hasStopped: (): boolean => saved !== undefined && clock() - saved.at > SAVED_WITHIN_MS,
     /** Whether a job may have failed: it has a reason, and saved nothing. */
