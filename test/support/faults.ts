@@ -57,7 +57,7 @@ export const injectFaults = (
         { method, isXml },
         async () => (await next(parameters)).response as WireResponse,
       );
-      return { response } as never;
+      return { response };
     },
     // Below the SDK's own code for responses, which reads what it is given here.
     { step: "deserialize", priority: "low", name: damaged },

@@ -22,7 +22,7 @@ export interface JsonRequest {
 }
 
 /** A response that does not follow the protocol, in place of one that does. */
-export interface DamagedResponse {
+interface DamagedResponse {
   readonly damage: (response: WireResponse) => WireResponse;
   readonly response: JsonResponse;
 }

@@ -21,7 +21,7 @@ export interface TestFile {
  */
 const SINGLE_KINDS = ["patched", "deleted", "kept", "event changed"] as const;
 /** A kind of item that a client changes. */
-export type SingleKind = (typeof SINGLE_KINDS)[number];
+type SingleKind = (typeof SINGLE_KINDS)[number];
 const SINGLES_OF_A_KIND = 4;
 
 /** Items that have one row each, anywhere in a file. */
