@@ -23,6 +23,7 @@ it.each([1, 2, 3, 4])("workers whose clocks differ by an hour apply a file exact
     random,
     disorder: true,
     statementFault: () => "none",
+    attemptFaults: () => () => "none",
     // A frozen worker meets one whose clock says that its lease has ended long ago.
     faultOf: (command) => (isWrite(command) && random() < 0.03 ? "stall before" : "none"),
     clockOff: () => {

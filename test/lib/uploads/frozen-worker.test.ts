@@ -23,7 +23,7 @@ beforeAll(async () => {
 /** Freezes the worker of a part at one of its requests. @returns what can be told of it; undefined if it had fewer */
 const freezeAt = async (request: number, when: "before" | "after") => {
   const { base, during, workers } = deployment;
-  const organization = await prepareOrganization(base);
+  const organization = await prepareOrganization(base, file);
   const start = Date.now();
   let elapsed = 0;
   const clock = () => start + elapsed;

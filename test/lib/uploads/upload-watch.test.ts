@@ -69,7 +69,10 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
   "no part is claimed": publish,
   "a part's worker dies": claimPart,
   "a part waits for the store and its message is lost": async (uploads, id) =>
-    uploads.harness.store.releasePart(uploads.jobKey(id), await claimPart(uploads, id), true),
+    uploads.harness.store.releasePart(uploads.jobKey(id), await claimPart(uploads, id), {
+      stalls: 0,
+      busy_since: uploads.clock(),
+    }),
   "all parts are done and nothing ends the job": async (uploads, id) => {
     const [message] = await publish(uploads, id);
     const stop = failRequests(uploads.runtime.dynamodb, (command) =>
