@@ -87,7 +87,9 @@ export const checkResponses = <C>(client: C): C => {
           error,
         );
       });
-      if (hasOwnForm(command, request.input, sent.output)) return sent;
+      // The presigners sign a request in place of sending it: there is no response.
+      const isPresigned = sent.output["presigned"] !== undefined;
+      if (isPresigned || hasOwnForm(command, request.input, sent.output)) return sent;
       throw new UnreadableResponseError(`${command}: the response lacks what the API sends`, sent.output);
     };
   (client as CheckedClient).middlewareStack.add(middleware as never, {
