@@ -19,6 +19,8 @@ export interface Part extends TouchedItem {
   readonly item: string;
   /** That of the table first, or of the index that is queried; then those of the indexes that a write changes. */
   readonly uses: readonly Use[];
+  /** Whether it is written and an index that it changes cannot follow. */
+  readonly isIndexBehind: boolean;
 }
 
 /** Whether a write may change the entry of its item in an index. */
@@ -42,6 +44,9 @@ const usesOf = (table: Table, touched: TouchedItem, kind: Use["kind"], indexName
   const own: Use = { resource, ...(index && { index: index.name }), partition, kind };
   return kind === "write" ? [own, ...indexUsesOf(table, touched)] : [own];
 };
+
+const isIndexBehind = ({ indexes, lagging }: Table, touched: TouchedItem): boolean =>
+  indexes.some((index) => mayChange(index, touched) && lagging.get(index.name)?.isBehind());
 
 /** Shows written items in the indexes whose entries may have changed. */
 export const followWrites = (parts: readonly Part[]): void => {
@@ -82,8 +87,14 @@ export const createParts = (engine: DynamoDBClient, faults: Faults) => {
         touchedItems(operation, input).map(async (touched) => {
           const definition = await tableOf(touched.table);
           const key = definition ? textOf(keyOf(definition, touched.attributes)) : "";
-          const uses = definition ? usesOf(definition, touched, kindOf(operation), input["IndexName"]) : [];
-          return { ...touched, definition, item: `${touched.table} ${key}`, uses };
+          const kind = kindOf(operation);
+          return {
+            ...touched,
+            definition,
+            item: `${touched.table} ${key}`,
+            uses: definition ? usesOf(definition, touched, kind, input["IndexName"]) : [],
+            isIndexBehind: definition !== undefined && kind === "write" && isIndexBehind(definition, touched),
+          };
         }),
       ),
     /** Waits until all indexes show all writes. */

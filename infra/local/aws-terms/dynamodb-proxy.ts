@@ -76,7 +76,11 @@ export const startDynamoDbProxy = async (options: DynamoDbProxyOptions): Promise
   const throttled = (): JsonResponse =>
     jsonError(400, THROTTLED_TYPES[faults.below(THROTTLED_TYPES.length)] ?? "", THROTTLED_MESSAGE);
   const terms: DynamoDbTerms = {
-    isThrottled: ({ uses }) => {
+    isThrottled: ({ uses, isIndexBehind }) => {
+      if (isIndexBehind) {
+        faults.count("index behind");
+        return true;
+      }
       const isOver = !capacity.admit(uses);
       if (isOver) faults.count("over capacity");
       return isOver;

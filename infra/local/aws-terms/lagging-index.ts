@@ -1,14 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type AttributeValue,
+  BatchGetItemCommand,
+  type BatchGetItemCommandOutput,
+  BatchWriteItemCommand,
   CreateTableCommand,
-  DeleteItemCommand,
   DeleteTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
+  type KeysAndAttributes,
   ResourceNotFoundException,
   ScanCommand,
+  type ScanCommandOutput,
+  type WriteRequest,
 } from "@aws-sdk/client-dynamodb";
 import type { Faults } from "./faults.ts";
 import { type IndexDefinition, type Item, keyOf, type TableDefinition, textOf } from "./tables.ts";
@@ -16,6 +20,13 @@ import { partitionIn } from "./touched-items.ts";
 
 /** The longest time until an index shows a write. It is usually a fraction of a second, and can be longer. */
 const LAG_MAX_MS = 2000;
+/** How much longer entries may wait for the engine before writes have to wait for the index. */
+const OVERDUE_MAX_MS = 500;
+/** How often the entries that are due are copied. */
+const COPY_EVERY_MS = 20;
+/** DynamoDB's limits for the items of BatchGetItem and BatchWriteItem. */
+const READ_MAX_ITEMS = 100;
+const WRITE_MAX_ITEMS = 25;
 
 /**
  * An index as its readers see it: behind its table
@@ -28,11 +39,29 @@ export interface LaggingIndex {
   readonly partitionOf: (key: Item) => string;
   /** Shows the current item in the index after the lag. */
   readonly follow: (key: Item) => void;
+  /**
+   * Whether entries have waited for longer than the lag. DynamoDB throttles the writes of a table whose index cannot
+   * follow (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/gsi-throttling.html).
+   */
+  readonly isBehind: () => boolean;
   /** Waits until the index shows all writes. */
   readonly settled: () => Promise<void>;
 }
 
 type Native = Record<string, AttributeValue>;
+
+/** An item whose entry is older than the item. Times are in milliseconds of the process. */
+interface Waiting {
+  readonly key: Item;
+  /** When the index shows it. */
+  readonly due: number;
+}
+
+/** What an index shows of an item. */
+interface Shown {
+  readonly partition: string;
+  readonly text: string;
+}
 
 const recreateTable = async (dynamodb: DynamoDBClient, table: string, shadow: string, index: string): Promise<void> => {
   const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: table }));
@@ -64,9 +93,48 @@ const entryOf = (table: TableDefinition, index: IndexDefinition, item: Native | 
     : Object.fromEntries(Object.entries(item).filter(([name]) => keys.includes(name) || projection.includes(name)));
 };
 
+const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
+
+/** Reads items as they are now, by the text of their keys. */
+const readItems = async (
+  dynamodb: DynamoDBClient,
+  table: TableDefinition,
+  keys: readonly Item[],
+): Promise<Map<string, Native>> => {
+  const items = new Map<string, Native>();
+  for (const chunk of chunksOf(keys, READ_MAX_ITEMS)) {
+    const all: KeysAndAttributes = { Keys: chunk as unknown as Native[], ConsistentRead: true };
+    let left: Record<string, KeysAndAttributes> | undefined = { [table.name]: all };
+    // A response holds up to 16 MB.
+    while (left?.[table.name]) {
+      const read: BatchGetItemCommandOutput = await dynamodb.send(new BatchGetItemCommand({ RequestItems: left }));
+      for (const item of read.Responses?.[table.name] ?? []) {
+        items.set(textOf(keyOf(table, item as unknown as Item)), item);
+      }
+      left = read.UnprocessedKeys;
+    }
+  }
+  return items;
+};
+
+const writeEntries = async (
+  dynamodb: DynamoDBClient,
+  shadow: string,
+  writes: readonly WriteRequest[],
+): Promise<void> => {
+  for (const chunk of chunksOf(writes, WRITE_MAX_ITEMS)) {
+    let left: Record<string, WriteRequest[]> | undefined = { [shadow]: chunk };
+    while (left?.[shadow]) {
+      left = (await dynamodb.send(new BatchWriteItemCommand({ RequestItems: left }))).UnprocessedItems;
+    }
+  }
+};
+
 /**
- * Makes an index lag. Its entries are kept in a table of their own, which is filled from the index's table some time
- * after each write. Entries of one item are written in order, so that the index never goes back.
+ * Makes an index lag. Its entries are kept in a table of their own, to which the items that were written are copied some
+ * time later: all that are due at once, since a request for each of them would take longer than the writes themselves.
+ * One copy follows the other, so that the index never goes back.
  */
 export const createLaggingIndex = async (
   dynamodb: DynamoDBClient,
@@ -75,40 +143,53 @@ export const createLaggingIndex = async (
   faults: Faults,
 ): Promise<LaggingIndex> => {
   const shadow = `${table.name}.${index.name}`;
-  /** The entry that is shown of each item, as text. */
-  const shown = new Map<string, { readonly partition: string; readonly text: string }>();
-  /** The last copy of each item that is not finished. */
-  const copying = new Map<string, Promise<void>>();
+  /** The entry that is shown of each item. */
+  const shown = new Map<string, Shown>();
+  /** Items that are not copied yet, in the order of their writes. */
+  const waiting = new Map<string, Waiting>();
+  let oldestDue = Infinity;
+  let copying: Promise<void> | undefined;
 
-  const show = async (key: Item, entry: Native | undefined): Promise<void> => {
+  /** The write that shows an item in the index; undefined if the index shows it so already. */
+  const writeOf = (key: Item, item: Native | undefined): WriteRequest | undefined => {
     const name = textOf(key);
+    const entry = entryOf(table, index, item);
     const text = entry && textOf(entry);
-    if (shown.get(name)?.text === text) return;
+    if (shown.get(name)?.text === text) return undefined;
     if (entry === undefined || text === undefined) {
       shown.delete(name);
-      await dynamodb.send(new DeleteItemCommand({ TableName: shadow, Key: key as unknown as Native }));
-    } else {
-      shown.set(name, { partition: partitionIn(index, entry as unknown as Item), text });
-      await dynamodb.send(new PutItemCommand({ TableName: shadow, Item: entry }));
+      return { DeleteRequest: { Key: key as unknown as Native } };
     }
+    shown.set(name, { partition: partitionIn(index, entry as unknown as Item), text });
+    return { PutRequest: { Item: entry } };
   };
-  const copy = async (key: Item): Promise<void> => {
-    const { Item: item } = await dynamodb.send(
-      new GetItemCommand({ TableName: table.name, Key: key as unknown as Native, ConsistentRead: true }),
-    );
-    await show(key, entryOf(table, index, item));
+  const show = (items: Iterable<readonly [key: Item, item: Native | undefined]>): Promise<void> => {
+    const writes = [...items].map(([key, item]) => writeOf(key, item)).filter((write) => write !== undefined);
+    return writeEntries(dynamodb, shadow, writes);
+  };
+  const copyWaiting = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      const now = performance.now();
+      const due = [...waiting].filter(([, item]) => item.due <= now);
+      oldestDue = Math.min(...due.map(([, item]) => item.due));
+      // What is written from now on waits for the next copy.
+      for (const [name] of due) waiting.delete(name);
+      const keys = due.map(([, { key }]) => key);
+      const items = await readItems(dynamodb, table, keys);
+      await show(keys.map((key) => [key, items.get(textOf(key))]));
+      oldestDue = Infinity;
+      await sleep(COPY_EVERY_MS, undefined, { ref: false });
+    }
   };
 
   await recreateTable(dynamodb, table.name, shadow, index.name);
   let from: Native | undefined;
   do {
-    const scanned = await dynamodb.send(
+    const { Items = [], LastEvaluatedKey }: ScanCommandOutput = await dynamodb.send(
       new ScanCommand({ TableName: table.name, IndexName: index.name, ...(from && { ExclusiveStartKey: from }) }),
     );
-    for (const item of scanned.Items ?? []) {
-      await show(keyOf(table, item as unknown as Item), entryOf(table, index, item));
-    }
-    from = scanned.LastEvaluatedKey;
+    await show(Items.map((item) => [keyOf(table, item as unknown as Item), item]));
+    from = LastEvaluatedKey;
   } while (from);
 
   return {
@@ -116,19 +197,17 @@ export const createLaggingIndex = async (
     partitionOf: (key) => shown.get(textOf(key))?.partition ?? "",
     follow: (key) => {
       const name = textOf(key);
-      const { promise: lag, resolve } = Promise.withResolvers<void>();
-      setTimeout(resolve, faults.below(LAG_MAX_MS)).unref();
-      const copied = Promise.all([copying.get(name), lag])
-        .then(() => copy(key))
+      const due = performance.now() + faults.below(LAG_MAX_MS);
+      // An item that waits already is copied as it is then, with this write.
+      if (!waiting.has(name)) waiting.set(name, { key, due });
+      copying ??= copyWaiting()
         // The engine was stopped.
-        .catch(() => {})
-        .finally(() => {
-          if (copying.get(name) === copied) copying.delete(name);
-        });
-      copying.set(name, copied);
+        .catch(() => waiting.clear())
+        .finally(() => (copying = undefined));
     },
+    isBehind: () => performance.now() - oldestDue > OVERDUE_MAX_MS,
     settled: async () => {
-      while (copying.size > 0) await Promise.all(copying.values());
+      while (copying) await copying;
     },
   };
 };

@@ -12,6 +12,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../infra/local/aws-terms/dynamodb-proxy.ts";
+import { startJsonProxy } from "../../../../infra/local/aws-terms/json-proxy.ts";
 import { createTestClock, type TestClock } from "../../../support/clock.ts";
 import { createFaults, type FaultRates } from "../../../../infra/local/aws-terms/faults.ts";
 
@@ -33,10 +34,10 @@ let clock: TestClock;
 let counts: () => Readonly<Record<string, number>>;
 
 /** Starts a proxy with some faults and a clock that stands still, and a client that tries each request once. */
-const start = async (rates: FaultRates, capacityScale = 1): Promise<void> => {
+const start = async (rates: FaultRates, capacityScale = 1, endpoint = engineEndpoint): Promise<void> => {
   clock = createTestClock();
   const faults = createFaults(1, "dynamodb", rates);
-  proxy = await startDynamoDbProxy({ engineEndpoint, faults, capacityScale, clock });
+  proxy = await startDynamoDbProxy({ engineEndpoint: endpoint, faults, capacityScale, clock });
   dynamodb = new DynamoDBClient({ endpoint: proxy.endpoint, maxAttempts: 1 });
   ({ counts } = faults);
 };
@@ -159,6 +160,32 @@ describe("DynamoDB on AWS's terms", () => {
     await dynamodb.send(new UpdateItemCommand({ ...move, ExpressionAttributeValues: { ":place": S("9") } }));
     await proxy.indexesSettled();
     expect(await listed()).toEqual(["3", "2"]);
+  });
+
+  it("shows many writes with few requests, and throttles writes that its index cannot follow", async () => {
+    const held = Promise.withResolvers<void>();
+    const copies: string[] = [];
+    const engine = await startJsonProxy(engineEndpoint, async ({ operation, forward }) => {
+      if (operation.startsWith("Batch")) {
+        copies.push(operation);
+        await held.promise;
+      }
+      return forward();
+    });
+    await start({}, 1, engine.endpoint);
+    const names = Array.from({ length: 200 }, (_, index) => String(index));
+    await Promise.all(names.map((sk) => put(entry(sk))));
+    await expect
+      .poll(() => outcomes([put(entry("late")), put(item("no entry"))]), { timeout: 60_000 })
+      .toEqual([expect.stringMatching(/Exce/), "done"]);
+    expect(counts()).toMatchObject({ "index behind": expect.any(Number) });
+    held.resolve();
+    await proxy.indexesSettled();
+    expect(await listed()).toEqual(expect.arrayContaining(names));
+    // Those that were due before the engine was held, and all others together.
+    expect(copies.length).toBeLessThan(names.length / 2);
+    expect(await outcomes([put(entry("later"))])).toEqual(["done"]);
+    await engine.stop();
   });
 
   it("rejects a write to an item that a transaction writes to, and a transaction on an item that is written", async () => {
