@@ -4,6 +4,7 @@ import { type S3Response, S3Refusal, toS3Response } from "./s3-response.ts";
 import type { AllowOrigin } from "./s3-cors.ts";
 import { type FormDestination, receiveForm } from "./s3-form.ts";
 import type { ObjectCreated } from "./s3-notification.ts";
+import { createSignatureCheck } from "./s3-signature.ts";
 
 /** A running S3 proxy. */
 export interface S3Proxy {
@@ -39,27 +40,37 @@ const creationBy = (message: IncomingMessage, { key, query }: Target): ObjectCre
   return message.method === "POST" && query.has("uploadId") ? "CompleteMultipartUpload" : undefined;
 };
 
-/** When a presigned URL expires, in milliseconds since the epoch; undefined if the URL is not presigned. */
-const expiryOf = ({ query }: Target): number | undefined => {
-  const [, year, month, day, hour, minute, second] =
-    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get("X-Amz-Date") ?? "") ?? [];
-  if (year === undefined) return undefined;
-  const from = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  return from + Number(query.get("X-Amz-Expires") ?? 0) * 1000;
-};
+/** Parameters of a GetObject or HeadObject that replace headers of its response. */
+const RESPONSE_HEADERS = [
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-type",
+  "expires",
+];
+
+/** The headers that a request asks for. */
+const askedHeaders = ({ query }: Target): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    RESPONSE_HEADERS.flatMap((name) => {
+      const value = query.get(`response-${name}`);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
 
 const isForm = ({ method, headers }: IncomingMessage): boolean =>
   method === "POST" && (headers["content-type"] ?? "").toLowerCase().startsWith("multipart/form-data");
 
 /**
- * Starts a proxy in front of the embedded S3, which does not check the policies of forms, holds whole bodies in memory
- * and sends no events. The proxy checks and streams forms, refuses presigned URLs that have expired or come with a
- * key, applies the bucket's CORS
- * rules and sends events. It forwards all other requests unchanged.
+ * Starts a proxy in front of the embedded S3, which checks neither signatures nor the policies of forms, holds whole
+ * bodies in memory and sends no events. The proxy checks signatures, checks and streams forms, applies the bucket's CORS
+ * rules, sends events and gives responses the headers that a signed URL asks for. It forwards requests unchanged.
  */
 export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> => {
-  const { engineEndpoint, allowOrigin, notify, clock } = options;
+  const { engineEndpoint, allowOrigin, notify } = options;
   const agent = new Agent({ keepAlive: true });
+  const assertSigned = createSignatureCheck(options);
 
   const sendToEngine = (message: IncomingMessage): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
@@ -78,11 +89,7 @@ export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> =>
     });
 
   const forward = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
-    const expiry = expiryOf(target);
-    if (expiry !== undefined && message.headers.authorization !== undefined) {
-      throw new S3Refusal(400, "InvalidArgument", "Only one auth mechanism allowed");
-    }
-    if (expiry !== undefined && expiry <= clock()) throw new S3Refusal(403, "AccessDenied", "Request has expired");
+    await assertSigned(message);
     const engineResponse = await sendToEngine(message);
     const creation = creationBy(message, target);
     try {
@@ -92,7 +99,8 @@ export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> =>
       engineResponse.resume();
       throw error;
     }
-    response.writeHead(engineResponse.statusCode ?? 500, engineResponse.headers);
+    const status = engineResponse.statusCode ?? 500;
+    response.writeHead(status, { ...engineResponse.headers, ...(status < 300 && askedHeaders(target)) });
     engineResponse.once("error", () => response.destroy());
     engineResponse.pipe(response);
   };
