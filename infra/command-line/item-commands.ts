@@ -106,16 +106,16 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       ...FILTER_HELP,
       limit: "maximum number of items (default: 50)",
       json: "one JSON object per line",
-      csv: "CSV that you can import again",
+      csv: "CSV that you can import again; formulas get an apostrophe, which import removes",
     },
     examples: ["list --status pending --limit 10", "list --type ticket --json"],
     run: list,
   },
   export: {
     usage: "export",
-    summary: "print all work items as CSV that you can import again, without events",
+    summary: "print all work items as CSV that you can import again, without events; formulas get an apostrophe",
     options: { ...FILTER_OPTIONS, json: { type: "boolean" } },
-    help: { ...FILTER_HELP, json: "one JSON object per line" },
+    help: { ...FILTER_HELP, json: "one JSON object per line, in which formulas get no apostrophe" },
     examples: ["export --status completed > completed.csv"],
     run: async ({ client, options }) => {
       const items = itemsOf(client(), options, Infinity);

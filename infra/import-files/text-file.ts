@@ -1,6 +1,7 @@
 import { type Delimiter, DELIMITERS } from "../../lib/uploads/csv/delimiter.ts";
 import { utf16Of } from "../../lib/uploads/csv/file-kind.ts";
 import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
+import { createPrefixRemoval, mayHavePrefix } from "./cell-prefix.ts";
 
 /** What is sent. */
 export const UTF_8 = "utf-8";
@@ -19,20 +20,27 @@ export interface TextFormat {
   readonly hasOnlyReturns: boolean;
   /** Number of characters of a first line such as `sep=;`, which tells Excel the delimiter and which Excel hides. */
   readonly hiddenCharacters: number;
+  /** Whether there may be cells with the prefix of an export. */
+  readonly mayHavePrefixes: boolean;
 }
 
-const isUtf8 = async (file: Blob): Promise<boolean> => {
+/** What a file that is UTF-8 holds; undefined if it is not UTF-8. */
+const readUtf8 = async (file: Blob): Promise<Pick<TextFormat, "mayHavePrefixes"> | undefined> => {
   const decoder = new TextDecoder(UTF_8, { fatal: true });
   const reader = file.stream().getReader();
+  let mayHavePrefixes = false;
+  let last = "";
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      decoder.decode(read.value, { stream: true });
+      const text = last + decoder.decode(read.value, { stream: true });
+      mayHavePrefixes ||= mayHavePrefix(text);
+      last = text.slice(-1);
     }
     decoder.decode();
-    return true;
+    return { mayHavePrefixes };
   } catch {
     await reader.cancel();
-    return false;
+    return undefined;
   }
 };
 
@@ -52,7 +60,9 @@ export const findTextFormat = async (
   known: { readonly encoding?: string | undefined; readonly delimiter?: Delimiter | undefined } = {},
 ): Promise<TextFormat> => {
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
-  const encoding = known.encoding ?? utf16Of(bytes) ?? ((await isUtf8(file)) ? UTF_8 : OTHERWISE);
+  const likely = known.encoding ?? utf16Of(bytes) ?? UTF_8;
+  const utf8 = likely === UTF_8 ? await readUtf8(file) : undefined;
+  const encoding = known.encoding ?? (likely === UTF_8 && !utf8 ? OTHERWISE : likely);
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });
   const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
   const hasOnlyReturns = text.includes("\r") && !text.includes("\n");
@@ -62,6 +72,8 @@ export const findTextFormat = async (
     delimiter: known.delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(header)),
     hasOnlyReturns,
     hiddenCharacters: hidden.length,
+    // All other files are converted anyway.
+    mayHavePrefixes: utf8?.mayHavePrefixes ?? true,
   };
 };
 
@@ -77,13 +89,17 @@ const createRepair = ({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
   });
 };
 
-/** The file as UTF-8 whose rows end with LF or CRLF and whose row 1 is the header; undefined if it is so already. */
+/**
+ * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header and whose cells have no prefix of an
+ * export; undefined if it is so already.
+ */
 export const toUtf8 = (file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined => {
-  const { encoding, hasOnlyReturns, hiddenCharacters } = format;
-  if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0) return undefined;
+  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes } = format;
+  if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes) return undefined;
   return file
     .stream()
     .pipeThrough(new TextDecoderStream(encoding))
     .pipeThrough(createRepair(format))
+    .pipeThrough(createPrefixRemoval(delimiter))
     .pipeThrough(new TextEncoderStream());
 };

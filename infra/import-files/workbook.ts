@@ -1,6 +1,7 @@
 import readWorkbook from "read-excel-file/universal";
 import { toCell } from "../../lib/uploads/csv/csv-row.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
+import { withoutPrefix } from "./cell-prefix.ts";
 
 /** A sheet of a workbook. */
 export interface Sheet {
@@ -64,7 +65,7 @@ export const readSheets = async (file: Blob): Promise<[Sheet, ...Sheet[]]> => {
     .filter(({ data }) => data.length > 0)
     .map(({ sheet, data }) => ({
       name: sheet,
-      csv: data.map((row) => `${row.map((cell) => toCell(textOf(cell), COMMA)).join(COMMA)}\n`).join(""),
+      csv: data.map((row) => `${row.map((cell) => toCell(withoutPrefix(textOf(cell)), COMMA)).join(COMMA)}\n`).join(""),
     }));
   if (first === undefined) throw new WorkbookError("This workbook has no rows.");
   return [first, ...others];

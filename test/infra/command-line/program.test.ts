@@ -158,6 +158,28 @@ describe("work-items", () => {
     expect(again).toMatchObject({ exit: 0, out: expect.stringMatching(/ 0 created, 0 updated, [1-9]\d* unchanged/) });
   });
 
+  it("exports cells that a spreadsheet would run with an apostrophe, and imports them without it", async () => {
+    const type = "formulas";
+    const names = ["=cmd|' /C calc'!A0", "@SUM(A1)", "'=1", "'tis", "-5"];
+    const items = names.map((name) => ({ external_id: name, type, agent_name: name, custom_attributes: { name } }));
+    writeFileSync("formulas.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
+    expect(await run("batch", "formulas.jsonl")).toMatchObject({ exit: 0 });
+
+    const { out } = await run("export", "--type", type);
+    const exported = out.split("\n").slice(1, -1);
+    expect(exported.map((line) => line.split(",")[0]).toSorted()).toEqual(
+      ["'=cmd|' /C calc'!A0", "'@SUM(A1)", "''=1", "'tis", "-5"].toSorted(),
+    );
+    writeFileSync("formulas.csv", out);
+    const again = await run("import", "formulas.csv", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining(" 0 created, 0 updated, 5 unchanged") });
+
+    const json = (await run("export", "--type", type, "--json")).out.trim().split("\n");
+    expect(json.map((line) => (JSON.parse(line) as { external_id: string }).external_id).toSorted()).toEqual(
+      names.toSorted(),
+    );
+  });
+
   it("runs the examples of its help", async () => {
     await run("batch", "items.jsonl");
     await run("import", "tickets.csv", "--propose", "mapping.json");

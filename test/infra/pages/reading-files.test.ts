@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attributeColumns, withKind } from "../../../infra/pages/browser/upload/attributes.ts";
+import { contentOf, readFile } from "../../../infra/pages/browser/upload/table-file.ts";
 import { type Moment, rateOf, shownProgress, withMoment } from "../../../infra/pages/browser/upload/progress.ts";
 import { firstRows } from "../../../infra/pages/browser/upload/read-text.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
@@ -43,6 +44,13 @@ describe("the upload page", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  test("shows and sends an exported file's formulas without their apostrophe", async () => {
+    const text = "external_id,type\n'=1+cmd|x,a\n''=1,b\n'tis,c\n\"'@x,\",d\n";
+    const table = await readFile(new File([text], "work-items.csv"));
+    expect(table.rows.map(([externalId]) => externalId)).toEqual(["=1+cmd|x", "'=1", "'tis", "@x,"]);
+    expect(await (await contentOf(table)).text()).toBe("external_id,type\n=1+cmd|x,a\n'=1,b\n'tis,c\n\"@x,\",d\n");
   });
 
   test("keeps what happens to columns that aren't fields", () => {

@@ -1,0 +1,83 @@
+import { cellValue, ROW_MAX_CHARACTERS } from "../../lib/uploads/csv/csv-row.ts";
+import type { Delimiter } from "../../lib/uploads/csv/delimiter.ts";
+
+/** Stands before a cell that a spreadsheet would otherwise run as a formula. */
+const PREFIX = "'";
+
+/**
+ * What spreadsheets take for the start of a formula, full-width characters, tab and line ends included
+ * (https://owasp.org/www-community/attacks/CSV_Injection).
+ */
+const FORMULA_START = /^[=@＝＠＋－\t\r\n+-]/;
+/** Numbers, telephone numbers and a lone sign: without letters nothing can be called or referred to. */
+const NUMBER = /^[+-][\d .,()/-]*(?:e[+-]?\d+)?%?$/i;
+
+const isFormula = (value: string): boolean => FORMULA_START.test(value) && !NUMBER.test(value);
+
+/** Whether a value is a formula behind any number of prefixes, as an export can be exported again. */
+const isFormulaWithin = (value: string): boolean => isFormula(value.replace(/^'+/, ""));
+
+/**
+ * A value that a spreadsheet shows as text: `=1+1` becomes `'=1+1`. A value that looks as if it had got a prefix gets
+ * another, so that `withoutPrefix` is its exact inverse.
+ */
+export function withPrefix(value: string): string {
+  return isFormulaWithin(value) ? PREFIX + value : value;
+}
+
+/** The value that `withPrefix` was given. Other values that begin with an apostrophe stay as they are. */
+export function withoutPrefix(value: string): string {
+  return value.startsWith(PREFIX) && isFormulaWithin(value) ? value.slice(PREFIX.length) : value;
+}
+
+/** Whether a text may hold a cell with a prefix. */
+export function mayHavePrefix(text: string): boolean {
+  return /'[=@＝＠＋－\t\r\n+-]/.test(text);
+}
+
+/** Where the cell ends that begins there, without the delimiter or line end after it; -1 if the text has no end of it. */
+function endOfCell(text: string, start: number, end: RegExp): number {
+  let from = start;
+  if (text[start] === '"') {
+    do {
+      from = text.indexOf('"', from + 1) + 1;
+      // A quote at the end of the text may be half of a doubled one.
+      if (from === 0 || from === text.length) return -1;
+    } while (text[from] === '"');
+  }
+  end.lastIndex = from;
+  return end.exec(text)?.index ?? -1;
+}
+
+/** A cell as it stands in the file, without the prefix of its value. */
+function rawWithoutPrefix(raw: string): string {
+  const open = raw.startsWith('"') ? '"' : "";
+  if (raw[open.length] !== PREFIX) return raw;
+  const value = cellValue(raw.replace(/\r$/, ""));
+  return withoutPrefix(value) === value ? raw : open + raw.slice(open.length + PREFIX.length);
+}
+
+/** Removes the prefixes of the cells of a CSV text and changes nothing else of it. */
+export function createPrefixRemoval(delimiter: Delimiter): TransformStream<string, string> {
+  const end = new RegExp(`[${delimiter}\n]`, "g");
+  let unread = "";
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      unread += chunk;
+      const done: string[] = [];
+      let start = 0;
+      for (let at = endOfCell(unread, 0, end); at !== -1; at = endOfCell(unread, start, end)) {
+        done.push(rawWithoutPrefix(unread.slice(start, at)), unread.slice(at, at + 1));
+        start = at + 1;
+      }
+      unread = unread.slice(start);
+      if (unread.length > ROW_MAX_CHARACTERS) {
+        // No row may be so long, and the service says which one is.
+        done.push(unread);
+        unread = "";
+      }
+      controller.enqueue(done.join(""));
+    },
+    flush: (controller) => controller.enqueue(rawWithoutPrefix(unread)),
+  });
+}
