@@ -23,7 +23,7 @@ const LAG_MAX_MS = 2000;
 /** How much longer entries may wait for the engine before writes have to wait for the index. */
 const OVERDUE_MAX_MS = 500;
 /** How often the entries that are due are copied. */
-const COPY_EVERY_MS = 20;
+const COPY_EVERY_MS = 100;
 /** DynamoDB's limits for the items of BatchGetItem and BatchWriteItem. */
 const READ_MAX_ITEMS = 100;
 const WRITE_MAX_ITEMS = 25;
