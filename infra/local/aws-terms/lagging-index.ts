@@ -4,11 +4,11 @@ import {
   BatchGetItemCommand,
   type BatchGetItemCommandOutput,
   BatchWriteItemCommand,
+  type BatchWriteItemCommandOutput,
   CreateTableCommand,
   DeleteTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
-  type KeysAndAttributes,
   ResourceNotFoundException,
   ScanCommand,
   type ScanCommandOutput,
@@ -104,15 +104,15 @@ const readItems = async (
 ): Promise<Map<string, Native>> => {
   const items = new Map<string, Native>();
   for (const chunk of chunksOf(keys, READ_MAX_ITEMS)) {
-    const all: KeysAndAttributes = { Keys: chunk as unknown as Native[], ConsistentRead: true };
-    let left: Record<string, KeysAndAttributes> | undefined = { [table.name]: all };
+    let left = chunk as unknown as Native[];
     // A response holds up to 16 MB.
-    while (left?.[table.name]) {
-      const read: BatchGetItemCommandOutput = await dynamodb.send(new BatchGetItemCommand({ RequestItems: left }));
+    while (left.length > 0) {
+      const RequestItems = { [table.name]: { Keys: left, ConsistentRead: true } };
+      const read: BatchGetItemCommandOutput = await dynamodb.send(new BatchGetItemCommand({ RequestItems }));
       for (const item of read.Responses?.[table.name] ?? []) {
         items.set(textOf(keyOf(table, item as unknown as Item)), item);
       }
-      left = read.UnprocessedKeys;
+      left = read.UnprocessedKeys?.[table.name]?.Keys ?? [];
     }
   }
   return items;
@@ -124,9 +124,11 @@ const writeEntries = async (
   writes: readonly WriteRequest[],
 ): Promise<void> => {
   for (const chunk of chunksOf(writes, WRITE_MAX_ITEMS)) {
-    let left: Record<string, WriteRequest[]> | undefined = { [shadow]: chunk };
-    while (left?.[shadow]) {
-      left = (await dynamodb.send(new BatchWriteItemCommand({ RequestItems: left }))).UnprocessedItems;
+    let left = chunk;
+    while (left.length > 0) {
+      const RequestItems = { [shadow]: left };
+      const written: BatchWriteItemCommandOutput = await dynamodb.send(new BatchWriteItemCommand({ RequestItems }));
+      left = written.UnprocessedItems?.[shadow] ?? [];
     }
   }
 };
@@ -167,18 +169,29 @@ export const createLaggingIndex = async (
     const writes = [...items].map(([key, item]) => writeOf(key, item)).filter((write) => write !== undefined);
     return writeEntries(dynamodb, shadow, writes);
   };
+  const copyDue = async (): Promise<void> => {
+    const now = performance.now();
+    const due = [...waiting].filter(([, item]) => item.due <= now);
+    oldestDue = Math.min(...due.map(([, item]) => item.due));
+    // What is written from now on waits for the next copy.
+    for (const [name] of due) waiting.delete(name);
+    const keys = due.map(([, { key }]) => key);
+    const items = await readItems(dynamodb, table, keys);
+    await show(keys.map((key) => [key, items.get(textOf(key))]));
+    oldestDue = Infinity;
+  };
   const copyWaiting = async (): Promise<void> => {
-    while (waiting.size > 0) {
-      const now = performance.now();
-      const due = [...waiting].filter(([, item]) => item.due <= now);
-      oldestDue = Math.min(...due.map(([, item]) => item.due));
-      // What is written from now on waits for the next copy.
-      for (const [name] of due) waiting.delete(name);
-      const keys = due.map(([, { key }]) => key);
-      const items = await readItems(dynamodb, table, keys);
-      await show(keys.map((key) => [key, items.get(textOf(key))]));
+    try {
+      while (waiting.size > 0) {
+        await copyDue();
+        await sleep(COPY_EVERY_MS, undefined, { ref: false });
+      }
+    } catch {
+      // The engine was stopped.
+      waiting.clear();
+    } finally {
       oldestDue = Infinity;
-      await sleep(COPY_EVERY_MS, undefined, { ref: false });
+      copying = undefined;
     }
   };
 
@@ -200,14 +213,9 @@ export const createLaggingIndex = async (
       const due = performance.now() + faults.below(LAG_MAX_MS);
       // An item that waits already is copied as it is then, with this write.
       if (!waiting.has(name)) waiting.set(name, { key, due });
-      copying ??= copyWaiting()
-        // The engine was stopped.
-        .catch(() => waiting.clear())
-        .finally(() => (copying = undefined));
+      copying ??= copyWaiting();
     },
     isBehind: () => performance.now() - oldestDue > OVERDUE_MAX_MS,
-    settled: async () => {
-      while (copying) await copying;
-    },
+    settled: async () => copying,
   };
 };

@@ -279,7 +279,7 @@ describe("a presigned URL", () => {
   const Key = "plain/report.csv";
   const content = "0123456789";
   const urlOf = (command: GetObjectCommand | HeadObjectCommand | PutObjectCommand, expiresIn = 60): Promise<string> =>
-    getSignedUrl(s3, command as GetObjectCommand, { expiresIn });
+    getSignedUrl(s3, command, { expiresIn });
   const urlToRead = (more: Partial<GetObjectCommandInput> = {}, expiresIn?: number): Promise<string> =>
     urlOf(new GetObjectCommand({ Bucket, Key, ...more }), expiresIn);
   beforeAll(async () => {
