@@ -7,9 +7,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { Upload } from "@aws-sdk/lib-storage";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
@@ -19,7 +17,6 @@ import { s3Cors } from "../../../infra/local/s3-cors.ts";
 import { startS3Proxy } from "../../../infra/local/s3-proxy.ts";
 import { s3Notifications } from "../../../infra/local/s3-notification.ts";
 import { resolveTemplate } from "../../../infra/local/template.ts";
-import { createReadUrl, createWriteOnce } from "../../../lib/runtime/bucket-requests.ts";
 
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
 const unique = randomUUID();
@@ -304,16 +301,6 @@ describe("a presigned URL", () => {
     expect((await fetch(url, { method: "PUT", body: "written" })).status).toBe(200);
     expect((await bytesOf(name)).toString()).toBe("written");
     expect(await (await fetch(await urlToRead({ Key: name }))).text()).toBe("written");
-  });
-
-  test("made without S3's client reads its object, which was written without it", async () => {
-    const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient({ credentials: CREDENTIALS }));
-    const address = { AWS_ENDPOINT_URL: undefined, AWS_ENDPOINT_URL_S3: endpoint, BUCKET_ORIGIN: "" };
-    const runtime = { dynamodb, environment: { ...address, UPLOADS_BUCKET: Bucket } };
-    const name = `plain/${randomUUID()}.csv`;
-    await createWriteOnce(runtime)(name, Buffer.from(content), "text/csv");
-    const url = await createReadUrl(runtime)(name, { "response-content-type": "text/plain" }, 60);
-    expect(await (await fetch(url)).text()).toBe(content);
   });
 
   const changed = (change: (url: URL) => void) => async (): Promise<Response> => {

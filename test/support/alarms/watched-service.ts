@@ -81,7 +81,7 @@ export const createWatchedService = async () => {
         const dimensions = { TableName: runtime.environment.WORK_ITEMS_TABLE };
         cloudwatch.record("AWS/DynamoDB", "WriteThrottleEvents", dimensions, sent.statements);
       }
-      throw Object.assign(new Error("injected"), { name: fault, $metadata: { attempts: 1 } });
+      throw Object.assign(new Error("injected"), { name: fault, $metadata: { attempts: 1, httpStatusCode: 400 } });
     },
     { step: "deserialize", priority: "high" },
   );
