@@ -1,11 +1,11 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
-import { type QueueWorker, queueWorker } from "../lib/queue/queue-worker.ts";
-import { createSendAgain } from "../lib/queue/send-again.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createS3Client } from "../lib/runtime/s3-client.ts";
-import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
+import { createSendAgain } from "../lib/aws/send-again.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createS3Client } from "../lib/aws/s3-client.ts";
+import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createFindEndedJobs } from "../lib/uploads/job/ended-jobs.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { createApplyRows } from "../lib/uploads/workers/apply-rows.ts";

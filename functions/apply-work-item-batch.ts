@@ -1,14 +1,13 @@
-import { StoreBusyError } from "../lib/errors.ts";
+import { StoreBusyError, describeProblems, type Problem, under } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
 import { scopeOf } from "../lib/http/scope.ts";
 import { assertScope } from "../lib/organizations/key-scope.ts";
-import { describeProblems, type Problem, under } from "../lib/problem.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { countFitting } from "../lib/runtime/response-size.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { countFitting } from "../lib/http/response-size.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { type ApplyResult, createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
 import type { BatchResult } from "../lib/work-items/work-item.ts";

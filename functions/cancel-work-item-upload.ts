@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NotFoundError, StateConflictError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { openJobHeaders } from "../lib/http/open-job.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { leaveToWorker } from "../lib/uploads/files/write-list.ts";
 import {
   isEnded,

@@ -2,9 +2,9 @@ import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
-import { respondWithWorkItem } from "../lib/http/single-work-item.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createCreateWorkItem } from "../lib/work-items/create-work-item.ts";
 import { routes } from "./routes.ts";
 

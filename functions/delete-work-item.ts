@@ -1,8 +1,8 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createDeleteWorkItem } from "../lib/work-items/change-work-item.ts";
 import { routes } from "./routes.ts";
 

@@ -1,7 +1,7 @@
-import { type QueueWorker, queueWorker } from "../lib/queue/queue-worker.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { createFailDeadUpload } from "../lib/uploads/workers/fail-dead-upload.ts";
 import { workers } from "./workers.ts";

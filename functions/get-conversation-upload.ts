@@ -1,8 +1,8 @@
 import { createConversationUploadStore } from "../lib/conversation-uploads/conversation-upload-store.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getConversationUpload;

@@ -1,8 +1,8 @@
-import { createTableCheck } from "../lib/dynamodb/table-check.ts";
+import { createTableCheck } from "../lib/store/table-check.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { publicEndpoint } from "../lib/http/public-endpoint.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getHealth;

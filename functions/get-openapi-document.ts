@@ -2,7 +2,7 @@ import document from "../docs/openapi.json" with { type: "json" };
 import { addressOf } from "../lib/http/address.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { publicEndpoint } from "../lib/http/public-endpoint.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getOpenapiDocument;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { pageEndpoint } from "../lib/http/page-endpoint.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { pages } from "./pages.ts";
 
 const permissions = {};

@@ -1,8 +1,8 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createS3Client } from "../lib/runtime/s3-client.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createListLink } from "../lib/uploads/files/list-link.ts";
 import { routes } from "./routes.ts";
 

@@ -1,6 +1,6 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { publicEndpoint } from "../lib/http/public-endpoint.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { templateCsv } from "../lib/uploads/csv/template.ts";
 import { routes } from "./routes.ts";
 

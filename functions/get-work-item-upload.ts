@@ -1,9 +1,9 @@
 import { NotFoundError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { openJobHeaders } from "../lib/http/open-job.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";

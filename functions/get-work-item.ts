@@ -1,8 +1,8 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { respondWithWorkItem } from "../lib/http/single-work-item.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createGetWorkItem } from "../lib/work-items/read-work-item.ts";
 import { routes } from "./routes.ts";
 

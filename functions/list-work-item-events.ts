@@ -1,11 +1,11 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { toPage } from "../lib/http/page.ts";
-import { eventsScope } from "../lib/http/single-work-item.ts";
-import { decodeCursor, encodeCursor } from "../lib/listing/cursor.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { countFitting } from "../lib/runtime/response-size.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { eventsScope } from "../lib/work-items/single-work-item.ts";
+import { decodeCursor, encodeCursor } from "../lib/store/lists/cursor.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { countFitting } from "../lib/http/response-size.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createListWorkItemEvents } from "../lib/work-items/read-work-item.ts";
 import { toEventResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";

@@ -5,9 +5,9 @@ import {
 import { NotFoundError } from "../lib/errors.ts";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
-import { directCall } from "../lib/runtime/direct-call.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { directCall } from "../lib/aws/direct-call.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.recordConversationUpload;

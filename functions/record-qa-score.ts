@@ -3,10 +3,10 @@ import { NotFoundError } from "../lib/errors.ts";
 import { workItemId } from "../lib/identity.ts";
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
-import { directCall } from "../lib/runtime/direct-call.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { externalId } from "../lib/scalars.ts";
+import { directCall } from "../lib/aws/direct-call.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { externalId } from "../lib/schema.ts";
 import { createRecordQaScore } from "../lib/work-items/change-work-item.ts";
 import { workers } from "./workers.ts";
 

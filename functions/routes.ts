@@ -5,7 +5,7 @@ import {
 } from "../lib/conversation-uploads/conversation-upload.ts";
 import { pageOf, pageParameters } from "../lib/http/page.ts";
 import { EDGE_PERMISSIONS, type EdgePermissions, type Route } from "../lib/http/route.ts";
-import { count, externalId, uuid } from "../lib/scalars.ts";
+import { count, externalId, uuid } from "../lib/schema.ts";
 import {
   rowListLinkSchema,
   singleUploadJobSchema,

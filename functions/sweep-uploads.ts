@@ -1,9 +1,9 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { Context, ScheduledEvent } from "aws-lambda";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
-import { createS3Client } from "../lib/runtime/s3-client.ts";
-import { createSqsClient } from "../lib/runtime/sqs-client.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createS3Client } from "../lib/aws/s3-client.ts";
+import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { createSweepUploads } from "../lib/uploads/workers/sweep-uploads.ts";
 import { createPartSender, createSplitSender } from "../lib/uploads/workers/upload-messages.ts";

@@ -3,10 +3,10 @@ import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
-import { respondWithWorkItem } from "../lib/http/single-work-item.ts";
+import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { workItemId } from "../lib/identity.ts";
-import { createDynamoDbClient } from "../lib/runtime/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/runtime/runtime.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createUpdateWorkItem } from "../lib/work-items/change-work-item.ts";
 import { routes } from "./routes.ts";
 

@@ -1,5 +1,5 @@
 import type { ResourceNameOf } from "../lib/resources.ts";
-import type { Permissions } from "../lib/runtime/permissions.ts";
+import type { Permissions } from "../lib/aws/permissions.ts";
 
 /** What starts a function that is not behind the gateway. */
 export type Trigger =

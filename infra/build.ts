@@ -25,7 +25,7 @@ export const functionNames: readonly string[] = [
 export const BUNDLES = join(PROJECT_ROOT, "dist");
 
 /** Takes only the credentials that Lambda gives to a function; the SDK's other sources of them are 95 KB of code. */
-const CREDENTIALS = join(PROJECT_ROOT, "lib/runtime/lambda-credentials.ts");
+const CREDENTIALS = join(PROJECT_ROOT, "lib/aws/lambda-credentials.ts");
 
 /**
  * How code is bundled for Lambda. CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third

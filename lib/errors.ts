@@ -1,4 +1,90 @@
-import { describeProblems, type Problem } from "./problem.ts";
+/** What is wrong with a value, for programs. New codes may be added. */
+export const PROBLEM_CODES = [
+  "required",
+  "unknown",
+  "repeated",
+  "invalid_type",
+  "invalid_value",
+  "invalid_format",
+  "too_small",
+  "too_big",
+  "too_deep",
+  "not_unicode",
+  "immutable",
+  "reused",
+  "taken",
+  "unreadable_file",
+  "busy",
+  "invalid",
+] as const;
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
+
+/** A problem of an input. */
+export interface Problem {
+  /** Path of keys to the problem; empty if it is the value itself. */
+  readonly path: readonly PropertyKey[];
+  readonly code: ProblemCode;
+  /** Describes the problem, without the path and without the value. */
+  readonly message: string;
+  /** Whether it is in a query parameter or a header, which the path names, and not in the body. */
+  readonly isParameter?: boolean;
+}
+
+/** The problem at a path, if there is one: a list of none or one. */
+export const problemIf = (isWrong: boolean, path: Problem["path"], code: ProblemCode, message: string): Problem[] =>
+  isWrong ? [{ path, code, message }] : [];
+
+/** A problem of a value under a key of another value. */
+export const under = (key: PropertyKey, problem: Problem): Problem => ({ ...problem, path: [key, ...problem.path] });
+
+/** The most problems that a response names. A body of 4 MiB can have a million. */
+export const PROBLEMS_MAX = 100;
+
+/** Names in a message, the first hundred of them, and how many more there are: a header can have 30,000 columns. */
+export function listed(names: readonly string[]): string {
+  const more = names.length - PROBLEMS_MAX;
+  return more > 0 ? `${names.slice(0, PROBLEMS_MAX).join(", ")} and ${more} others` : names.join(", ");
+}
+
+/** Longer keys are truncated in messages: a caller's key may have megabytes. */
+const KEY_MAX_CHARACTERS = 100;
+
+/** A key as it is shown to callers. */
+export const shownKey = (key: PropertyKey): string => {
+  const whole = String(key);
+  return whole.length > KEY_MAX_CHARACTERS ? `${whole.slice(0, KEY_MAX_CHARACTERS)}…` : whole;
+};
+
+/** One key of a path: `.name`, `[3]` or `["a.b"]`. */
+const step = (key: PropertyKey): string => {
+  if (typeof key === "number") return `[${key}]`;
+  const name = shownKey(key);
+  return /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+};
+
+/** A path such as `work_items[3].custom_attributes["a.b"]`. */
+const formatPath = (path: readonly PropertyKey[]): string => path.map(step).join("").replace(/^\./, "");
+
+/** The place of a problem: the path, or the name of a header, or of the whole value. */
+const placeOf = ({ path, isParameter = false }: Problem, whole: string): string => {
+  const [name = ""] = path;
+  if (isParameter && /^[\w-]+$/.test(String(name))) return shownKey(name);
+  return formatPath(path) || (isParameter ? "query" : whole);
+};
+
+/**
+ * Describes problems in one message, each with its place. Used for requests, payloads of direct invocations, CSV rows,
+ * stored records and the environment.
+ * @param whole name of the value itself, for example `body`
+ * @param max how many problems it names; it counts the others
+ */
+export const describeProblems = (problems: readonly Problem[], whole = "body", max = PROBLEMS_MAX): string => {
+  const named = problems
+    .slice(0, max)
+    .map((problem) => `${placeOf(problem, whole)}: ${problem.message}`)
+    .join("; ");
+  return problems.length > max ? `${named}; and ${problems.length - max} more` : named;
+};
 
 /** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./problem.ts";
+import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./errors.ts";
 
 /** One problem of a request, for programs. It has either a pointer or a parameter. */
 export const problemDetailSchema = z.lazy(() =>

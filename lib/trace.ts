@@ -1,4 +1,4 @@
-import { MalformedRecordError } from "./dynamodb/decode-record.ts";
+import { MalformedRecordError } from "./store/decode-record.ts";
 
 const FIRST_FRAME = "\n    at ";
 

@@ -9,12 +9,7 @@ import {
   resourcesOfKind,
   type TableResource,
 } from "../../lib/resources.ts";
-import type {
-  BucketPermissions,
-  Permissions,
-  QueuePermissions,
-  TablePermissions,
-} from "../../lib/runtime/permissions.ts";
+import type { BucketPermissions, Permissions, QueuePermissions, TablePermissions } from "../../lib/aws/permissions.ts";
 import type { WorkQueue } from "./queues.ts";
 
 /** The stateful resources of one region, by their names in `lib/resources.ts`. */

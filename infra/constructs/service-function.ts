@@ -16,7 +16,7 @@ import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import manifest from "../../package.json" with { type: "json" };
 import type { RegionCode } from "../../lib/regions.ts";
-import type { Permissions } from "../../lib/runtime/permissions.ts";
+import type { Permissions } from "../../lib/aws/permissions.ts";
 import { nodeOptionsFor } from "./function-memory.ts";
 import { bind, type StatefulResources } from "./grants.ts";
 

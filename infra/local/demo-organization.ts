@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createAccessStore } from "../../lib/organizations/access-store.ts";
-import { type Administration, createKey, isLive, putOrganization } from "../../lib/organizations/administration.ts";
+import { type Administration, createKey, isLive, putOrganization } from "../../lib/operator/administration.ts";
 import { hashApiKey } from "../../lib/organizations/api-key.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { environmentFileOf } from "./data-directory.ts";
 import { readEnvironmentFile } from "../environment-file.ts";
 import { readEvent } from "./invoke-event.ts";
-import { createLambdaFunction, PayloadTooLargeError } from "./lambda-function.ts";
+import { createLambdaFunction, PayloadTooLargeError } from "./lambda/lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
-import { platformVariables } from "./local-stack.ts";
+import { platformVariables } from "./stack.ts";
 import { synthesize } from "./synthesis.ts";
 import { resolveTemplate } from "./template.ts";
-import { functionsOf } from "./template-functions.ts";
+import { functionsOf } from "./lambda/template-functions.ts";
 
 /** `npm run invoke -- <function> <event file>` invokes one function of the template on a running local stack. */
 const USAGE = "usage: npm run invoke -- <function> <event.json>, for example get-work-item events/get-work-item.json";

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import * as z from "zod";
 import { originSchema } from "../settings/stage-settings.ts";
 import { LocalStackError } from "./local-stack-error.ts";
-import { type LocalStack, startLocalStack } from "./local-stack.ts";
+import { type LocalStack, startLocalStack } from "./stack.ts";
 
 /** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
 const SAME_SIGNAL_MS = 1000;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { routes } from "../../functions/routes.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import type { Route } from "../../lib/http/route.ts";
-import { uuid } from "../../lib/scalars.ts";
+import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
 import { describe, describeParameters } from "./describe.ts";

@@ -4,7 +4,7 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
-import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/pages/page-files.ts";
+import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-files.ts";
 import { readGuides, renderGuide, renderGuideLinks } from "./guides.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

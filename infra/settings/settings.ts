@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { nearestTo } from "../../lib/nearest.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
-import { describeProblems } from "../../lib/problem.ts";
+import { describeProblems } from "../../lib/errors.ts";
 import type { Context } from "../context.ts";
 import { readEnvironmentFile, type Variables } from "../environment-file.ts";
 import { regionSettingsOf, stagesSchema, type StageSettings } from "./stage-settings.ts";

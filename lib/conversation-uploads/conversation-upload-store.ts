@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { isoTime } from "../clock.ts";
-import { keyText } from "../dynamodb/batch-get.ts";
-import { decoderOf } from "../dynamodb/decode-record.ts";
-import { optimisticWriteOne, type WriteTarget } from "../dynamodb/optimistic-write.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
-import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import { keyText } from "../store/batch-get.ts";
+import { decoderOf } from "../store/decode-record.ts";
+import { optimisticWriteOne, type WriteTarget } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
-import { decodeCursor, encodeCursor } from "../listing/cursor.ts";
-import { idAt, listingEntry, listingSource } from "../listing/partition.ts";
-import { walkListing } from "../listing/walk-listing.ts";
+import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
+import { idAt, listingEntry, listingSource } from "../store/lists/partition.ts";
+import { walkListing } from "../store/lists/walk.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
-import { externalId, storedTimestamp, text } from "../scalars.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { externalId, storedTimestamp, text } from "../schema.ts";
 import { conversationUploadStatusSchema } from "./conversation-upload.ts";
 
 /** Input of the system that processes conversations. */

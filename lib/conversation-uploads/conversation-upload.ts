@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { storedTimestamp } from "../scalars.ts";
+import { storedTimestamp } from "../schema.ts";
 
 /** States of a conversation upload. */
 export const conversationUploadStatusSchema = z.lazy(() =>

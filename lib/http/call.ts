@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../errors.ts";
 import { jsonResponse, progressOf, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";

@@ -6,7 +6,7 @@ import { createAccessStore } from "../organizations/access-store.ts";
 import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
 import { createNoteKeyUse } from "../organizations/key-use.ts";
 import { createRateLimiter } from "../organizations/rate-limit.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../aws/runtime.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
 import { type ApiHandler, progressOf, type Step } from "./chain.ts";
 import { errorTable } from "./error-table.ts";

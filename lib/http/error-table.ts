@@ -9,10 +9,10 @@ import {
   TooManyRequestsError,
   UnauthenticatedError,
   WorkItemsError,
+  type Problem,
 } from "../errors.ts";
-import type { Problem } from "../problem.ts";
 import { toProblemDetails } from "../problem-detail.ts";
-import { isUnavailable } from "../runtime/aws-errors.ts";
+import { isUnavailable } from "../aws/error-codes.ts";
 import { jsonResponse, progressOf, type Step } from "./chain.ts";
 import { acceptsProblemJson, PROBLEM_JSON } from "./problem-json.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
-import { type Asset, openPageFiles, type PageFiles } from "../pages/page-files.ts";
-import type { Environment } from "../runtime/environment.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import { type Asset, openPageFiles, type PageFiles } from "./page-files.ts";
+import type { Environment } from "../aws/environment.ts";
+import type { Runtime } from "../aws/runtime.ts";
 import { accepts } from "./accepts.ts";
 import { type ApiHandler, progressOf } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";

@@ -1,6 +1,6 @@
 import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../aws/runtime.ts";
 import type { ApiHandler } from "./chain.ts";
 import { errorTable } from "./error-table.ts";
 import { requestIdAndLog } from "./request-log.ts";

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../aws/runtime.ts";
 import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
 import type { ApiHandler } from "./chain.ts";
 import { publicChain } from "./public-chain.ts";

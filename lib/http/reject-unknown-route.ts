@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../aws/runtime.ts";
 import { type ApiHandler, progressOf } from "./chain.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { MethodNotAllowedError } from "./error-table.ts";

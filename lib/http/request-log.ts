@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtime } from "../aws/runtime.ts";
 import { beginProgress, progressOf, type Step } from "./chain.ts";
 import { readHeaders } from "./request.ts";
 

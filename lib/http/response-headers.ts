@@ -1,4 +1,4 @@
-import type { Environment } from "../runtime/environment.ts";
+import type { Environment } from "../aws/environment.ts";
 import { progressOf, type Step } from "./chain.ts";
 import { corsHeaders } from "./cors.ts";
 

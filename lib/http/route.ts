@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { KeyScope } from "../organizations/key-scope.ts";
-import type { Permissions } from "../runtime/permissions.ts";
+import type { Permissions } from "../aws/permissions.ts";
 
 /** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "multipart-or-json";

@@ -1,8 +1,7 @@
 import type * as z from "zod";
-import { InvalidInputError } from "../errors.ts";
-import type { Problem } from "../problem.ts";
+import { InvalidInputError, type Problem } from "../errors.ts";
 import { safeParse } from "../safe-parse.ts";
-import { problemsOf } from "../schema-problems.ts";
+import { problemsOf } from "../schema.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
 export const validate = <S extends z.ZodType>(schema: S, value: unknown) => {

@@ -1,8 +1,8 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { decoderOf } from "../dynamodb/decode-record.ts";
+import { decoderOf } from "../store/decode-record.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { keyScopeSchema } from "./key-scope.ts";
 import { organizationIdSchema, organizationRecordSchema, toOrganization, type Organization } from "./organization.ts";
 

@@ -1,6 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../clock.ts";
-import { isConditionFailure } from "../dynamodb/errors.ts";
+import { isConditionFailure } from "../store/write-outcome.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./rate-limit.ts";

@@ -1,9 +1,9 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { conditionFailureOf, isConditionFailure } from "../dynamodb/errors.ts";
+import { conditionFailureOf, isConditionFailure } from "../store/write-outcome.ts";
 import { RateLimitExceededError } from "../errors.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
-import { isThrottled } from "../runtime/aws-errors.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import { isThrottled } from "../aws/error-codes.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import type { Organization } from "./organization.ts";
 

@@ -1,4 +1,4 @@
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { createWriteList } from "./files/write-list.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
 import { createUploadStore } from "./job/upload-store.ts";

@@ -1,6 +1,6 @@
-import { keyText } from "../dynamodb/batch-get.ts";
-import type { ReadRecords, RecordStore } from "../dynamodb/record-store.ts";
-import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import { keyText } from "../store/batch-get.ts";
+import type { ReadRecords, RecordStore } from "../store/record-store.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import { type MarkedJob, uploadMarksOf } from "./upload-mark.ts";
 
 /** The upload job that rows belong to. */

@@ -1,7 +1,7 @@
-import type { WriteTarget } from "../dynamodb/optimistic-write.ts";
-import type { RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import type { WriteTarget } from "../store/optimistic-write.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../errors.ts";
 import type { Applied } from "./applied-rows.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import type { ItemRecords } from "./planned-records.ts";

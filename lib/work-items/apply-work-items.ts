@@ -1,9 +1,9 @@
 import { isoTime } from "../clock.ts";
-import { optimisticWrite, type OptimisticWriteOptions, type WriteResult } from "../dynamodb/optimistic-write.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
+import { optimisticWrite, type OptimisticWriteOptions, type WriteResult } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { describeProblems, type Problem } from "../problem.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import { describeProblems, type Problem } from "../errors.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../trace.ts";
 import { findApplied, readerOfItems, type RowSource } from "./applied-rows.ts";
 import {

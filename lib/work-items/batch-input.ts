@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { Problem } from "../problem.ts";
-import { boundedArray, externalId } from "../scalars.ts";
-import { problemsOf } from "../schema-problems.ts";
+import type { Problem } from "../errors.ts";
+import { boundedArray, externalId, problemsOf } from "../schema.ts";
 import { EVENTS_PER_BATCH_MAX, ITEMS_PER_BATCH_MAX, type WorkItemInput, workItemInputSchema } from "./work-item.ts";
 
 /** An item of a batch: a valid input, or why it is none. */

@@ -1,12 +1,11 @@
 import { isoTime } from "../clock.ts";
-import { keyText } from "../dynamodb/batch-get.ts";
-import { optimisticWriteOne, type WriteTarget } from "../dynamodb/optimistic-write.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
-import type { StoredRecord } from "../dynamodb/versioned-record.ts";
-import { InvalidInputError, NotFoundError } from "../errors.ts";
+import { keyText } from "../store/batch-get.ts";
+import { optimisticWriteOne, type WriteTarget } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import type { StoredRecord } from "../store/versioned-record.ts";
+import { InvalidInputError, NotFoundError, under } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { under } from "../problem.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";
 import type { Changes, WorkItem } from "./work-item.ts";

@@ -1,24 +1,29 @@
 import { createHash } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { backOff, CONFLICT_CAP_MS } from "../backoff.ts";
+import { backOff, CONFLICT_CAP_MS } from "../retry.ts";
 import { isoTime } from "../clock.ts";
-import { isTransactionUnclear } from "../dynamodb/errors.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
+import { isTransactionUnclear } from "../store/write-outcome.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
 import {
-  type Attributes,
   attemptOn,
   type RecordKey,
   resultOfAttempt,
   type StoredRecord,
   versionedBy,
   withoutNulls,
-} from "../dynamodb/versioned-record.ts";
-import { ExternalIdTakenError, IdempotencyKeyReusedError, InvalidInputError, StoreBusyError } from "../errors.ts";
+} from "../store/versioned-record.ts";
+import {
+  ExternalIdTakenError,
+  IdempotencyKeyReusedError,
+  InvalidInputError,
+  StoreBusyError,
+  under,
+} from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { PARTITION_KEY } from "../resources.ts";
-import { under } from "../problem.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { planApply, planEvent } from "./plan-apply.ts";
 import { createGetWorkItem, type ItemWithEvents } from "./read-work-item.ts";
 import type { WorkItem, WorkItemEvent, WorkItemInput } from "./work-item.ts";

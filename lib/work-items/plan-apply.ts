@@ -1,5 +1,5 @@
-import type { Problem } from "../problem.ts";
-import { CUSTOM_ATTRIBUTES_MAX_BYTES } from "../scalars.ts";
+import type { Problem } from "../errors.ts";
+import { CUSTOM_ATTRIBUTES_MAX_BYTES } from "../schema.ts";
 import { createMerge, initialFields } from "./field-definition.ts";
 import type { Changes, EventInput, WorkItem, WorkItemEvent } from "./work-item.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS, type WorkItemStatus } from "./work-item-fields.ts";

@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
-import { keyText } from "../dynamodb/batch-get.ts";
-import type { RecordStore } from "../dynamodb/record-store.ts";
-import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import { keyText } from "../store/batch-get.ts";
+import type { RecordStore } from "../store/record-store.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
 import type { WorkItem } from "./work-item.ts";

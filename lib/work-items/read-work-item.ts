@@ -1,9 +1,9 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
-import { fromAttributeValues, toAttributeValues } from "../dynamodb/attribute-values.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
-import { type StoredRecord, storedRecordFrom } from "../dynamodb/versioned-record.ts";
+import { fromAttributeValues, toAttributeValues } from "../aws/attribute-values.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import { type StoredRecord, storedRecordFrom } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import type { WorkItem } from "./work-item.ts";
 import {
   EVENT_SORT_KEY_PREFIX,

@@ -1,4 +1,4 @@
-import type { Attributes } from "../dynamodb/versioned-record.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
 
 /** The outcome of a row of an upload, as the item that it was applied to remembers it. */
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";

@@ -1,10 +1,10 @@
 import { isoTime } from "../clock.ts";
-import { keyText } from "../dynamodb/batch-get.ts";
-import { optimisticWriteOne, type WriteTarget } from "../dynamodb/optimistic-write.ts";
-import { createRecordStore } from "../dynamodb/record-store.ts";
-import type { StoredRecord } from "../dynamodb/versioned-record.ts";
+import { keyText } from "../store/batch-get.ts";
+import { optimisticWriteOne, type WriteTarget } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import type { StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { RuntimeWith } from "../runtime/runtime.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { type EventPlan, planEvent } from "./plan-apply.ts";
 import { assertVisible } from "./read-work-item.ts";
 import type { EventInput } from "./work-item.ts";

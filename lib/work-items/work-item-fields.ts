@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type JsonObject, jsonEquals, parseJsonObject } from "../json.ts";
-import { content, customAttributes, email, jsonObject, storedTimestamp, text, timestamp } from "../scalars.ts";
+import { content, customAttributes, email, jsonObject, storedTimestamp, text, timestamp } from "../schema.ts";
 import { field } from "./field-definition.ts";
 
 const workItemStatusSchema = z

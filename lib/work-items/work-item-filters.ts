@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { externalId, timestamp } from "../scalars.ts";
+import { externalId, timestamp } from "../schema.ts";
 import { caselessFilters, filterNames, filterShape } from "./field-definition.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 

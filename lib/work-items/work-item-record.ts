@@ -1,7 +1,8 @@
-import { decoderOf } from "../dynamodb/decode-record.ts";
-import type { Attributes, RecordKey, StoredRecord } from "../dynamodb/versioned-record.ts";
+import { decoderOf } from "../store/decode-record.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import { workItemEventId, workItemId } from "../identity.ts";
-import { agentEntry, listingEntry, NO_LISTING_ENTRY } from "../listing/partition.ts";
+import { agentEntry, listingEntry, NO_LISTING_ENTRY } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEvent } from "./work-item.ts";

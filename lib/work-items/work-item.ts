@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { problemDetailSchema } from "../problem-detail.ts";
-import { boundedArray, count, externalId, storedTimestamp, uuid } from "../scalars.ts";
+import { boundedArray, count, externalId, storedTimestamp, uuid } from "../schema.ts";
 import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 

@@ -1,5 +1,5 @@
 import { workItemId } from "../../lib/identity.ts";
-import { agentEntry, listingEntry } from "../../lib/listing/partition.ts";
+import { agentEntry, listingEntry } from "../../lib/store/lists/partition.ts";
 import { resources } from "../../lib/resources.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { itemOf } from "./uploads-data.ts";

@@ -4,7 +4,7 @@ import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
-import { writeLog } from "../../infra/local/log.mjs";
+import { writeLog } from "../../infra/local/lambda/log.mjs";
 import { createClient } from "../../lib/client/client.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { residentMemoryOf, startService } from "../proofs/service-process.ts";

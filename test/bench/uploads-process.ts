@@ -8,8 +8,8 @@ import { create as createApplyUploadPart } from "../../functions/apply-upload-pa
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
-import { mapConcurrently } from "../../lib/concurrency.ts";
-import type { QueueWorker } from "../../lib/queue/queue-worker.ts";
+import { mapConcurrently } from "../../lib/retry.ts";
+import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";

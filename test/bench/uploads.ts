@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Upload } from "@aws-sdk/lib-storage";
 import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
-import { createS3Client } from "../../lib/runtime/s3-client.ts";
+import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, factOf } from "./row.ts";
 import { csvOf } from "./uploads-data.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { startDynamoDbProcess } from "../../infra/local/dynamodb-engine.ts";
+import { startDynamoDbProcess } from "../../infra/local/engines/dynamodb.ts";
 
 /** Runs for `npm run test:dynamodb-local`: the suite on Amazon's DynamoDB Local instead of the embedded engine. */
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { functionNames, REJECT_UNKNOWN_ROUTE } from "../../infra/build.ts";
-import { toProxyEvent } from "../../infra/local/proxy-event.ts";
+import { toProxyEvent } from "../../infra/local/gateway/proxy-event.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
 import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
 import { createTestRuntime } from "../support/runtime.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
-import { createLambdaFunction } from "../../infra/local/lambda-function.ts";
+import { createLambdaFunction } from "../../infra/local/lambda/lambda-function.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 
 const require = createRequire(import.meta.url);

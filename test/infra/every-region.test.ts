@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { functionNames } from "../../infra/build.ts";
 import { synthesize } from "../../infra/local/synthesis.ts";
 import { resolveTemplate, type Template } from "../../infra/local/template.ts";
-import { functionsOf } from "../../infra/local/template-functions.ts";
+import { functionsOf } from "../../infra/local/lambda/template-functions.ts";
 import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { assemblyOf } from "./synthesized.ts";
 

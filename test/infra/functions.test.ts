@@ -4,8 +4,8 @@ import { pages } from "../../functions/pages.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { type Resource as StatefulResource, type ResourceName, resources } from "../../lib/resources.ts";
-import { parseEnvironment } from "../../lib/runtime/environment.ts";
-import type { Permissions, TablePermissions } from "../../lib/runtime/permissions.ts";
+import { parseEnvironment } from "../../lib/aws/environment.ts";
+import type { Permissions, TablePermissions } from "../../lib/aws/permissions.ts";
 import { plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();

@@ -8,7 +8,7 @@ import { allRoutes, routes } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { Permissions } from "../../lib/runtime/permissions.ts";
+import type { Permissions } from "../../lib/aws/permissions.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { recordKeys } from "../../lib/uploads/job/upload-table.ts";

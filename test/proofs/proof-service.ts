@@ -4,8 +4,8 @@ import { create as createRecordQaScore } from "../../functions/record-qa-score.t
 import { routes } from "../../functions/routes.ts";
 import { NotFoundError } from "../../lib/errors.ts";
 import type { Route } from "../../lib/http/route.ts";
-import { queueWorker } from "../../lib/queue/queue-worker.ts";
-import { createSendAgain } from "../../lib/queue/send-again.ts";
+import { queueWorker } from "../../lib/aws/queue-worker.ts";
+import { createSendAgain } from "../../lib/aws/send-again.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../support/clock.ts";

@@ -3,7 +3,7 @@ import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
 import { createHandlers, type RouteName } from "./handlers.ts";
 import { routes } from "../../functions/routes.ts";
-import { allItems } from "../../lib/dynamodb/all-items.ts";
+import { allItems } from "../../lib/store/all-items.ts";
 import { resources, resourcesOfKind } from "../../lib/resources.ts";
 import { administrationOf, type ApiRequest, call, createTestOrganization } from "./organization.ts";
 import type { TestRuntime } from "./runtime.ts";

@@ -1,5 +1,5 @@
-import { startDynamoDbEngine } from "../../infra/local/dynamodb-engine.ts";
-import { startFauxqsEngine } from "../../infra/local/fauxqs-engine.ts";
+import { startDynamoDbEngine } from "../../infra/local/engines/dynamodb.ts";
+import { startFauxqsEngine } from "../../infra/local/engines/fauxqs.ts";
 
 /** The DynamoDB that runs already, as `DYNAMODB_ENDPOINT` says, or the embedded one. */
 const startDynamoDb = async (options: { readonly file?: string }) => {

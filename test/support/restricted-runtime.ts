@@ -1,5 +1,5 @@
 import { type ResourceName, resources } from "../../lib/resources.ts";
-import type { Permissions, TablePermissions } from "../../lib/runtime/permissions.ts";
+import type { Permissions, TablePermissions } from "../../lib/aws/permissions.ts";
 import { createTestClients, type TestRuntime } from "./runtime.ts";
 
 /** A permission that a request requires. */

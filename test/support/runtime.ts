@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { pages } from "../../functions/pages.ts";
-import { provision } from "../../infra/local/provision.ts";
+import { provision } from "../../infra/local/engines/provision.ts";
 import { type Synthesis, synthesize } from "../../infra/local/synthesis.ts";
 import { type ResolvedTemplate, resolveTemplate } from "../../infra/local/template.ts";
-import { functionsOf } from "../../infra/local/template-functions.ts";
+import { functionsOf } from "../../infra/local/lambda/template-functions.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { resources } from "../../lib/resources.ts";
-import { createDynamoDbClient } from "../../lib/runtime/dynamodb-client.ts";
-import { parseEnvironment } from "../../lib/runtime/environment.ts";
-import type { Permissions } from "../../lib/runtime/permissions.ts";
-import type { Runtime } from "../../lib/runtime/runtime.ts";
-import { createS3Client } from "../../lib/runtime/s3-client.ts";
-import { createSqsClient } from "../../lib/runtime/sqs-client.ts";
+import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
+import { parseEnvironment } from "../../lib/aws/environment.ts";
+import type { Permissions } from "../../lib/aws/permissions.ts";
+import type { Runtime } from "../../lib/aws/runtime.ts";
+import { createS3Client } from "../../lib/aws/s3-client.ts";
+import { createSqsClient } from "../../lib/aws/sqs-client.ts";
 
 /** Permissions on all resources, so that tests can pass one runtime to any function. */
 type Everything = Required<Permissions>;

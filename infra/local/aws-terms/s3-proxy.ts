@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { S3Refusal, toS3Response } from "../s3-response.ts";
+import { S3Refusal, toS3Response } from "../s3/response.ts";
 import { damageOf, frontEndResponse, sendWire, type WireResponse } from "./damage.ts";
 import type { Faults } from "./faults.ts";
 import { listen, type Proxy } from "./json-proxy.ts";

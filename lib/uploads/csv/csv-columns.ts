@@ -1,4 +1,4 @@
-import { listed } from "../../problem.ts";
+import { listed } from "../../errors.ts";
 import { readCell } from "../../work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { type CellSource, createRowReader, type RowReader, type Step } from "./row-reader.ts";

@@ -1,5 +1,4 @@
-import { InvalidInputError } from "../../errors.ts";
-import type { Problem } from "../../problem.ts";
+import { InvalidInputError, type Problem } from "../../errors.ts";
 
 /** The file cannot be read. None of its rows is applied. */
 export class InvalidFileError extends InvalidInputError {

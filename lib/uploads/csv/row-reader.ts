@@ -1,5 +1,5 @@
-import { describeProblems, type Problem, type ProblemCode, PROBLEMS_MAX } from "../../problem.ts";
-import { problemsOf } from "../../schema-problems.ts";
+import { describeProblems, type Problem, type ProblemCode, PROBLEMS_MAX } from "../../errors.ts";
+import { problemsOf } from "../../schema.ts";
 import { type WorkItemInput, workItemInputSchema } from "../../work-items/work-item.ts";
 import { ROW_MAX_CHARACTERS } from "./csv-row.ts";
 import { type Row, rowOf } from "./row.ts";

@@ -1,4 +1,4 @@
-import type { CsvFormat } from "../csv/csv-format.ts";
+import type { CsvFormat } from "../file-format.ts";
 import { cellValue, lineEnd, rawCells, toCell } from "../csv/csv-row.ts";
 import { isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";

@@ -2,7 +2,7 @@ import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { isoTime } from "../../clock.ts";
 import { NotFoundError } from "../../errors.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { RowListLink } from "../job/upload-job.ts";
 import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
 import { createUploadStore } from "../job/upload-store.ts";

@@ -5,7 +5,7 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 
 /** Size of all pieces of a multipart upload but the last: the smallest that S3 accepts. */
 const PIECE_BYTES = 5 * 1024 * 1024;

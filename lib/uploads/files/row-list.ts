@@ -1,4 +1,4 @@
-import { delimiterOf } from "../csv/csv-format.ts";
+import { delimiterOf } from "../file-format.ts";
 import { mappingOf } from "../job/job-format.ts";
 import type { JobKey, ObjectRuns, UploadJob, UploadPart } from "../job/upload-record.ts";
 import { createReportWriter } from "./failed-rows.ts";

@@ -1,6 +1,6 @@
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { isoTime } from "../../clock.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import { objectKeys } from "./upload-objects.ts";
 import type { UploadForm } from "../job/upload-job.ts";
 import type { UploadJob } from "../job/upload-record.ts";

@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
-import { backOff } from "../../backoff.ts";
+import { backOff } from "../../retry.ts";
 import { resources } from "../../resources.ts";
-import { codeOf, isUnavailable, UnreadableResponseError } from "../../runtime/aws-errors.ts";
-import { RETRIES } from "../../runtime/client-options.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { codeOf, isUnavailable, UnreadableResponseError } from "../../aws/error-codes.ts";
+import { RETRIES } from "../../aws/client-options.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
 
 /** The object does not exist: it was never written, or it was deleted. */

@@ -1,4 +1,4 @@
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import { countOf, epochOf, type UploadJob, type UploadPart } from "../job/upload-record.ts";
 import { beginPiecewiseObject, type PiecewiseObject } from "./piecewise-object.ts";
 import { ROW_LISTS, type RowList, type RowListName } from "./row-list.ts";

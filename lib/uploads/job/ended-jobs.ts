@@ -1,5 +1,5 @@
-import { batchGet } from "../../dynamodb/batch-get.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { batchGet } from "../../store/batch-get.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import { isEnded } from "./upload-record.ts";
 import { jobFrom, recordKeys } from "./upload-table.ts";
 

@@ -1,4 +1,4 @@
-import { type CsvFormat, formatOf } from "../csv/csv-format.ts";
+import { type CsvFormat, formatOf } from "../file-format.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import type { UploadJob } from "./upload-record.ts";
 

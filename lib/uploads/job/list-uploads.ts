@@ -1,10 +1,10 @@
-import { mapConcurrently } from "../../concurrency.ts";
-import { batchGet } from "../../dynamodb/batch-get.ts";
-import { decodeCursor, encodeCursor } from "../../listing/cursor.ts";
-import { idAt, listingSource } from "../../listing/partition.ts";
-import { walkListing } from "../../listing/walk-listing.ts";
+import { mapConcurrently } from "../../retry.ts";
+import { batchGet } from "../../store/batch-get.ts";
+import { decodeCursor, encodeCursor } from "../../store/lists/cursor.ts";
+import { idAt, listingSource } from "../../store/lists/partition.ts";
+import { walkListing } from "../../store/lists/walk.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
 import { isEnded, toUploadJobResponse, type UploadJob } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { InvalidInputError } from "../../errors.ts";
+import { InvalidInputError, type ProblemCode } from "../../errors.ts";
 import { idempotentUploadJobId } from "../../identity.ts";
-import type { ProblemCode } from "../../problem.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
 import { mappingOf } from "./job-format.ts";
 import type { NewUpload } from "./upload-record.ts";

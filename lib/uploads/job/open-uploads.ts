@@ -1,9 +1,9 @@
-import { backOff } from "../../backoff.ts";
+import { backOff } from "../../retry.ts";
 import { type Clock, isoTime } from "../../clock.ts";
-import { type ConditionalUpdate, toUpdate } from "../../dynamodb/conditional-update.ts";
-import type { Attributes } from "../../dynamodb/versioned-record.ts";
+import { type ConditionalUpdate, toUpdate } from "../../store/conditional-update.ts";
+import type { Attributes } from "../../aws/attribute-values.ts";
 import { StoreBusyError, TooManyRequestsError } from "../../errors.ts";
-import { listingEntry } from "../../listing/partition.ts";
+import { listingEntry } from "../../store/lists/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { type Counters, type JobKey, type NewUpload, toRowCounters, type UploadJob } from "./upload-record.ts";
 import { jobFrom, type OpenUpload, recordKeys, type UploadTable } from "./upload-table.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, number, storedTimestamp, text, uuid } from "../../scalars.ts";
+import { count, number, storedTimestamp, text, uuid } from "../../schema.ts";
 import { mappingSchema } from "../mapping/mapping.ts";
 
 /** States of an upload job. */

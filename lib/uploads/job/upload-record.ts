@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { isoTime } from "../../clock.ts";
-import { storedTimestamp } from "../../scalars.ts";
+import { storedTimestamp } from "../../schema.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isoTime } from "../../clock.ts";
-import type { Attributes } from "../../dynamodb/versioned-record.ts";
+import type { Attributes } from "../../aws/attribute-values.ts";
 import { TIME_TO_LIVE } from "../../resources.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import { createOpenUploads } from "./open-uploads.ts";
 import {
   type Counters,

@@ -8,15 +8,16 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { backOff, CONFLICT_CAP_MS } from "../../backoff.ts";
+import { backOff, CONFLICT_CAP_MS } from "../../retry.ts";
 import { isoTime } from "../../clock.ts";
-import { allItems } from "../../dynamodb/all-items.ts";
-import { type ConditionalUpdate, toUpdate } from "../../dynamodb/conditional-update.ts";
-import { decoderOf } from "../../dynamodb/decode-record.ts";
-import { isConditionFailure, isTransactionCancelled, isTransactionConflict } from "../../dynamodb/errors.ts";
-import type { Attributes, RecordKey } from "../../dynamodb/versioned-record.ts";
+import { allItems } from "../../store/all-items.ts";
+import { type ConditionalUpdate, toUpdate } from "../../store/conditional-update.ts";
+import { decoderOf } from "../../store/decode-record.ts";
+import { isConditionFailure, isTransactionCancelled, isTransactionConflict } from "../../store/write-outcome.ts";
+import type { Attributes } from "../../aws/attribute-values.ts";
+import type { RecordKey } from "../../store/versioned-record.ts";
 import { partitionKeyOf } from "../../resources.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import {
   type JobKey,
   type UploadJob,

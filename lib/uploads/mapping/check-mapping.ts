@@ -1,5 +1,5 @@
-import { type Problem, problemIf } from "../../problem.ts";
-import { problemsOf } from "../../schema-problems.ts";
+import { type Problem, problemIf } from "../../errors.ts";
+import { problemsOf } from "../../schema.ts";
 import {
   ATTRIBUTE_PREFIX,
   EVENT_FIELD_NAMES,

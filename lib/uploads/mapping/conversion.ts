@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { parseJsonObject } from "../../json.ts";
-import { externalId } from "../../scalars.ts";
+import { externalId } from "../../schema.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { comparable } from "../csv/header-names.ts";
 import { isTime, type Target } from "../csv/target.ts";

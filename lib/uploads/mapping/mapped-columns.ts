@@ -1,4 +1,4 @@
-import { describeProblems, listed, type Problem, type ProblemCode, problemIf } from "../../problem.ts";
+import { describeProblems, listed, type Problem, type ProblemCode, problemIf } from "../../errors.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";

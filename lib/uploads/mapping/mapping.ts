@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { rule } from "../../scalars.ts";
+import { rule } from "../../schema.ts";
 import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
-import { type Problem, under } from "../../problem.ts";
+import { type Problem, under } from "../../errors.ts";
 import { VALUE_KINDS } from "./cell-value.ts";
 
 /** Limit of a mapping as JSON. It is stored in the job's record, which every request for the job reads. */

@@ -1,9 +1,9 @@
-import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { type ApplyRows, type RowResult, RowsPendingError, type UnreadRow } from "./apply-rows.ts";
-import { HeldError } from "../../queue/queue-worker.ts";
-import type { CsvFormat } from "../csv/csv-format.ts";
+import { HeldError } from "../../aws/queue-worker.ts";
+import type { CsvFormat } from "../file-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { createReportWriter } from "../files/failed-rows.ts";

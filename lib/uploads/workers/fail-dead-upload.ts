@@ -1,4 +1,4 @@
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { FinishUpload } from "./finish-upload.ts";
 import { type PartMessage, parseUploadMessage, type SplitMessage } from "./upload-messages.ts";
 import { isEnded, isHeld, unclaimedPart } from "../job/upload-record.ts";

@@ -1,4 +1,4 @@
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { RowListName } from "../files/row-list.ts";
 import { type ListContent, ListUnfinishedError, type WriteList } from "../files/write-list.ts";
 import type { PartPosition, SendParts } from "./upload-messages.ts";

@@ -1,7 +1,7 @@
-import { codeOf, isUnavailable } from "../../runtime/aws-errors.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
-import { HeldError } from "../../queue/queue-worker.ts";
-import { delimiterOf, readHeader } from "../csv/csv-format.ts";
+import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { HeldError } from "../../aws/queue-worker.ts";
+import { delimiterOf, readHeader } from "../file-format.ts";
 import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createSegmentWriter } from "../files/segment.ts";

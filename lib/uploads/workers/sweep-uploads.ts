@@ -1,5 +1,5 @@
-import { mapConcurrently } from "../../concurrency.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import { mapConcurrently } from "../../retry.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { fileDue } from "../files/upload-form.ts";
 import { delayAfter, type PartPosition, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";

@@ -1,9 +1,8 @@
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import { backOff, BUSY_DELAY_SECONDS } from "../../backoff.ts";
-import { chunksOf } from "../../concurrency.ts";
+import { backOff, BUSY_DELAY_SECONDS, chunksOf } from "../../retry.ts";
 import { StoreBusyError } from "../../errors.ts";
-import type { RuntimeWith } from "../../runtime/runtime.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
 import { type JobKey, LEASE_MARGIN_MS, LEASE_MS, type UploadPart } from "../job/upload-record.ts";
 

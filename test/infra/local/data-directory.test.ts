@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openDataDirectory } from "../../../infra/local/data-directory.ts";
-import { startDynamoDbEngine } from "../../../infra/local/dynamodb-engine.ts";
+import { startDynamoDbEngine } from "../../../infra/local/engines/dynamodb.ts";
 import { temporaryDirectory } from "./written-functions.ts";
 
 const MODULE = fileURLToPath(new URL("../../../infra/local/data-directory.ts", import.meta.url));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LocalStack, startLocalStack } from "../../../infra/local/local-stack.ts";
+import { type LocalStack, startLocalStack } from "../../../infra/local/stack.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../infra/local/invoke.ts", import.meta.url));
 

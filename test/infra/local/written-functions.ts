@@ -6,7 +6,7 @@ import {
   createLambdaFunction,
   type FunctionDefinition,
   type LambdaFunction,
-} from "../../../infra/local/lambda-function.ts";
+} from "../../../infra/local/lambda/lambda-function.ts";
 
 /** Makes a directory for the current test, which is removed when the test has finished. */
 export const temporaryDirectory = (): string => {

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import type { LocalStack } from "../../../infra/local/stack.ts";
 import { hasBrowser, openPage, SCREENS, startBrowser, takeScreenshot } from "../../support/browser.ts";
 import { startLocalService } from "../../support/local-service.ts";
 

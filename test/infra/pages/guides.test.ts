@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import type { LocalStack } from "../../../infra/local/stack.ts";
 import { type Guide, type Language, LANGUAGES, readGuides, renderGuide } from "../../../infra/pages/guides.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { startLocalService } from "../../support/local-service.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import type { LocalStack } from "../../../infra/local/stack.ts";
 import {
   accessibilityFindings,
   hasBrowser,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import type { LocalStack } from "../../../infra/local/stack.ts";
 import { ApiError, createClient, inputOf, type WorkItemInput } from "../../../lib/client/client.ts";
 import { startLocalService } from "../../support/local-service.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import { startLocalService } from "../../support/local-service.ts";
-import type { LocalStack } from "../../../infra/local/local-stack.ts";
+import type { LocalStack } from "../../../infra/local/stack.ts";
 
 const PACKAGE = join(PROJECT_ROOT, "lib/client");
 const scratch = mkdtempSync(join(tmpdir(), "scratch-project-"));

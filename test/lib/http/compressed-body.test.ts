@@ -7,7 +7,7 @@ import {
   MalformedBodyError,
   UnsupportedMediaTypeError,
 } from "../../../lib/http/request-body.ts";
-import { readUploadBody } from "../../../lib/http/upload-body.ts";
+import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
 
 const json = Buffer.from('{"name":"ä"}');
 const file = "external_id\r\nä\r\n";

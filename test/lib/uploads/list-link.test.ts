@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { SIGNING } from "../../../lib/runtime/client-options.ts";
+import { SIGNING } from "../../../lib/aws/client-options.ts";
 import { createListLink } from "../../../lib/uploads/files/list-link.ts";
 import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";

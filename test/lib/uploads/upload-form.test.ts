@@ -1,7 +1,7 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { REGIONS } from "../../../lib/regions.ts";
-import { SIGNING } from "../../../lib/runtime/client-options.ts";
+import { SIGNING } from "../../../lib/aws/client-options.ts";
 import { createUploadForm } from "../../../lib/uploads/files/upload-form.ts";
 import { uploadJobRecordSchema } from "../../../lib/uploads/job/upload-record.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";

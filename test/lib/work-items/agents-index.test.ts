@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { getOrganization } from "../../../lib/organizations/administration.ts";
-import { growListingShards } from "../../../lib/organizations/listing-shards.ts";
+import { getOrganization } from "../../../lib/operator/administration.ts";
+import { growListingShards } from "../../../lib/operator/listing-shards.ts";
 import { createTestService } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;

@@ -3,9 +3,9 @@ import {
   createLambdaFunction,
   type FunctionDefinition,
   type LambdaFunction,
-} from "../../../infra/local/lambda-function.ts";
+} from "../../../infra/local/lambda/lambda-function.ts";
 import { resolveTemplate } from "../../../infra/local/template.ts";
-import { functionsOf } from "../../../infra/local/template-functions.ts";
+import { functionsOf } from "../../../infra/local/lambda/template-functions.ts";
 
 /** The two versions of a rolling deployment. */
 export type Side = "older" | "newer";

@@ -76,17 +76,17 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
     const kept = Array.from({ length: KEPT_ITEMS }, (_, index) => `kept-${index}`);
     await createKept(caller, kept, report);
     const keys = await createKeys(directory);
-    let isOver = false;
+    const work = { isOver: false };
 
     const writers = Array.from({ length: WRITERS }, (_, index) =>
-      runWriter(caller, `writer${index}`, randomFrom(seed + index + 1), () => isOver, report),
+      runWriter(caller, `writer${index}`, randomFrom(seed + index + 1), () => work.isOver, report),
     );
     const walk = async (): Promise<void> => {
-      while (!isOver) compareList(await walkList(caller, WALK_LIMIT, report), kept, true, report);
+      while (!work.isOver) compareList(await walkList(caller, WALK_LIMIT, report), kept, true, report);
     };
     const created: string[] = [];
     const create = async (): Promise<void> => {
-      while (!isOver) {
+      while (!work.isOver) {
         const externalId = `created-${created.length}`;
         created.push(externalId);
         await createTwice(caller, externalId, report);
@@ -137,7 +137,7 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
       if (status !== "cancelled" && status !== "completed") report({ job: job.id, status });
       partial.push({ job, created: Number(count) });
     }
-    isOver = true;
+    work.isOver = true;
     const written = (await background).flatMap((own) => own ?? []);
     const whole = [...uploaded.flatMap(({ items }) => [...items.keys()]), ...byForm.flatMap(({ ids }) => ids)];
     const found = await walkList(caller, 100, report);

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
-import { startLocalStack } from "../../../infra/local/local-stack.ts";
+import { startLocalStack } from "../../../infra/local/stack.ts";
 import { createMixedFunctions, type Side } from "./mixed-functions.ts";
 import type { MixedSettings } from "./mixed-service.ts";
 

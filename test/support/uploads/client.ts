@@ -1,5 +1,5 @@
-import { keyText } from "../../../lib/dynamodb/batch-get.ts";
-import { createRecordStore } from "../../../lib/dynamodb/record-store.ts";
+import { keyText } from "../../../lib/store/batch-get.ts";
+import { createRecordStore } from "../../../lib/store/record-store.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";

@@ -1,6 +1,6 @@
-import { describeProblems } from "../../../lib/problem.ts";
-import { problemsOf } from "../../../lib/schema-problems.ts";
-import { assertMapping } from "../../../lib/uploads/csv/csv-format.ts";
+import { describeProblems } from "../../../lib/errors.ts";
+import { problemsOf } from "../../../lib/schema.ts";
+import { assertMapping } from "../../../lib/uploads/file-format.ts";
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 
 /** What is wrong with a mapping, as a response says it; empty if nothing is. */

@@ -5,7 +5,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { create as createApplyUploadPart } from "../../../functions/apply-upload-part.ts";
 import { create as createSplitUpload } from "../../../functions/split-upload.ts";
 import { type Organization } from "../../../lib/organizations/organization.ts";
-import type { QueueWorker } from "../../../lib/queue/queue-worker.ts";
+import type { QueueWorker } from "../../../lib/aws/queue-worker.ts";
 import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { createUploadStore } from "../../../lib/uploads/job/upload-store.ts";

@@ -1,4 +1,4 @@
-import { describeProblems } from "../../../../lib/problem.ts";
+import { describeProblems } from "../../../../lib/errors.ts";
 import { assertHeader } from "../../../../lib/uploads/csv/header-names.ts";
 import type { RowError } from "../../../../lib/uploads/csv/row-reader.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";

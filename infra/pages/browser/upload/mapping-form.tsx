@@ -6,7 +6,7 @@ import { Choice, TextField } from "./parts.tsx";
 import { ENCODINGS, isOffered } from "./read-text.ts";
 import { formatsOf, statusSource, timeSource, valuesIn } from "./sources.ts";
 import type { TableFile } from "./table-file.ts";
-import { UTF_8 } from "../../../import-files/text-file.ts";
+import { UTF_8 } from "../../../table-files/text-file.ts";
 
 const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;

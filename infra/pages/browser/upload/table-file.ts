@@ -7,8 +7,8 @@ import {
   problemOfOtherText,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
-import { findTextFormat, HEAD_BYTES, type TextFormat, toUtf8 } from "../../../import-files/text-file.ts";
-import type { Sheet } from "../../../import-files/workbook.ts";
+import { findTextFormat, HEAD_BYTES, type TextFormat, toUtf8 } from "../../../table-files/text-file.ts";
+import type { Sheet } from "../../../table-files/workbook.ts";
 import { asSentence, firstRows } from "./read-text.ts";
 
 /** Rows that are shown and checked before anything is sent. */
@@ -79,7 +79,7 @@ export const readFile = async (file: File): Promise<TableFile> => {
   if (file.size === 0) throw new Error("This file is empty.");
   const start = new Uint8Array(await file.slice(0, KIND_BYTES).arrayBuffer());
   if (isWorkbook(start)) {
-    const { readSheets } = await import("../../../import-files/workbook.ts");
+    const { readSheets } = await import("../../../table-files/workbook.ts");
     const sheets = await readSheets(file);
     return withSheet(file, sheets, sheets[0].name);
   }

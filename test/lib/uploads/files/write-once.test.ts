@@ -4,8 +4,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { isUnavailable } from "../../../../lib/runtime/aws-errors.ts";
-import { createS3Client } from "../../../../lib/runtime/s3-client.ts";
+import { isUnavailable } from "../../../../lib/aws/error-codes.ts";
+import { createS3Client } from "../../../../lib/aws/s3-client.ts";
 import { createUploadObjects } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPatternReader, problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
 import { createTimeReader } from "../../../../lib/uploads/mapping/date-time.ts";
-import { timestamp } from "../../../../lib/scalars.ts";
+import { timestamp } from "../../../../lib/schema.ts";
 import { createTimeZone, isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
 import { charactersReadBy } from "../../../support/characters-read.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertMapping, formatOf } from "../../../../lib/uploads/csv/csv-format.ts";
+import { assertMapping, formatOf } from "../../../../lib/uploads/file-format.ts";
 import { cellValue, rawCells } from "../../../../lib/uploads/csv/csv-row.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { problems } from "../../../support/uploads/mapping-problems.ts";

@@ -1,0 +1,73 @@
+import { createReadStream, openAsBlob } from "node:fs";
+import { basename } from "node:path";
+import type { Client, Mapping, WorkItemInput } from "../../lib/client/client.ts";
+import { mappingSchema } from "../../lib/uploads/mapping/mapping.ts";
+import { withProgress } from "./work-items/progress.ts";
+import { readItems } from "./work-items/read-items.ts";
+import { CommandError, explain, openService } from "./work-items/service-client.ts";
+import logMapping from "./incident-log.mapping.json" with { type: "json" };
+
+/** Shows the progress of work. @returns what the work returns, and its seconds */
+const timed = async <T>(...work: Parameters<typeof withProgress<T>>) => {
+  const started = performance.now();
+  return { result: await withProgress(...work), seconds: (performance.now() - started) / 1000 };
+};
+
+/** What the batches did, by outcome, and how long it took. */
+const sendBatches = ({ workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) =>
+  timed(dryRun ? "compare" : "batches", "items", async (update) => {
+    const summary = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
+    let sent = 0;
+    for await (const { status } of workItems.apply(items, { dryRun, onInvalid: "skip" })) {
+      summary[status] += 1;
+      update(++sent, items.length);
+    }
+    return summary;
+  });
+
+const perSecond = (count: number, seconds: number): string => `${Math.round(count / seconds)} a second`;
+
+const openFile = async (path: string): Promise<Blob> => {
+  try {
+    return await openAsBlob(path);
+  } catch {
+    throw new CommandError(`cannot read ${path}`);
+  }
+};
+
+const main = async (path: string | undefined): Promise<void> => {
+  if (path === undefined) throw new CommandError("usage: npm run demo -- incident_event_log.csv");
+  const mapping = mappingSchema.parse(logMapping);
+  const file = await openFile(path);
+  const client = openService();
+  const items = await readItems(createReadStream(path), mapping);
+  const events = items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0);
+  console.log(`${items.length} incidents with ${events} events`);
+
+  const batches = await sendBatches(client, items, false);
+  const counts = Object.entries(batches.result).map(([outcome, count]) => `${count} ${outcome}`);
+  console.log(`batches  ${counts.join(", ")}; ${perSecond(items.length, batches.seconds)}`);
+
+  const { result: job, seconds } = await timed("upload ", "rows", async (update) => {
+    const upload = await client.uploads.upload(file, { filename: basename(path), mapping: logMapping as Mapping });
+    return upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) });
+  });
+  const counted = `${job.succeeded_rows} succeeded, ${job.failed_rows} failed of ${job.total_rows} rows`;
+  const why = job.error === undefined ? "" : `; ${job.error}`;
+  console.log(`upload   ${job.status}: ${counted}; ${perSecond(job.total_rows, seconds)}${why}`);
+
+  // The upload has applied each row to what the batches had made of all: only the same values leave the same items.
+  const { result: compared } = await sendBatches(client, items, true);
+  console.log(`compare  ${compared.unchanged} of ${items.length} incidents are equal, whichever way they came`);
+  const failed = batches.result.error + job.failed_rows;
+  if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) process.exitCode = 1;
+};
+
+try {
+  await main(process.argv[2]);
+} catch (error) {
+  const told = explain(error);
+  if (told === undefined) throw error;
+  console.error(told);
+  process.exitCode = 1;
+}

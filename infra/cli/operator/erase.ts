@@ -1,0 +1,186 @@
+import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isoTime } from "../../../lib/clock.ts";
+import { eraseItem } from "../../../lib/operator/erase-item.ts";
+import { countForErasure, type ErasureCounts, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
+import { UsageError } from "./administration.ts";
+import type { OperatorRuntime } from "./operator-runtime.ts";
+import { costOf, scanBar } from "./scan-bar.ts";
+
+/** What is to be erased, and how. */
+export interface EraseOptions {
+  readonly item?: string | undefined;
+  readonly person?: string | undefined;
+  readonly "dry-run": boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** Point-in-time recovery keeps changes for so long. */
+const BACKUP_DAYS = 35;
+/** Objects in the bucket expire after so long. */
+const FILE_DAYS = 30;
+const DEAD_LETTER_DAYS = 14;
+/** X-Ray keeps traces for so long. */
+const TRACE_DAYS = 30;
+/** They expire after a day; DynamoDB deletes what has expired within a few days. */
+const PLAN_DAYS = 3;
+const DAY_MS = 86_400_000;
+/** Mentions that are printed without `--json`. */
+const MENTIONS_SHOWN = 20;
+
+const confirm = async (organization: string, what: string): Promise<void> => {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
+  const typed = await Promise.race([
+    reader.question(`This erases ${what}. It cannot be undone. Type ${organization} to go on: `),
+    closed,
+  ]);
+  reader.close();
+  if (typed.trim() !== organization) throw new UsageError("nothing was erased");
+};
+
+const countsInWords = (counts: Readonly<ErasureCounts>): string =>
+  Object.entries(counts)
+    .map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`)
+    .join(", ");
+
+interface Remaining {
+  readonly what: string;
+  readonly until: string;
+}
+
+const backups = (finished: number): readonly Remaining[] => [
+  {
+    what: "continuous backups of the tables (point-in-time recovery)",
+    until: isoTime(finished + BACKUP_DAYS * DAY_MS),
+  },
+  { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
+];
+/** What holds data of an erased organization for some time. */
+const remainsOfOrganization = (finished: number): readonly Remaining[] => [
+  ...backups(finished),
+  { what: "upload parts that were never completed in S3", until: isoTime(finished + DAY_MS) },
+  {
+    what: "messages in queues and dead letters: ids, no content",
+    until: isoTime(finished + DEAD_LETTER_DAYS * DAY_MS),
+  },
+  { what: "traces: ids, routes and times, no content", until: isoTime(finished + TRACE_DAYS * DAY_MS) },
+  { what: "logs: the organization's and its keys' ids, routes and sizes, no content", until: "the setting logDays" },
+];
+/** What may hold data of an item or a person for some time. */
+const remainsOfContent = (finished: number): readonly Remaining[] => [
+  ...backups(finished),
+  { what: "files, segments and reports of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
+  { what: "plans of dry runs of uploads that held it", until: isoTime(finished + PLAN_DAYS * DAY_MS) },
+];
+const remainsInWords = (remains: readonly Remaining[]): string[] => [
+  "what remains:",
+  ...remains.map(({ what, until }) => `  ${what}: until ${until}`),
+];
+
+/** What erasing an item or a person has done, or would do, with what remains. */
+const report = (
+  { json, "dry-run": dryRun }: EraseOptions,
+  now: number,
+  result: object,
+  lines: readonly string[],
+): string => {
+  const remains = remainsOfContent(now);
+  if (json) return JSON.stringify({ ...result, dry_run: dryRun, at: isoTime(now), remains });
+  return [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n");
+};
+
+const eraseAll = async (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
+  const bar = scanBar("counting");
+  const { erased, readUnits } = await countForErasure(runtime, organization, bar.update).finally(bar.stop);
+  if (options["dry-run"]) {
+    return options.json
+      ? JSON.stringify({ organization, would_erase: erased, read_units: readUnits })
+      : `would erase ${countsInWords(erased)}; a pass reads ${costOf(readUnits)}`;
+  }
+  if (!options.yes) await confirm(organization, `${organization}: ${countsInWords(erased)}`);
+  const erasing = scanBar("erasing");
+  const receipt = await eraseOrganization(runtime, organization, {
+    onProgress: erasing.update,
+    onWait: (until, reason) => console.error(`waiting until ${isoTime(until)}, when ${reason}`),
+    sleep,
+  }).finally(erasing.stop);
+  const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
+  if (options.json) return JSON.stringify({ ...receipt, remains });
+  return [
+    `${receipt.organization} in ${receipt.region} is erased: ${countsInWords(receipt.erased)}`,
+    `began ${receipt.began_at}, finished ${receipt.finished_at}, ${receipt.passes} passes, ${costOf(receipt.read_units)}`,
+    ...remainsInWords(remains),
+  ].join("\n");
+};
+
+const eraseOne = async (
+  runtime: OperatorRuntime,
+  organization: string,
+  externalId: string,
+  options: EraseOptions,
+): Promise<string> => {
+  const dryRun = options["dry-run"];
+  const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep });
+  if (!dryRun && !options.yes) {
+    await confirm(organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
+  }
+  if (!dryRun) console.error("calls that know the item end within 30 s; then it is looked at again");
+  const erased = dryRun ? first : await eraseItem(runtime, organization, externalId, { sleep });
+  return report(options, runtime.clock(), { organization, external_id: externalId, ...erased }, [
+    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
+  ]);
+};
+
+const personInWords = (person: ErasedPerson, address: string, dryRun: boolean): string[] => {
+  const { work_items: items, events, mentions, files, read_units: readUnits } = person;
+  const kinds = Map.groupBy(mentions, ({ kind }) => kind);
+  return [
+    `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
+    ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which nobody has changed:`]),
+    ...[...kinds].map(([kind, found]) => {
+      const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => id);
+      return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;
+    }),
+    ...(files.length === 0
+      ? []
+      : ["files, segments and reports of these uploads may hold it until they expire, 30 days after they were made:"]),
+    ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${name} ${created}`),
+  ];
+};
+
+const eraseAddress = async (
+  runtime: OperatorRuntime,
+  organization: string,
+  address: string,
+  options: EraseOptions,
+): Promise<string> => {
+  if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an e-mail address");
+  const dryRun = options["dry-run"];
+  if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
+  const bar = scanBar(dryRun ? "looking for" : "erasing");
+  let told = "";
+  const onWait = (jobs: readonly string[]): void => {
+    const what = jobs.length === 0 ? "workers of uploads that have just ended" : `uploads to end: ${jobs.join(", ")}`;
+    if (what !== told) console.error(`waiting for ${what}`);
+    told = what;
+  };
+  const erased = await erasePerson(runtime, organization, address, {
+    dryRun,
+    onProgress: bar.update,
+    onWait,
+    sleep,
+  }).finally(bar.stop);
+  return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
+};
+
+/** `organizations erase`: everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */
+export const erase = (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
+  const { item, person } = options;
+  if (item !== undefined && person !== undefined) throw new UsageError("--item or --person, not both");
+  if (item !== undefined) return eraseOne(runtime, organization, item, options);
+  if (person !== undefined) return eraseAddress(runtime, organization, person, options);
+  return eraseAll(runtime, organization, options);
+};

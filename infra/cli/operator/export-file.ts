@@ -1,0 +1,69 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
+import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
+import { UsageError } from "./administration.ts";
+
+/** What is exported: only an export of the same goes on with a file. */
+interface Source {
+  readonly organization: string;
+  readonly table: string;
+}
+/** What is kept beside a file that is not complete. */
+interface Kept extends Source {
+  /** Bytes of the file that belong to the place; more may have been written. */
+  readonly bytes: number;
+  readonly place: ExportPlace;
+}
+
+const readKept = (file: string, source: Source): Kept | undefined => {
+  if (!existsSync(file)) return undefined;
+  const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
+  return kept.organization === source.organization && kept.table === source.table ? kept : undefined;
+};
+
+const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Promise<void> => {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+};
+
+/**
+ * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that was interrupted goes on in its
+ * `<file>.partial`, from the place in `<file>.partial.json`.
+ * @throws UsageError if the file cannot be written
+ */
+export const openExportFile = async (file: string, source: Source) => {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
+  const partial = `${file}.partial`;
+  const placeFile = `${partial}.json`;
+  const kept = existsSync(partial) ? readKept(placeFile, source) : undefined;
+  const handle = await open(partial, kept === undefined ? "w" : "r+", 0o600).catch((error: unknown) => {
+    throw new UsageError(`--file: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  let bytes = kept?.bytes ?? 0;
+  await handle.truncate(bytes);
+  return {
+    /** Where an interrupted export goes on; undefined if this one begins. */
+    from: kept?.place,
+    write: async (lines: string): Promise<void> => {
+      const chunk = Buffer.from(lines);
+      await writeAll(handle, chunk, bytes);
+      bytes += chunk.length;
+    },
+    /** Keeps the place up to which the file is written. */
+    keepPlace: async (place: ExportPlace): Promise<void> => {
+      // Renamed, so that an interruption leaves either the old or the new one.
+      await writeFile(`${placeFile}.new`, JSON.stringify({ ...source, bytes, place } satisfies Kept), { mode: 0o600 });
+      await rename(`${placeFile}.new`, placeFile);
+    },
+    /** Gives the complete file its name. */
+    finish: async (): Promise<void> => {
+      await handle.sync();
+      await handle.close();
+      await rename(partial, file);
+      await rm(placeFile, { force: true });
+    },
+    [Symbol.asyncDispose]: (): Promise<void> => handle.close(),
+  };
+};

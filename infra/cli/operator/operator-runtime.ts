@@ -1,0 +1,36 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { S3Client } from "@aws-sdk/client-s3";
+import { REGIONS } from "../../../lib/regions.ts";
+import { type ResourceName, resources } from "../../../lib/resources.ts";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { clientOptions, type OpenedAdministration, UsageError } from "./administration.ts";
+
+/** What commands on an organization's data work with. */
+export type OperatorRuntime = OpenedAdministration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
+
+/** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
+export const operatorRuntime = (opened: OpenedAdministration): OperatorRuntime => {
+  const { variables, region } = opened;
+  const nameOf = (name: ResourceName): string => {
+    const { variable, id } = resources[name];
+    const found = variables[variable];
+    if (found !== undefined) return found;
+    throw new UsageError(`where is ${id}? Name the stage: --stage prod --region ${region} (or ${variable})`);
+  };
+  const s3 = new S3Client({
+    ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]),
+    region: REGIONS[region].awsRegion,
+    forcePathStyle: variables["S3_FORCE_PATH_STYLE"] === "true",
+  });
+  return {
+    ...opened,
+    s3,
+    log: new Logger({ logLevel: "SILENT" }),
+    environment: {
+      ACCESS_TABLE: opened.environment.ACCESS_TABLE,
+      WORK_ITEMS_TABLE: nameOf("workItems"),
+      LIMITS_TABLE: nameOf("limits"),
+      UPLOADS_BUCKET: nameOf("uploads"),
+    },
+  };
+};

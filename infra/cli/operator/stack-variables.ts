@@ -1,0 +1,49 @@
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { nearestTo } from "../../../lib/nearest.ts";
+import { REGIONS } from "../../../lib/regions.ts";
+import { resourcesOfKind } from "../../../lib/resources.ts";
+import { stackNameOf } from "../../settings/settings.ts";
+import { stages } from "../../stages.ts";
+import { regionCode, UsageError, type Variables } from "./administration.ts";
+
+/** The outputs that name a stack's tables and bucket, by the variables of functions. */
+const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
+  ...resourcesOfKind("table").map(([, { variable, id }]) => [variable, `${id}Table`] as const),
+  ...resourcesOfKind("bucket").map(([, { variable, id }]) => [variable, `${id}Bucket`] as const),
+];
+
+const describe = async (client: CloudFormationClient, stackName: string) => {
+  try {
+    const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return stack;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new UsageError(`${stackName} cannot be read: ${message}`.replaceAll(/\s+/g, " "));
+  }
+};
+
+/**
+ * The environment variables, and the names of tables and bucket of the stack that `stage` and `region` name.
+ * @throws UsageError if there is no such stage, region or stack
+ */
+export const variablesOf = async (
+  target: { readonly stage?: string | undefined; readonly region?: string | undefined },
+  environment: Variables,
+): Promise<Variables> => {
+  const { stage } = target;
+  if (stage === undefined) return environment;
+  if (!Object.hasOwn(stages, stage)) {
+    throw new UsageError(
+      `--stage ${stage}: there is no such stage; did you mean ${nearestTo(stage, Object.keys(stages))}?`,
+    );
+  }
+  const region = regionCode(target.region);
+  const client = new CloudFormationClient({ region: REGIONS[region].awsRegion, maxAttempts: 3 });
+  const stack = await describe(client, stackNameOf(region, stage));
+  const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  return {
+    ...environment,
+    REGION_CODE: region,
+    ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
+  };
+};

@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { createReadStream, type ReadStream, statSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { Presets, SingleBar } from "cli-progress";
+import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
+import { exportOrganization } from "../../../lib/operator/export-organization.ts";
+import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
+import { UsageError } from "./administration.ts";
+import { openExportFile } from "./export-file.ts";
+import type { OperatorRuntime } from "./operator-runtime.ts";
+import { costOf, scanBar } from "./scan-bar.ts";
+
+/** Options of `organizations export` and `organizations import`. */
+export interface TransferOptions {
+  readonly file?: string | undefined;
+  readonly replace: boolean;
+  readonly "dry-run": boolean;
+  readonly json: boolean;
+}
+
+const countsInWords = ({ work_items: items, events, conversation_uploads: conversations }: CustomerCounts): string =>
+  `${items} work items, ${events} events, ${conversations} conversation uploads`;
+
+/** `organizations export`: NDJSON to the standard output or a file. An export to a file goes on where it is repeated. */
+export const exportTo = async (
+  runtime: OperatorRuntime,
+  organization: string,
+  { file, json, "dry-run": dryRun }: TransferOptions,
+): Promise<string | undefined> => {
+  await using toFile =
+    file === undefined || dryRun
+      ? undefined
+      : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE });
+  if (toFile?.from) console.error(`goes on with the export that began ${toFile.from.exported_at}`);
+  const toOutput = (lines: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(lines, (error) => (error ? reject(error) : resolve()));
+    });
+  const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
+  const bar = scanBar(dryRun ? "counting" : "exporting");
+  const options = { onProgress: bar.update, from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
+  const { counts, readUnits } = await exportOrganization(runtime, organization, write, options).finally(bar.stop);
+  await toFile?.finish();
+  const cost = costOf(readUnits);
+  if (!dryRun && file === undefined) {
+    console.error(`${countsInWords(counts)}; ${cost}`);
+    return undefined;
+  }
+  if (json) return JSON.stringify({ organization, file, dry_run: dryRun, ...counts, read_units: readUnits });
+  return `${dryRun ? "would export" : `${file}:`} ${countsInWords(counts)}; ${cost}`;
+};
+
+/** Opens a file, so that one that cannot be read is told before anything is done. */
+const opened = async (file: string): Promise<ReadStream> => {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
+  const stream = createReadStream(file);
+  await once(stream, "open").catch((error: unknown) => {
+    throw new UsageError(`--file: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  return stream;
+};
+
+/** The lines of a stream. It is not read before the first is asked for: lines that come earlier would be lost. */
+async function* linesOf(input: Readable): AsyncGenerator<string> {
+  yield* createInterface({ input, crlfDelay: Infinity });
+}
+
+/** `organizations import`: takes what `export` has written, from the standard input or a file. */
+export const importFrom = async (
+  runtime: OperatorRuntime,
+  organization: string,
+  options: TransferOptions,
+): Promise<string> => {
+  const { file, replace, json, "dry-run": dryRun } = options;
+  const input = file === undefined ? process.stdin : await opened(file);
+  const bytes = file === undefined ? 0 : statSync(file).size;
+  const bar = new SingleBar(
+    { format: `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`, hideCursor: true },
+    Presets.legacy,
+  );
+  bar.start(bytes, 0, { lines: 0 });
+  let done: Imported = { lines: 0, written: 0, existing: 0 };
+  try {
+    for await (done of importOrganization(runtime, organization, linesOf(input), { replace, dryRun })) {
+      bar.update("bytesRead" in input ? input.bytesRead : 0, { lines: done.lines });
+    }
+  } finally {
+    bar.stop();
+  }
+  if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
+  return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} were there and stay as they are`;
+};

@@ -1,0 +1,153 @@
+import { createWriteStream } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
+import { hasEnded } from "../../../lib/client/uploads.ts";
+import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { proposeMapping } from "../../../lib/uploads/mapping/propose-mapping.ts";
+import {
+  type Command,
+  EXIT,
+  type ExitCode,
+  note,
+  onlyArgument,
+  type Options,
+  print,
+  textOption,
+  UsageError,
+} from "./command.ts";
+import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
+import { withProgress } from "./progress.ts";
+import { readList, type RowList } from "./row-list.ts";
+import { CommandError } from "./service-client.ts";
+
+/** Rows that a proposal is made of. */
+const SAMPLE_ROWS = 500;
+
+const delimiterOf = (options: Options): Delimiter | undefined => {
+  const given = textOption(options, "delimiter");
+  if (given === undefined) return undefined;
+  const delimiter = given === String.raw`\t` || given === "tab" ? "\t" : given;
+  if (delimiter in DELIMITERS) return delimiter as Delimiter;
+  throw new UsageError('--delimiter is one of "," ";" "|" and tab');
+};
+
+const proposed = async (file: CsvFile): Promise<Mapping> => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone }) as Mapping;
+};
+
+/** The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. */
+const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | undefined> => {
+  const path = textOption(options, "mapping");
+  const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
+  if (path === undefined) return delimiter === undefined || delimiter === COMMA ? undefined : proposed(file);
+  let mapping: Mapping;
+  try {
+    mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
+};
+
+const saveList = async (client: Client, id: string, list: RowList, file: string | undefined): Promise<void> => {
+  if (file === undefined) return;
+  const content = await readList(client, id, list);
+  if (content === undefined) return;
+  await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
+  note(`${list} are in ${file}`);
+};
+
+/** What a job did, in one line. */
+export const describeJob = (job: WorkItemUpload): string => {
+  const counts = (["created", "updated", "unchanged", "restored", "failed"] as const).map(
+    (outcome) => `${job[`${outcome}_rows`]} ${outcome}`,
+  );
+  const kind = job.dry_run ? " (dry run)" : "";
+  const error = job.error === undefined ? "" : `; ${job.error}`;
+  return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
+};
+
+const exitCodeOf = (job: WorkItemUpload): ExitCode => {
+  if (job.status === "failed" || job.status === "cancelled") return EXIT.failed;
+  return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
+};
+
+const runImport = async (client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> => {
+  const mapping = await mappingOf(options, file);
+  const upload = await client.uploads.upload(file.blob, {
+    filename: basename(path),
+    dryRun: options["dry-run"] === true,
+    ...(mapping !== undefined && { mapping }),
+  });
+  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
+  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
+  let { job } = upload;
+  if (waits) {
+    note(`the upload is ${upload.id}; it goes on if this command is stopped`);
+    job = await withProgress("import", "rows", (update) =>
+      upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
+    );
+    await saveList(client, upload.id, "failed_rows", lists.failed_rows);
+    await saveList(client, upload.id, "results", lists.results);
+  }
+  print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
+  return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
+};
+
+/** Uploads a table of any system. */
+export const importCommand: Command = {
+  usage: "import <file>",
+  summary: "upload a CSV file or a workbook of any system",
+  options: {
+    mapping: { type: "string" },
+    propose: { type: "string" },
+    "dry-run": { type: "boolean" },
+    wait: { type: "boolean" },
+    errors: { type: "string" },
+    results: { type: "string" },
+    delimiter: { type: "string" },
+    encoding: { type: "string" },
+    sheet: { type: "string" },
+    json: { type: "boolean" },
+  },
+  help: {
+    mapping: "JSON file that says which column is what",
+    propose: "write such a file, as far as it can be guessed, and upload nothing",
+    "dry-run": "write no item, and tell what would be done",
+    wait: "wait until the job has ended",
+    errors: "wait, and write the failed rows to this file",
+    results: "wait, and write what became of each row to this file",
+    delimiter: '"," ";" "|" or tab; without a mapping, one is guessed',
+    encoding: "such as windows-1252; found out if it is not given",
+    sheet: "of a workbook (.xlsx); the first with rows if it is not given",
+    json: "print the job as JSON",
+  },
+  examples: [
+    "import tickets.csv --propose mapping.json",
+    "import tickets.csv --mapping mapping.json --dry-run --wait",
+    "import tickets.csv --mapping mapping.json --errors failed.csv",
+    "import tickets.xlsx --sheet June --mapping mapping.json --wait",
+  ],
+  run: async ({ client, options, positionals }) => {
+    const path = onlyArgument(positionals, "file");
+    const file = await openCsv(path, {
+      encoding: textOption(options, "encoding"),
+      delimiter: delimiterOf(options),
+      sheet: textOption(options, "sheet"),
+    });
+    try {
+      if (file.readAs !== undefined) note(`${path} is read as ${file.readAs}`);
+      const propose = textOption(options, "propose");
+      if (propose === undefined) return await runImport(client(), options, path, file);
+      await writeFile(propose, `${JSON.stringify(await proposed(file), null, 2)}\n`);
+      note(`a proposal is in ${propose}; look at it, then: import ${path} --mapping ${propose} --dry-run --wait`);
+      return EXIT.done;
+    } finally {
+      await file.close();
+    }
+  },
+};

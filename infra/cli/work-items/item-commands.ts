@@ -1,0 +1,142 @@
+import type { Client, WorkItem } from "../../../lib/client/client.ts";
+import { entriesOf, type Page } from "../../../lib/client/pages.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "../../table-files/item-csv.ts";
+import {
+  type Command,
+  type CommandCall,
+  EXIT,
+  onlyArgument,
+  type Options,
+  print,
+  textOption,
+  UsageError,
+} from "./command.ts";
+import { CommandError, keepingDigits } from "./service-client.ts";
+
+const PAGE = 100;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id of an item by its id or external_id. */
+const idOf = async ({ workItems }: Client, name: string): Promise<string> => {
+  if (UUID.test(name)) return name;
+  for await (const { id } of workItems.list({ external_id: name })) return id;
+  throw new CommandError(`there is no work item ${name}`);
+};
+
+const FILTERS = ["external-id", "agent-external-id", "agent-email", "type", "status", "completed-from", "completed-to"];
+
+/** The items that fit the filters, in the order of the list. */
+async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<WorkItem> {
+  const filters = FILTERS.flatMap((name) => {
+    const value = textOption(options, name);
+    return value === undefined ? [] : [[name.replaceAll("-", "_"), value] as const];
+  });
+  let left = most;
+  const items = entriesOf((cursor) => {
+    const query = { ...Object.fromEntries(filters), ...cursor, limit: Math.min(PAGE, left) };
+    return keepingDigits<Page<WorkItem>>(http.GET("/v1/work_items", { params: { query }, parseAs: "text" }));
+  });
+  for await (const item of items) {
+    yield item;
+    if (--left === 0) return;
+  }
+}
+
+const printCsv = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+  print(ITEM_CSV_HEADER);
+  for await (const item of items) print(itemCsvLine(item));
+};
+const printJson = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+  for await (const item of items) print(JSON.stringify(item));
+};
+const printTable = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+  for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
+    const who = agent.name ?? agent.email ?? agent.external_id ?? "";
+    print([externalId, status, type, who, completedAt ?? ""].join("\t"));
+  }
+};
+
+const FILTER_OPTIONS = Object.fromEntries(FILTERS.map((name) => [name, { type: "string" as const }]));
+const FILTER_HELP = Object.fromEntries(
+  FILTERS.map((name) => [name, `only items with this ${name.replaceAll("-", "_")}`]),
+);
+
+const mostOf = (options: Options): number => {
+  const limit = Number(textOption(options, "limit") ?? 50);
+  if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit must be a whole number of at least 1");
+  return limit;
+};
+
+const list = async ({ client, options }: CommandCall) => {
+  if (options["json"] === true && options["csv"] === true) throw new UsageError("--json or --csv, not both");
+  const items = itemsOf(client(), options, mostOf(options));
+  if (options["json"] === true) await printJson(items);
+  else await (options["csv"] === true ? printCsv(items) : printTable(items));
+  return EXIT.done;
+};
+
+/** The commands for work items, by name. */
+export const itemCommands: Readonly<Record<string, Command>> = {
+  get: {
+    usage: "get <id or external_id>",
+    summary: "print a work item with its events as JSON",
+    options: {},
+    help: {},
+    examples: ["get T-1001"],
+    run: async ({ client, positionals }) => {
+      const name = onlyArgument(positionals, "id or external_id");
+      const service = client();
+      const path = { id: await idOf(service, name) };
+      const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
+      const { data } = await keepingDigits<{ readonly data: object }>(call);
+      print(JSON.stringify(data, null, 2));
+      return EXIT.done;
+    },
+  },
+  list: {
+    usage: "list",
+    summary: "list work items, newest completion first",
+    options: {
+      ...FILTER_OPTIONS,
+      limit: { type: "string" },
+      json: { type: "boolean" },
+      csv: { type: "boolean" },
+    },
+    help: {
+      ...FILTER_HELP,
+      limit: "maximum number of items (default: 50)",
+      json: "one JSON object per line",
+      csv: "CSV that you can import again; formulas get an apostrophe, which import removes",
+    },
+    examples: ["list --status pending --limit 10", "list --type ticket --json"],
+    run: list,
+  },
+  export: {
+    usage: "export",
+    summary: "print all work items as CSV that you can import again, without events; formulas get an apostrophe",
+    options: { ...FILTER_OPTIONS, json: { type: "boolean" } },
+    help: { ...FILTER_HELP, json: "one JSON object per line, in which formulas get no apostrophe" },
+    examples: ["export --status completed > completed.csv"],
+    run: async ({ client, options }) => {
+      const items = itemsOf(client(), options, Infinity);
+      await (options["json"] === true ? printJson(items) : printCsv(items));
+      return EXIT.done;
+    },
+  },
+  delete: {
+    usage: "delete <id or external_id> …",
+    summary: "delete work items; a batch or an upload with its external_id restores an item",
+    options: {},
+    help: {},
+    examples: ["delete T-1001 T-1002"],
+    run: async ({ client, positionals }) => {
+      if (positionals.length === 0) throw new UsageError("at least one id or external_id is required");
+      const service = client();
+      for (const name of positionals) {
+        await service.workItems.delete(await idOf(service, name));
+        print(`${name} deleted`);
+      }
+      return EXIT.done;
+    },
+  },
+};

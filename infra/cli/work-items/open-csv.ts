@@ -1,0 +1,115 @@
+import { createWriteStream, openAsBlob } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { nearestTo } from "../../../lib/nearest.ts";
+import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
+import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { HEAD_BYTES, isWorkbook, problemOfBinary } from "../../../lib/uploads/csv/file-kind.ts";
+import { findTextFormat, toUtf8, UTF_8 } from "../../table-files/text-file.ts";
+import { readSheets, type Sheet, WorkbookError } from "../../table-files/workbook.ts";
+import { UsageError } from "./command.ts";
+import { CommandError } from "./service-client.ts";
+
+/** A table as CSV in UTF-8. */
+export interface CsvFile {
+  readonly blob: Blob;
+  /** The delimiter that was given or found. */
+  readonly delimiter: Delimiter;
+  readonly isWorkbook: boolean;
+  /** How the file was read, unless it is CSV in UTF-8. */
+  readonly readAs: string | undefined;
+  /** Deletes what was written for it. */
+  readonly close: () => Promise<void>;
+}
+
+/** What is known of a file. */
+export interface OpenOptions {
+  /** A label of the Encoding Standard. @default detected */
+  readonly encoding: string | undefined;
+  readonly delimiter: Delimiter | undefined;
+  /** Name of a workbook's sheet. @default the first with rows */
+  readonly sheet: string | undefined;
+}
+
+const sheetOf = (sheets: readonly [Sheet, ...Sheet[]], name: string | undefined): Sheet => {
+  if (name === undefined) return sheets[0];
+  const found = sheets.find((sheet) => sheet.name.trim().toLowerCase() === name.trim().toLowerCase());
+  if (found) return found;
+  const names = sheets.map((sheet) => sheet.name);
+  throw new CommandError(
+    `there is no sheet "${name}" with rows; the nearest is "${nearestTo(name, names)}" of: ${names.join(", ")}`,
+  );
+};
+
+const openWorkbook = async (file: Blob, name: string | undefined): Promise<CsvFile> => {
+  const sheets = await readSheets(file).catch((error: unknown) => {
+    throw error instanceof WorkbookError ? new CommandError(error.message, { cause: error }) : error;
+  });
+  const sheet = sheetOf(sheets, name);
+  const others = sheets.filter((each) => each !== sheet).map((each) => each.name);
+  return {
+    blob: new Blob([sheet.csv]),
+    delimiter: COMMA,
+    isWorkbook: true,
+    readAs: `the sheet ${sheet.name}${others.length > 0 ? `; others are ${others.join(", ")}` : ""}`,
+    close: async () => undefined,
+  };
+};
+
+/** Writes a converted file to a temporary folder: it may be larger than the memory. */
+const keep = async (converted: ReadableStream<Uint8Array>): Promise<Pick<CsvFile, "blob" | "close">> => {
+  const folder = await mkdtemp(join(tmpdir(), "work-items-"));
+  const path = join(folder, "file.csv");
+  await pipeline(Readable.fromWeb(converted as never), createWriteStream(path));
+  return { blob: await openAsBlob(path), close: () => rm(folder, { recursive: true }) };
+};
+
+const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> => {
+  const format = await findTextFormat(file, { encoding: encoding?.toLowerCase(), delimiter }).catch(
+    (error: unknown) => {
+      if (!(error instanceof RangeError)) throw error;
+      throw new UsageError(`unknown encoding ${encoding}; try utf-8, utf-16le or windows-1252`);
+    },
+  );
+  const converted = toUtf8(file, format);
+  return {
+    ...(converted ? await keep(converted) : { blob: file, close: async () => undefined }),
+    delimiter: format.delimiter,
+    isWorkbook: false,
+    readAs: format.encoding === UTF_8 ? undefined : format.encoding,
+  };
+};
+
+/**
+ * Opens a table: CSV in any common encoding, or a sheet of a workbook.
+ * @throws CommandError if it is neither
+ */
+export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFile> => {
+  let file: Blob;
+  let head: Buffer;
+  try {
+    file = await openAsBlob(path);
+    head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (isWorkbook(head)) return openWorkbook(file, options.sheet);
+  if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);
+  const problem = problemOfBinary(head);
+  if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
+  return openText(file, options);
+};
+
+/** The header of a file and its first rows. @throws InvalidFileError */
+export const readSample = async ({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) => {
+  const rows: (readonly string[])[] = [];
+  for await (const { records } of readCsv(Readable.fromWeb(blob.stream() as never), { delimiter })) {
+    for (const record of records) rows.push(record.cells());
+    if (rows.length > rowsMax) break;
+  }
+  const [names = [], ...others] = rows;
+  return { names, rows: others.slice(0, rowsMax), delimiter };
+};

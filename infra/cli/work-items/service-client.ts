@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { accepted, ApiError } from "../../../lib/client/api-error.ts";
+import { type Client, createClient } from "../../../lib/client/client.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+
+/** A command failed. The message is for the person who ran it. */
+export class CommandError extends Error {
+  override readonly name: string = "CommandError";
+}
+
+/**
+ * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
+ * wrote into its data directory.
+ * @throws CommandError
+ */
+const findService = (variables: NodeJS.Dict<string> = process.env) => {
+  const file = join(variables["DATA_DIR"] ?? ".local", "env");
+  let local: NodeJS.Dict<string> = {};
+  try {
+    local = parseEnv(readFileSync(file, "utf8"));
+  } catch {
+    // Without a local service, the variables name another one.
+  }
+  const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
+  const apiKey = variables["WORK_ITEMS_KEY"] ?? variables["API_KEY"] ?? local["API_KEY"];
+  if (baseUrl === undefined || apiKey === undefined) {
+    throw new CommandError(
+      `no service: set WORK_ITEMS_URL and WORK_ITEMS_KEY, or run npm start first (it writes ${file})`,
+    );
+  }
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
+};
+
+/** Attempts after the first: few, so that a service that isn't running is reported within seconds. */
+const RETRIES = 5;
+
+/** The client of the service that is found. @throws CommandError */
+export const openService = (): Client => createClient({ ...findService(), retries: RETRIES });
+
+/** A response whose body the client leaves as text. */
+type TextOutcome = Parameters<typeof accepted<string>>[0];
+
+/** The body of a response, in which numbers keep their digits. @throws ApiError */
+export const keepingDigits = async <T>(outcome: TextOutcome): Promise<T> =>
+  parseJson((await accepted(outcome)).body) as T;
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: "; is WORK_ITEMS_KEY the key of this service, and not revoked?",
+};
+
+/** Says in one line why a command failed. @returns undefined for an error of this program */
+export const explain = (error: unknown): string | undefined => {
+  if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
+  if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
+  // fetch throws a TypeError if there is no response.
+  if (error instanceof TypeError && error.message === "fetch failed") {
+    const { cause } = error;
+    return `no service responds at ${findService().baseUrl}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+  return undefined;
+};

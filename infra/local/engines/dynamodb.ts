@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { LocalStackError } from "../local-stack-error.ts";
+
+/** A running DynamoDB engine. */
+export interface DynamoDbEngine {
+  readonly endpoint: string;
+  /** Resolves when the engine has ended, whether it was stopped or failed. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const BINARY = fileURLToPath(
+  new URL(`../../node_modules/@dynoxide/${process.platform}-${process.arch}/dynoxide`, import.meta.url),
+);
+const VERSION_ELSEWHERE = "dynoxide@1.2.1";
+const READY_WITHIN_MS = 60_000;
+
+/**
+ * Shell script that runs the engine and kills its process group when this process closes the pipe. That works after a
+ * kill -9 too, which no signal handler sees. The pipe is duplicated because a shell gives background commands no input.
+ */
+const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
+{ cat <&3 >/dev/null; kill -9 0; } & exec 3<&-; wait $engine`;
+
+/** Finds a port of the loopback address that is free at the moment. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new LocalStackError("there is no free port");
+  return address.port;
+};
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const finish = (accepted: boolean) => () => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once("connect", finish(true)).once("error", finish(false));
+  });
+
+/** In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished. */
+const launch = (command: readonly string[]): ChildProcess =>
+  spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...command], { stdio: ["pipe", "ignore", "pipe"], detached: true });
+
+/**
+ * Starts a DynamoDB engine as a child process, which ends with this one.
+ * @param commandFor program and arguments that serve DynamoDB at a port
+ * @throws LocalStackError with the engine's output if it accepts no connection within a minute
+ */
+export const startDynamoDbProcess = async (
+  commandFor: (port: number) => readonly string[],
+): Promise<DynamoDbEngine> => {
+  const port = await freePort();
+  const child = launch(commandFor(port));
+  let printed = "";
+  child.stderr?.on("data", (chunk) => (printed = `${printed}${chunk}`.slice(-2000)));
+  const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("close", () => resolve()));
+  let running = true;
+  void ended.then(() => (running = false));
+  const stop = async (): Promise<void> => {
+    child.stdin?.end();
+    await ended;
+  };
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (!(await accepts(port))) {
+    const why = running ? `it did not answer within ${READY_WITHIN_MS / 1000} s` : printed.trim();
+    if (!running || Date.now() > deadline) {
+      await stop();
+      throw new LocalStackError(`the DynamoDB engine did not start: ${why}`);
+    }
+    await sleep(10);
+  }
+  return { endpoint: `http://127.0.0.1:${port}`, ended, stop };
+};
+
+/**
+ * Starts the embedded DynamoDB engine.
+ * @param options.file SQLite file that keeps the tables; without it they are in memory
+ * @throws LocalStackError if it does not start
+ */
+export const startDynamoDbEngine = (options: { readonly file?: string } = {}): Promise<DynamoDbEngine> => {
+  const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
+  const storage = options.file === undefined ? [] : ["--db-path", options.file];
+  return startDynamoDbProcess((port) => [...program, "--port", String(port), ...storage]);
+};

@@ -1,0 +1,165 @@
+import type { IncomingMessage } from "node:http";
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import * as z from "zod";
+import { ACCOUNT, REST_API_ID } from "../template.ts";
+
+/** A request that the gateway has read and matched to a method. */
+export interface RoutedRequest {
+  readonly message: IncomingMessage;
+  readonly body: Buffer;
+  /** Resource path of the template, for example `/v1/work_items/{id}`. */
+  readonly resourcePath: string;
+  readonly resourceId: string;
+  /** Percent-decoded. */
+  readonly pathParameters: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly stage: string;
+  readonly binaryMediaTypes: readonly string[];
+}
+
+const essenceOf = (mediaType: string | undefined): string =>
+  (mediaType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
+
+const isBinary = (mediaType: string | undefined, binaryMediaTypes: readonly string[]): boolean =>
+  binaryMediaTypes.some((binary) => binary === "*/*" || essenceOf(mediaType) === binary.toLowerCase());
+
+/** Values by name, in their original order. */
+const group = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const values = groups.get(name);
+    if (values === undefined) groups.set(name, [value]);
+    else values.push(value);
+  }
+  return Object.fromEntries(groups);
+};
+
+const lastOf = (groups: Readonly<Record<string, string[]>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? ""]));
+
+const orNull = <T extends object>(value: T): T | null => (Object.keys(value).length === 0 ? null : value);
+
+const headersOf = (message: IncomingMessage, sourceIp: string): Record<string, string[]> => {
+  const raw = message.rawHeaders;
+  const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""] as const] : []));
+  return group([
+    ...pairs,
+    ["X-Forwarded-For", sourceIp],
+    ["X-Forwarded-Port", String(message.socket.localPort)],
+    ["X-Forwarded-Proto", "http"],
+  ]);
+};
+
+/** `22/Nov/2026:20:09:19 +0000` of `Sun, 22 Nov 2026 20:09:19 GMT`. */
+const requestTime = (at: Date): string => {
+  const [, day, month, year, time] = at.toUTCString().split(" ");
+  return `${day}/${month}/${year}:${time} +0000`;
+};
+
+/** Makes the event that API Gateway's REST proxy integration sends to a function. */
+export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
+  const { message, body, resourcePath, requestId, stage } = request;
+  const [path = "/", search = ""] = (message.url ?? "/").split(/\?(.*)/s, 2);
+  const sourceIp = (message.socket.remoteAddress ?? "127.0.0.1").replace(/^::ffff:/, "");
+  const headers = headersOf(message, sourceIp);
+  const query = group(new URLSearchParams(search));
+  const isBase64Encoded = body.length > 0 && isBinary(message.headers["content-type"], request.binaryMediaTypes);
+  const now = new Date();
+  return {
+    resource: resourcePath,
+    path,
+    httpMethod: message.method ?? "GET",
+    headers: lastOf(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: orNull(lastOf(query)),
+    multiValueQueryStringParameters: orNull(query),
+    pathParameters: orNull({ ...request.pathParameters }),
+    stageVariables: null,
+    requestContext: {
+      accountId: ACCOUNT,
+      apiId: REST_API_ID,
+      authorizer: null,
+      domainName: message.headers.host ?? "localhost",
+      domainPrefix: REST_API_ID,
+      extendedRequestId: requestId,
+      httpMethod: message.method ?? "GET",
+      identity: {
+        accessKey: null,
+        accountId: null,
+        apiKey: null,
+        apiKeyId: null,
+        caller: null,
+        clientCert: null,
+        cognitoAuthenticationProvider: null,
+        cognitoAuthenticationType: null,
+        cognitoIdentityId: null,
+        cognitoIdentityPoolId: null,
+        principalOrgId: null,
+        sourceIp,
+        user: null,
+        userAgent: message.headers["user-agent"] ?? null,
+        userArn: null,
+      },
+      // Like a custom domain name, this gateway serves the stage without its name in the path.
+      path,
+      protocol: `HTTP/${message.httpVersion}`,
+      requestId,
+      requestTime: requestTime(now),
+      requestTimeEpoch: now.getTime(),
+      resourceId: request.resourceId,
+      resourcePath,
+      stage,
+    },
+    body: body.length === 0 ? null : body.toString(isBase64Encoded ? "base64" : "utf8"),
+    isBase64Encoded,
+  };
+};
+
+/** A response to the client. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+}
+
+const headerValue = z.union([z.string(), z.number(), z.boolean()]);
+/** The gateway accepts only these keys. */
+const proxyResultSchema = z.strictObject({
+  statusCode: z.coerce.number().int().min(100).max(599),
+  headers: z.record(z.string(), headerValue).nullish(),
+  multiValueHeaders: z.record(z.string(), z.array(headerValue)).nullish(),
+  body: z.string().nullish(),
+  isBase64Encoded: z.boolean().nullish(),
+});
+
+/**
+ * Makes a response of a function's result, as the gateway does: base64 is decoded only for clients whose Accept header
+ * begins with one of the API's binary media types.
+ * @returns undefined if the result is malformed
+ */
+export const toHttpResponse = (
+  payload: string,
+  accept: string | undefined,
+  binaryMediaTypes: readonly string[],
+): HttpResponse | undefined => {
+  const parsed = proxyResultSchema.safeParse(JSON.parse(payload));
+  if (!parsed.success) return undefined;
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
+  const byName = new Map<string, readonly [string, string][]>([
+    ["content-type", [["Content-Type", "application/json"]]],
+  ]);
+  for (const [name, value] of Object.entries(headers ?? {})) byName.set(name.toLowerCase(), [[name, String(value)]]);
+  for (const [name, values] of Object.entries(multiValueHeaders ?? {})) {
+    byName.set(
+      name.toLowerCase(),
+      values.map((value) => [name, String(value)]),
+    );
+  }
+  for (const own of ["content-length", "transfer-encoding", "connection"]) byName.delete(own);
+  const decodes = isBase64Encoded === true && isBinary(accept, binaryMediaTypes);
+  return {
+    status: statusCode,
+    headers: [...byName.values()].flat(),
+    body: Buffer.from(body ?? "", decodes ? "base64" : "utf8"),
+  };
+};

@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import * as z from "zod";
+import type { FunctionDefinition } from "./lambda-function.ts";
+import type { ResolvedTemplate } from "../template.ts";
+
+/** The most instances of a function whose event sources set no limit: as many as two processors can keep busy. */
+const API_CONCURRENCY = 4;
+/** In the cloud assembly, with which it is removed. */
+const COMPILE_CACHE = "compile-cache";
+
+const functionSchema = z.object({
+  Handler: z.string(),
+  MemorySize: z.coerce.number().default(128),
+  Timeout: z.coerce.number().default(3),
+  Environment: z.object({ Variables: z.record(z.string(), z.coerce.string()) }).optional(),
+});
+const mappingSchema = z.object({
+  EventSourceArn: z.string(),
+  FunctionName: z.string(),
+  BatchSize: z.coerce.number().default(10),
+  FunctionResponseTypes: z.array(z.string()).default([]),
+  ScalingConfig: z.object({ MaximumConcurrency: z.coerce.number() }).optional(),
+});
+const ruleSchema = z.object({
+  ScheduleExpression: z.string(),
+  State: z.string().default("ENABLED"),
+  Targets: z.array(z.object({ Arn: z.string() })),
+});
+
+/** An event source mapping of the template. */
+export interface Mapping {
+  readonly queueArn: string;
+  readonly functionName: string;
+  readonly batchSize: number;
+  readonly maximumConcurrency: number;
+  readonly reportsBatchItemFailures: boolean;
+}
+
+const nameInArn = (arn: string): string => arn.split(":").at(-1) ?? "";
+
+/** The template's event source mappings. */
+export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] => {
+  return [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()].map((mapping) => ({
+    queueArn: mapping.EventSourceArn,
+    functionName: nameInArn(mapping.FunctionName),
+    batchSize: mapping.BatchSize,
+    maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency ?? API_CONCURRENCY,
+    reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
+  }));
+};
+
+/** The template's enabled schedules, one entry for each function that a rule invokes. */
+export const schedulesOf = (template: ResolvedTemplate) =>
+  [...template.resourcesOf("AWS::Events::Rule", ruleSchema)]
+    .filter(([, { State }]) => State === "ENABLED")
+    .flatMap(([logicalId, { ScheduleExpression, Targets }]) =>
+      Targets.map(({ Arn }) => ({
+        functionName: nameInArn(Arn),
+        rule: { arn: template.arn(logicalId), region: template.region, expression: ScheduleExpression },
+      })),
+    );
+
+/**
+ * The template's functions.
+ * @param assembly directory of the cloud assembly, which holds their code
+ * @param platform variables that each function gets in addition to those in the template
+ */
+export const functionsOf = (
+  template: ResolvedTemplate,
+  assembly: string,
+  platform: Readonly<Record<string, string>>,
+): readonly FunctionDefinition[] => {
+  const mappingsByFunction = Map.groupBy(mappingsOf(template), ({ functionName }) => functionName);
+  return [...template.resourcesOf("AWS::Lambda::Function", functionSchema)].map(([logicalId, properties]) => {
+    const name = template.physicalName(logicalId);
+    const mappings = mappingsByFunction.get(name);
+    return {
+      name,
+      arn: template.arn(logicalId),
+      directory: join(assembly, template.assetPath(logicalId)),
+      handler: properties.Handler,
+      memoryMb: properties.MemorySize,
+      timeoutSeconds: properties.Timeout,
+      environment: { ...platform, ...properties.Environment?.Variables },
+      compileCache: join(assembly, COMPILE_CACHE),
+      concurrency: mappings?.reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) ?? API_CONCURRENCY,
+    };
+  });
+};

@@ -1,0 +1,107 @@
+import { createHmac } from "node:crypto";
+import * as z from "zod";
+import { S3Refusal } from "./response.ts";
+
+/** Fields of a form by lower-case name, without the file. */
+export type FormFields = ReadonlyMap<string, string>;
+
+/** Credentials whose signatures are accepted. */
+export interface Signer {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Limits of the file's size, in bytes. */
+export interface SizeRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** S3's limit for one request: https://docs.aws.amazon.com/AmazonS3/latest/userguide/upload-objects.html. */
+const FILE_MAX_BYTES = 5 * 1024 ** 3;
+
+const policySchema = z.object({
+  expiration: z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+  conditions: z.array(
+    z.union([
+      z.tuple([z.literal("content-length-range"), z.coerce.number(), z.coerce.number()]),
+      z.tuple([z.enum(["eq", "starts-with"]), z.string().startsWith("$"), z.string()]),
+      z.record(z.string(), z.string()),
+    ]),
+  ),
+});
+type Policy = z.output<typeof policySchema>;
+
+const denied = (message: string): S3Refusal => new S3Refusal(403, "AccessDenied", message);
+
+const parsePolicy = (encoded: string): Policy => {
+  try {
+    return policySchema.parse(JSON.parse(Buffer.from(encoded, "base64").toString("utf8")));
+  } catch {
+    throw new S3Refusal(400, "InvalidPolicyDocument", "Invalid Policy: Invalid JSON.");
+  }
+};
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+
+/** The Signature Version 4 of a policy (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html). */
+const signatureOf = (policy: string, secretAccessKey: string, scope: readonly string[]): string =>
+  hmac(scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`), policy).toString("hex");
+
+const assertSigned = (fields: FormFields, policy: string, signer: Signer): void => {
+  const [accessKeyId, ...scope] = (fields.get("x-amz-credential") ?? "").split("/");
+  if (fields.get("x-amz-algorithm") !== "AWS4-HMAC-SHA256" || scope.length !== 4) {
+    throw new S3Refusal(400, "InvalidArgument", "The form must be signed with AWS4-HMAC-SHA256.");
+  }
+  if (accessKeyId !== signer.accessKeyId) {
+    throw new S3Refusal(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.");
+  }
+  if (fields.get("x-amz-signature") !== signatureOf(policy, signer.secretAccessKey, scope)) {
+    throw new S3Refusal(
+      403,
+      "SignatureDoesNotMatch",
+      "The request signature we calculated does not match the signature you provided.",
+    );
+  }
+};
+
+/** Whether a field may be present without a condition that names it. */
+const isExempt = (name: string): boolean =>
+  ["file", "policy", "x-amz-signature"].includes(name) || name.startsWith("x-ignore-");
+
+const assertConditions = ({ conditions }: Policy, fields: FormFields): SizeRange => {
+  const named = new Set<string>();
+  let range: SizeRange = { min: 0, max: FILE_MAX_BYTES };
+  const check = (operator: "eq" | "starts-with", name: string, expected: string): void => {
+    const value = fields.get(name.toLowerCase()) ?? "";
+    named.add(name.toLowerCase());
+    if (operator === "eq" ? value === expected : value.startsWith(expected)) return;
+    const condition = JSON.stringify([operator, `$${name}`, expected]);
+    throw denied(`Invalid according to Policy: Policy Condition failed: ${condition}`);
+  };
+  for (const condition of conditions) {
+    if (!Array.isArray(condition)) {
+      for (const [name, expected] of Object.entries(condition)) check("eq", name, expected);
+    } else if (condition[0] === "content-length-range") range = { min: condition[1], max: condition[2] };
+    else check(condition[0], condition[1].slice(1), condition[2]);
+  }
+  const extra = [...fields.keys()].filter((name) => !named.has(name) && !isExempt(name));
+  if (extra.length > 0) throw denied(`Invalid according to Policy: Extra input fields: ${extra.join(", ")}`);
+  return range;
+};
+
+/**
+ * Checks a form against the policy in it, as S3 does: signature, expiry, conditions.
+ * @param fields including `bucket` and the object's final `key`
+ * @param now milliseconds since the epoch
+ * @returns the limits of the file's size
+ * @throws S3Refusal
+ */
+export const verifyPostPolicy = (fields: FormFields, signer: Signer, now: number): SizeRange => {
+  const encoded = fields.get("policy");
+  if (encoded === undefined) throw denied("Access Denied");
+  assertSigned(fields, encoded, signer);
+  const policy = parsePolicy(encoded);
+  if (policy.expiration <= now) throw denied("Invalid according to Policy: Policy expired.");
+  return assertConditions(policy, fields);
+};

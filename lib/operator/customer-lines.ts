@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { conversationUploadId, workItemId } from "../identity.ts";
+import {
+  conversationUploadAttributes,
+  conversationUploadKey,
+  storedUploadSchema,
+} from "../conversation-uploads/conversation-upload-store.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import { type JsonObject, isJsonObject, parseJsonObject } from "../json.ts";
+import { type Organization, organizationIdSchema } from "../organizations/organization.ts";
+import { storedEventSchema, storedWorkItemSchema } from "../work-items/work-item.ts";
+import { attributesOf, eventKeyOf, itemKeyOf } from "../work-items/work-item-record.ts";
+
+/** Grows when a line means something else than before. */
+const FORMAT = 1;
+
+const customAttributesSchema = z.custom<JsonObject>(isJsonObject, "must be an object");
+
+/** A line of an export. Every line has one key, which names what it holds. */
+export const customerLineSchema = z.union([
+  z.strictObject({
+    organization: z.strictObject({
+      id: organizationIdSchema,
+      format: z.literal(FORMAT),
+      exported_at: z.iso.datetime(),
+    }),
+  }),
+  z.strictObject({
+    work_item: storedWorkItemSchema.extend({ custom_attributes: customAttributesSchema }),
+  }),
+  z.strictObject({ event: storedEventSchema.extend({ work_item_external_id: z.string().min(1) }) }),
+  z.strictObject({ conversation_upload: storedUploadSchema }),
+  z.strictObject({
+    end: z.strictObject({ work_items: z.int(), events: z.int(), conversation_uploads: z.int() }),
+  }),
+]);
+/** A line of an export. */
+export type CustomerLine = z.output<typeof customerLineSchema>;
+/** How many things of each kind an export holds. */
+export type CustomerCounts = Extract<CustomerLine, { end: unknown }>["end"];
+
+/** The first line of an export. @param exportedAt ISO 8601 */
+export const firstLine = (id: string, exportedAt: string): CustomerLine => ({
+  organization: { id, format: FORMAT, exported_at: exportedAt },
+});
+
+/** The line of a work item's record. @throws ZodError if it is none */
+export const workItemLine = (record: Attributes): CustomerLine => {
+  const item = storedWorkItemSchema.parse(record);
+  return { work_item: { ...item, custom_attributes: parseJsonObject(item.custom_attributes) } };
+};
+/** The line of an event's record. @throws ZodError if it is none */
+export const eventLine = (workItemExternalId: string, record: Attributes): CustomerLine => ({
+  event: { work_item_external_id: workItemExternalId, ...storedEventSchema.parse(record) },
+});
+/** The line of a conversation upload's record. @throws ZodError if it is none */
+export const conversationUploadLine = (record: Attributes): CustomerLine => ({
+  conversation_upload: storedUploadSchema.parse(record),
+});
+
+/** The record that a line describes, in an organization; undefined for the first and the last line. */
+export const recordOfLine = (
+  organization: Organization,
+  line: CustomerLine,
+): { readonly key: RecordKey; readonly attributes: Attributes } | undefined => {
+  const { id: owner } = organization;
+  if ("work_item" in line) {
+    const item = { ...line.work_item, custom_attributes: JSON.stringify(line.work_item.custom_attributes) };
+    const id = workItemId(owner, item.external_id);
+    return { key: itemKeyOf(owner, item.external_id), attributes: attributesOf(organization, id, item) };
+  }
+  if ("event" in line) {
+    const { work_item_external_id: itemExternalId, ...event } = line.event;
+    return { key: eventKeyOf(owner, workItemId(owner, itemExternalId), event.external_id), attributes: event };
+  }
+  if ("conversation_upload" in line) {
+    const upload = line.conversation_upload;
+    const id = conversationUploadId(owner, upload.external_id);
+    return {
+      key: conversationUploadKey(owner, id),
+      attributes: conversationUploadAttributes(organization, id, upload),
+    };
+  }
+  return undefined;
+};

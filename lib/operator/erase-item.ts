@@ -1,0 +1,92 @@
+import { DeleteCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
+import { allItems } from "../store/all-items.ts";
+import { isConditionFailure } from "../store/write-outcome.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import { NotFoundError } from "../errors.ts";
+import { workItemId } from "../identity.ts";
+import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY, itemKeyOf } from "../work-items/work-item-record.ts";
+import { deleteRecords, type RecordsRuntime } from "./customer-records.ts";
+
+/** Calls that have read the item before it was erased have ended after this time: the gateway waits 29 s. */
+const CALLS_END_WITHIN_MS = 30_000;
+
+interface Found {
+  /** Undefined if there is no item. */
+  readonly version: number | undefined;
+  readonly events: readonly RecordKey[];
+}
+
+const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> => {
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      TableName: environment.WORK_ITEMS_TABLE,
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": pk },
+      ProjectionExpression: "pk, sk, version",
+      ConsistentRead: true,
+    },
+  );
+  const records = await allItems(pages);
+  const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
+  const events = records.map(({ sk }) => ({ pk, sk: String(sk) }));
+  return {
+    version: item === undefined ? undefined : Number(item["version"]),
+    events: events.filter(({ sk }) => sk.startsWith(EVENT_SORT_KEY_PREFIX)),
+  };
+};
+
+/**
+ * Erases a work item, deleted or not, with its events: first the events, then the item on condition that nobody has
+ * changed it since. Repeats until nothing is left, and once more after the calls have ended that knew the item.
+ * A caller that sends the item again creates it anew.
+ * @returns how many events were erased, and whether the item was there: a repeated erasure may find events only
+ * @throws NotFoundError if there is no such item
+ */
+export const eraseItem = async (
+  runtime: RecordsRuntime,
+  organization: string,
+  externalId: string,
+  options: { readonly dryRun?: boolean; readonly sleep: (milliseconds: number) => Promise<unknown> },
+) => {
+  const key = itemKeyOf(organization, externalId);
+  const table = runtime.environment.WORK_ITEMS_TABLE;
+  const id = workItemId(organization, externalId);
+  let [events, item] = [0, false];
+
+  const removeItem = async (version: number): Promise<void> => {
+    try {
+      await runtime.dynamodb.send(
+        new DeleteCommand({
+          TableName: table,
+          Key: key,
+          ConditionExpression: "version = :version",
+          ExpressionAttributeValues: { ":version": version },
+        }),
+      );
+    } catch (error) {
+      // Somebody has changed it since: it is read again.
+      if (!isConditionFailure(error)) throw error;
+    }
+  };
+  const isEmpty = ({ version, events: found }: Found): boolean => version === undefined && found.length === 0;
+  const removeAll = async (first: Found): Promise<void> => {
+    for (let found = first; !isEmpty(found); found = await find(runtime, key)) {
+      await deleteRecords(runtime, table, found.events);
+      events += found.events.length;
+      if (found.version === undefined) continue;
+      item = true;
+      await removeItem(found.version);
+    }
+  };
+
+  const first = await find(runtime, key);
+  if (isEmpty(first)) throw new NotFoundError(`${organization} has no work item ${externalId}`);
+  if (options.dryRun) return { id, events: first.events.length, item: first.version !== undefined };
+  await removeAll(first);
+  await options.sleep(CALLS_END_WITHIN_MS);
+  // An event whose call had read the item may have come after it; an item that is here now was sent anew.
+  const late = await find(runtime, key);
+  if (late.version === undefined) await removeAll(late);
+  return { id, events, item };
+};

@@ -1,0 +1,176 @@
+import { isoTime } from "../clock.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import { type Administration, changeOrganization, getOrganization, listKeys, revokeKey } from "./administration.ts";
+import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
+import { resources, resourcesOfKind } from "../resources.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { fileDue } from "../uploads/files/upload-form.ts";
+import { jobFrom } from "../uploads/job/upload-table.ts";
+import { deleteObjects, objectsOf } from "./customer-objects.ts";
+import { type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
+import { createErasureWrites, transactionsOf } from "./erasure-writes.ts";
+import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
+import { erasedAs, lastRecords } from "./kinds-of-data.ts";
+
+/** What erasing an organization requires of a runtime. */
+export type ErasureRuntime = Administration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
+
+const noCounts = () => ({
+  work_items: 0,
+  events: 0,
+  upload_jobs: 0,
+  conversation_uploads: 0,
+  other_records: 0,
+  objects: 0,
+  keys: 0,
+});
+/** How many things of each kind were erased, or would be. */
+export type ErasureCounts = ReturnType<typeof noCounts>;
+
+/** How an erasure tells how far it is, and how it waits. */
+export interface ErasureOptions {
+  readonly onProgress?: (progress: ScanProgress & { readonly erased: Readonly<ErasureCounts> }) => void;
+  /** Called before a wait. @param until milliseconds since the epoch */
+  readonly onWait?: (until: number, reason: string) => void;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+}
+
+/** After this time no call or worker knows the organization from its cache. */
+const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
+
+/**
+ * Until when a file may arrive by a form of this job, in milliseconds since the epoch; 0 if none may. Also of a job that
+ * has ended: its form can be posted until it expires.
+ */
+const fileMayComeUntil = (record: Attributes & RecordKey): number => {
+  if (erasedAs(record) !== "upload_jobs") return 0;
+  const job = jobFrom(record);
+  return job.origin === "form" ? fileDue(job) : 0;
+};
+
+const countsOf = (records: readonly RecordKey[]): Partial<ErasureCounts> =>
+  Object.fromEntries([...Map.groupBy(records, erasedAs)].map(([kind, { length }]) => [kind, length]));
+
+const totalOf = (counts: Readonly<ErasureCounts>): number =>
+  Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+
+/** Counts what erasing an organization would erase, and what the scan costs. Nothing is changed. @throws NotFoundError */
+export const countForErasure = async (
+  runtime: ErasureRuntime,
+  organization: string,
+  onProgress?: ErasureOptions["onProgress"],
+): Promise<ScanProgress & { readonly erased: ErasureCounts }> => {
+  const erased = noCounts();
+  await getOrganization(runtime, organization);
+  erased.keys = (await listKeys(runtime, organization)).length;
+  const scan = await scanOrganization(
+    runtime,
+    organization,
+    async ({ records }) => {
+      for (const record of records) erased[erasedAs(record)] += 1;
+    },
+    (progress) => onProgress?.({ ...progress, erased }),
+  );
+  for await (const keys of objectsOf(runtime, organization)) erased.objects += keys.length;
+  return { ...scan, erased };
+};
+
+/**
+ * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
+ * its records and objects, waits until no cache, worker or form can bring any back, and repeats until a pass finds
+ * nothing. Then it deletes the keys and the organization itself. An interrupted erasure goes on where it is repeated.
+ * @throws NotFoundError, StoreBusyError, StateConflictError if another command has finished the erasure meanwhile
+ */
+export const eraseOrganization = async (
+  runtime: ErasureRuntime,
+  organization: string,
+  { onProgress, onWait, sleep }: ErasureOptions,
+) => {
+  const { clock, environment } = runtime;
+  const before = await getOrganization(runtime, organization);
+  const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = before;
+  await changeOrganization(runtime, organization, { erasing_since: since });
+  // From the mark on no key is made any more.
+  const keys = await listKeys(runtime, organization);
+  for (const key of keys) await revokeKey(runtime, organization, key.key_id);
+
+  const writes = createErasureWrites(runtime, organization, since);
+  let erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
+  let readUnits = 0;
+  let filesUntil = Date.parse(mayCome);
+  let writing = Promise.resolve();
+  /** Deletes records of one transaction, and saves with them what an erasure that is interrupted must know. */
+  const erase = (table: string, records: readonly RecordKey[], counted: Partial<ErasureCounts>): Promise<void> => {
+    // One after the other: all of them write the organization's record.
+    writing = writing.then(async () => {
+      const next = { ...erased };
+      for (const [kind, count] of Object.entries(counted)) next[kind as keyof ErasureCounts] += count;
+      await writes.save({ erased: next, files_until: isoTime(filesUntil) }, table, records);
+      erased = next;
+    });
+    return writing;
+  };
+
+  const erasePage = async ({ records }: ScanPage): Promise<void> => {
+    // Saved with the deletion of the job: a repeated erasure must still wait for its file.
+    filesUntil = Math.max(filesUntil, ...records.map(fileMayComeUntil));
+    for (const chunk of transactionsOf(records)) {
+      await erase(environment.WORK_ITEMS_TABLE, chunk, countsOf(chunk));
+    }
+  };
+  /** @returns how many records and objects it found */
+  const pass = async (): Promise<number> => {
+    const erasedBefore = totalOf(erased);
+    const scan = await scanOrganization(runtime, organization, erasePage, (progress) =>
+      onProgress?.({ ...progress, erased }),
+    );
+    readUnits += scan.readUnits;
+    for await (const found of objectsOf(runtime, organization)) {
+      // Their deletion cannot be conditional: it follows a check at once.
+      await writes.assertOwn();
+      await deleteObjects(runtime, found);
+      await erase(environment.WORK_ITEMS_TABLE, [], { objects: found.length });
+    }
+    return totalOf(erased) - erasedBefore;
+  };
+
+  const quiet = Date.parse(since) + QUIET_AFTER_MS;
+  let passes = 0;
+  // An interrupted erasure may have deleted something just before this one began.
+  let lastFound = clock();
+  for (let isErased = false; !isErased;) {
+    const began = clock();
+    const found = await pass();
+    passes += 1;
+    if (found > 0) lastFound = clock();
+    const forgotten = Math.max(quiet, filesUntil);
+    const settled = Math.max(forgotten, lastFound + WORKERS_END_WITHIN_MS);
+    isErased = found === 0 && began >= settled;
+    // What is still found when nobody knows the organization any more is followed up at once.
+    const until = found === 0 ? settled : forgotten;
+    if (clock() < until) {
+      onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers know it");
+      await sleep(until - clock());
+    }
+  }
+
+  for (const [name] of resourcesOfKind("table")) {
+    for (const chunk of transactionsOf(lastRecords[name](organization, keys))) {
+      await erase(environment[resources[name].variable], chunk, {});
+    }
+  }
+  // Last: as long as it is there, the erasure can be repeated.
+  await writes.finish();
+  return {
+    organization,
+    region: runtime.region,
+    /** ISO 8601: when the erasure began, and when a pass over everything found nothing any more. */
+    began_at: since,
+    finished_at: isoTime(clock()),
+    erased,
+    passes,
+    /** Read request units of the scans. */
+    read_units: readUnits,
+  };
+};

@@ -1,0 +1,97 @@
+import { DeleteCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { backOff } from "../retry.ts";
+import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import { NotFoundError, StateConflictError, StoreBusyError } from "../errors.ts";
+import { organizationRecordKey } from "../organizations/access-store.ts";
+import { type Administration, getOrganization } from "./administration.ts";
+import type { OrganizationRecord } from "../organizations/organization.ts";
+import { isThrottled } from "../aws/error-codes.ts";
+
+/** A transaction has at most 100 actions, of which one writes the organization. */
+const DELETES_PER_TRANSACTION = 99;
+/** All items of a transaction have at most 4 MB. */
+const BYTES_PER_TRANSACTION = 3_000_000;
+const ATTEMPTS_MAX = 10;
+
+/** What an erasure keeps in the organization's record, for the command that repeats it. */
+export type ErasureProgress = Required<Pick<OrganizationRecord, "erased" | "files_until">>;
+
+/** Cuts records into lists that one transaction can delete. */
+export function transactionsOf<T extends RecordKey>(records: readonly T[]): T[][] {
+  const transactions: T[][] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const size = Buffer.byteLength(JSON.stringify(record));
+    const last = transactions.at(-1);
+    if (last !== undefined && last.length < DELETES_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
+      last.push(record);
+      bytes += size;
+    } else {
+      transactions.push([record]);
+      bytes = size;
+    }
+  }
+  return transactions;
+}
+
+/**
+ * The writes of one erasure. Each is carried out only while the organization's record names this erasure, so that a
+ * command that was frozen cannot delete anything of an organization that was made again under the same id.
+ * @param since `erasing_since` of the organization's record
+ */
+export function createErasureWrites(runtime: Administration, organization: string, since: string) {
+  const { dynamodb, environment } = runtime;
+  const own = {
+    TableName: environment.ACCESS_TABLE,
+    Key: organizationRecordKey(organization),
+    ConditionExpression: "erasing_since = :since",
+  };
+  const over = (): StateConflictError =>
+    new StateConflictError(`another command has finished the erasure of ${organization} that began ${since}`);
+
+  /** @throws StateConflictError if the organization is gone, or was made again */
+  const assertOwn = async (): Promise<void> => {
+    const record = await getOrganization(runtime, organization).catch((error: unknown) => {
+      if (error instanceof NotFoundError) throw over();
+      throw error;
+    });
+    if (record.erasing_since !== since) throw over();
+  };
+
+  return {
+    assertOwn,
+    /**
+     * Saves the progress and deletes records, at once or not at all.
+     * @param keys at most as many as `transactionsOf` puts together
+     * @throws StateConflictError if the erasure is over, StoreBusyError
+     */
+    save: async ({ erased, files_until: until }: ErasureProgress, table: string, keys: readonly RecordKey[]) => {
+      const progress = {
+        ...own,
+        UpdateExpression: "SET erased = :erased, files_until = :until",
+        ExpressionAttributeValues: { ":since": since, ":erased": erased, ":until": until },
+      };
+      const deletes = keys.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } }));
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await dynamodb.send(new TransactWriteCommand({ TransactItems: [{ Update: progress }, ...deletes] }));
+          return;
+        } catch (error) {
+          if (isTransactionCancelled(error)) await assertOwn();
+          else if (!isThrottled(error)) throw error;
+          if (attempt === ATTEMPTS_MAX) throw new StoreBusyError("the store throttles deletions; repeat the command");
+          await backOff(attempt);
+        }
+      }
+    },
+    /** Deletes the organization's record. @throws StateConflictError if the erasure is over */
+    finish: async (): Promise<void> => {
+      try {
+        await dynamodb.send(new DeleteCommand({ ...own, ExpressionAttributeValues: { ":since": since } }));
+      } catch (error) {
+        throw isConditionFailure(error) ? over() : error;
+      }
+    },
+  };
+}

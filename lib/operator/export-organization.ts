@@ -1,0 +1,98 @@
+import { isoTime } from "../clock.ts";
+import { assertKept, assertSame, getOrganization } from "./administration.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
+import {
+  conversationUploadLine,
+  type CustomerCounts,
+  type CustomerLine,
+  eventLine,
+  firstLine,
+  workItemLine,
+} from "./customer-lines.ts";
+import { scanOrganization, type ScanPage, type ScanPlace, type ScanProgress, scanStart } from "./customer-records.ts";
+import { exportedAs } from "./kinds-of-data.ts";
+
+/** How far an export has come. */
+export interface ExportPlace {
+  /** ISO 8601: when it began. */
+  readonly exported_at: string;
+  readonly counts: CustomerCounts;
+  readonly segments: readonly (ScanPlace & {
+    /** The item whose events come next: a partition may be continued on the next page. */
+    readonly item?: { readonly pk: string; readonly external_id: string } | undefined;
+  })[];
+}
+/** Options of an export. */
+export interface ExportOptions {
+  readonly onProgress?: (progress: ScanProgress) => void;
+  /** Where an interrupted export goes on. @default it begins */
+  readonly from?: ExportPlace | undefined;
+  /** Called after each chunk with the place after it. The export waits for it. */
+  readonly onWritten?: (place: ExportPlace) => Promise<void>;
+}
+
+/**
+ * Exports work items, deleted ones too, their events and the conversation uploads of an organization. Each item comes
+ * before its events. Each record that exists throughout is exported once, as it was before or after any change meanwhile;
+ * what is created or erased meanwhile may be in it. The last line is only written if all of this holds.
+ * @param write gets a chunk of lines, each with its line feed; the export waits for it
+ * @returns how many there were, as the last line says, and the read request units that the scan has consumed
+ * @throws NotFoundError, StoreBusyError, StateConflictError if the organization is being erased, or was made again
+ */
+export const exportOrganization = async (
+  runtime: RuntimeWith<"workItems" | "access">,
+  organization: string,
+  write: (lines: string) => Promise<void>,
+  { onProgress, from, onWritten = async () => undefined }: ExportOptions = {},
+) => {
+  const before = await getOrganization(runtime, organization);
+  assertKept(before);
+  const exportedAt = from?.exported_at ?? isoTime(runtime.clock());
+  const counts = { work_items: 0, events: 0, conversation_uploads: 0, ...from?.counts };
+  const segments: ExportPlace["segments"][number][] = [...(from?.segments ?? scanStart())];
+  const textOf = (line: CustomerLine): string => `${JSON.stringify(line)}\n`;
+
+  const linesOf = ({ records, segment, place }: ScanPage): CustomerLine[] => {
+    let { item } = segments[segment] ?? {};
+    const lines = records.flatMap((record): CustomerLine[] => {
+      const kind = exportedAs(record);
+      if (kind === null) return [];
+      if (kind === "conversation upload") {
+        counts.conversation_uploads += 1;
+        return [conversationUploadLine(record)];
+      }
+      if (record.sk === ITEM_SORT_KEY) {
+        item = { pk: record.pk, external_id: String(record["external_id"]) };
+        counts.work_items += 1;
+        return [workItemLine(record)];
+      }
+      // Without its item an event cannot be seen by anybody.
+      if (item?.pk !== record.pk) return [];
+      counts.events += 1;
+      return [eventLine(item.external_id, record)];
+    });
+    segments[segment] = { ...place, item };
+    return lines;
+  };
+
+  let writing = from === undefined ? write(textOf(firstLine(organization, exportedAt))) : Promise.resolve();
+  const { readUnits } = await scanOrganization(
+    runtime,
+    organization,
+    async (page) => {
+      // One page after the other, so that no two are mixed, and the place is that of what is written.
+      writing = writing.then(async () => {
+        await write(linesOf(page).map(textOf).join(""));
+        await onWritten({ exported_at: exportedAt, counts: { ...counts }, segments: [...segments] });
+      });
+      await writing;
+    },
+    onProgress,
+    [...segments],
+  );
+  // Without its last line an export is not complete: an erasure may have deleted what was not read yet.
+  assertSame(before, await getOrganization(runtime, organization));
+  await write(textOf({ end: counts }));
+  return { counts, readUnits };
+};

@@ -1,0 +1,115 @@
+import { keyText } from "../store/batch-get.ts";
+import { optimisticWrite } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import { InvalidInputError, StoreBusyError, describeProblems, type Problem } from "../errors.ts";
+import { type JsonValue, parseJson } from "../json.ts";
+import { assertKept, assertSame, getOrganization } from "./administration.ts";
+import { toOrganization } from "../organizations/organization.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { problemsOf } from "../schema.ts";
+import { type CustomerCounts, type CustomerLine, customerLineSchema, recordOfLine } from "./customer-lines.ts";
+
+/** Records that are read and written together. */
+const LINES_PER_WRITE = 100;
+const WRITE_WITHIN_MS = 20_000;
+
+/** What an import has done so far. */
+export interface Imported {
+  readonly lines: number;
+  readonly written: number;
+  /** Records that were there already, and were left as they are. */
+  readonly existing: number;
+}
+
+const refuse = (line: number, problems: readonly Problem[]): never => {
+  throw new InvalidInputError(problems, `line ${line}: ${describeProblems(problems, "line")}`);
+};
+const refuseFile = (message: string): never => {
+  throw new InvalidInputError([], message);
+};
+
+const parseLine = (text: string, number: number): CustomerLine => {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch {
+    return refuse(number, [{ path: [], code: "invalid_format", message: "is not JSON" }]);
+  }
+  const parsed = customerLineSchema.safeParse(value);
+  return parsed.success ? parsed.data : refuse(number, problemsOf(parsed.error));
+};
+
+/**
+ * Imports the lines of an export into an organization, which may have another id: ids of items and events follow from
+ * it. An import that is interrupted can be repeated.
+ * @param lines of the export, without line feeds
+ * @param options.replace whether records that exist get the attributes of the export; else they stay as they are
+ * @yields after each write
+ * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError for a line that is none, and for an
+ * export that is cut off
+ */
+export async function* importOrganization(
+  runtime: RuntimeWith<"workItems" | "access">,
+  organizationId: string,
+  lines: AsyncIterable<string>,
+  { replace = false, dryRun = false }: { readonly replace?: boolean; readonly dryRun?: boolean } = {},
+): AsyncGenerator<Imported> {
+  const { clock } = runtime;
+  const record = await getOrganization(runtime, organizationId);
+  assertKept(record);
+  const organization = toOrganization(record);
+  const records = createRecordStore(runtime);
+  const counts: CustomerCounts = { work_items: 0, events: 0, conversation_uploads: 0 };
+  let [number, written, existing] = [0, 0, 0];
+  let pending: NonNullable<ReturnType<typeof recordOfLine>>[] = [];
+  let end: CustomerCounts | undefined;
+
+  const write = async (): Promise<void> => {
+    const targets = pending.map(({ key, attributes }) => ({
+      key,
+      plan: (stored: unknown) => {
+        const isWritten = stored === undefined || replace;
+        return { set: isWritten ? attributes : null, result: isWritten };
+      },
+    }));
+    pending = [];
+    // Each time: an import may take longer than an erasure waits for those who know the organization.
+    assertSame(record, await getOrganization(runtime, organizationId));
+    const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
+    for (const result of results) {
+      if ("error" in result) throw result.cause ?? new StoreBusyError(`${result.error}; repeat the command`);
+      if (result.result) written += 1;
+      else existing += 1;
+    }
+  };
+  const count = (line: CustomerLine): void => {
+    if ("work_item" in line) counts.work_items += 1;
+    else if ("event" in line) counts.events += 1;
+    else if ("conversation_upload" in line) counts.conversation_uploads += 1;
+  };
+
+  for await (const text of lines) {
+    number += 1;
+    const line = parseLine(text, number);
+    if (number === 1 && !("organization" in line)) refuseFile("the file does not begin like an export");
+    if (end !== undefined) refuseFile(`line ${number}: there is something after the end of the export`);
+    if ("end" in line) ({ end } = line);
+    count(line);
+    const described = recordOfLine(organization, line);
+    if (described === undefined) continue;
+    // No record is written twice in one request.
+    const isRepeated = pending.some(({ key }) => keyText(key) === keyText(described.key));
+    if (isRepeated || pending.length >= LINES_PER_WRITE) {
+      await write();
+      yield { lines: number, written, existing };
+    }
+    pending.push(described);
+  }
+  await write();
+  yield { lines: number, written, existing };
+  const promised = end;
+  if (promised === undefined) refuseFile("the export is cut off: its last line is missing; what it holds is imported");
+  else if (Object.entries(counts).some(([kind, value]) => promised[kind as keyof CustomerCounts] !== value)) {
+    refuseFile("lines are missing: the export's last line names more; what it holds is imported");
+  }
+}

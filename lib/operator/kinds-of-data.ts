@@ -1,0 +1,71 @@
+import type { RecordKey } from "../store/versioned-record.ts";
+import { keyRecordKey, listedKeyKey, type ApiKeyRecord } from "../organizations/access-store.ts";
+import { keyUseKey } from "../organizations/key-use.ts";
+import { rateLimitKey } from "../organizations/rate-limit.ts";
+import type { PartitionKind, ResourceNameOf } from "../resources.ts";
+
+/** What an erasure counts, beside objects and keys. */
+export type ErasedKind = "work_items" | "events" | "upload_jobs" | "conversation_uploads" | "other_records";
+
+/** What erasures and exports do with the records of one kind of partition. */
+interface KindOfData {
+  readonly ownerOf: (key: RecordKey) => string | undefined;
+  readonly erasedAs: (key: RecordKey) => ErasedKind;
+  /** What its lines in an export are; null if it has none. */
+  readonly exportedAs: "work item" | "conversation upload" | null;
+}
+
+const secondPart = ({ pk }: RecordKey): string | undefined => pk.split("#")[1];
+const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null };
+/** The partition is in an index: its entries go with the records that they list. */
+const IN_INDEX = null;
+
+/** All kinds of partitions in the WorkItems table. A new kind must say here how it is erased and exported. */
+const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof IN_INDEX>> = {
+  ITEM: {
+    ownerOf: secondPart,
+    erasedAs: ({ sk }) => (sk.startsWith("#") ? "work_items" : "events"),
+    exportedAs: "work item",
+  },
+  CONVERSATION: { ownerOf: secondPart, erasedAs: () => "conversation_uploads", exportedAs: "conversation upload" },
+  UPLOAD: { ...others, erasedAs: ({ sk }) => (sk === "#JOB" ? "upload_jobs" : "other_records") },
+  // These partitions are shared: their sort keys are `<due>#<organization>#<job>`.
+  OPEN_UPLOADS: { ...others, ownerOf: ({ sk }) => sk.split("#")[1] },
+  OPEN_UPLOADS_OF: others,
+  DRY_RUN: others,
+  // Read by the health check, never written.
+  HEALTH: { ...others, ownerOf: () => undefined },
+  LIST_ITEM: IN_INDEX,
+  LIST_ITEM_OF_AGENT: IN_INDEX,
+  LIST_UPLOAD: IN_INDEX,
+  LIST_CONVERSATION: IN_INDEX,
+};
+
+/** Kind of a record's partition. */
+export const kindOf = ({ pk }: RecordKey): PartitionKind => pk.slice(0, pk.indexOf("#")) as PartitionKind;
+
+/** The organization whose record it is; undefined if it belongs to none. */
+export function ownerOf(key: RecordKey): string | undefined {
+  // A record of a kind that this version does not know belongs to the organization in its key, so that it is erased.
+  const kind = kindsOfData[kindOf(key)] ?? others;
+  return kind.ownerOf(key);
+}
+
+/** What an erasure counts a record as. */
+export const erasedAs = (key: RecordKey): ErasedKind => (kindsOfData[kindOf(key)] ?? others).erasedAs(key);
+
+/** What a record's lines in an export are; null if it has none. */
+export const exportedAs = (key: RecordKey): KindOfData["exportedAs"] => kindsOfData[kindOf(key)]?.exportedAs ?? null;
+
+/**
+ * What an erasure deletes last from each table, by key: the passes over the WorkItems table need the organization, and
+ * its keys are refused while its record says that it is being erased. A new table must say here what it holds.
+ */
+export const lastRecords: Readonly<
+  Record<ResourceNameOf<"table">, (organization: string, keys: readonly ApiKeyRecord[]) => readonly RecordKey[]>
+> = {
+  workItems: () => [],
+  limits: (organization, keys) => [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))],
+  // The organization's own record is deleted after all others.
+  access: (_, keys) => keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]),
+};

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const BASE_MS = 25;
+/** The longest wait after throttling: long enough for a throttled partition to recover. */
+const THROTTLED_CAP_MS = 2000;
+/** The longest wait after a write conflict: each of the competing writers needs only a few tens of milliseconds. */
+export const CONFLICT_CAP_MS = 250;
+
+/**
+ * Seconds that a message waits if AWS is busy: the first time, which is enough after a single refusal, and at the most,
+ * as in an outage.
+ */
+export const BUSY_DELAY_SECONDS = { least: 2, most: 30 } as const;
+
+/**
+ * Waits before a retry: exponential backoff from 25 ms, with full jitter.
+ * @param attempt number of the retry, from 1
+ * @param cap the longest wait in milliseconds
+ */
+export const backOff = async (attempt: number, cap = THROTTLED_CAP_MS): Promise<void> => {
+  await sleep(Math.random() * Math.min(cap, BASE_MS * 2 ** attempt));
+};
+
+/** Cuts a list into chunks of at most `size` values, in order. */
+export const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
+
+/** Maps values with at most `concurrency` calls at the same time. The results are in the order of the values. */
+export const mapConcurrently = async <T, R>(
+  values: readonly T[],
+  concurrency: number,
+  map: (value: T) => Promise<R>,
+): Promise<R[]> => {
+  const results: R[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < values.length) {
+      const index = next++;
+      results[index] = await map(values[index] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, values.length) }, work));
+  return results;
+};

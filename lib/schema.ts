@@ -1,0 +1,182 @@
+import * as z from "zod";
+import { isFourDigitYear } from "./clock.ts";
+import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
+import { type Problem, type ProblemCode, PROBLEM_CODES } from "./errors.ts";
+
+/** Length limits count Unicode code points, as JSON Schema's `maxLength` does. */
+const EXTERNAL_ID_MAX_CHARACTERS = 512;
+const STRING_MAX_CHARACTERS = 1024;
+/** 64 KiB of UTF-8. */
+const CONTENT_MAX_BYTES = 64 * 1024;
+/** 256 KiB of UTF-8 JSON, so that an item with all fields at their limits stays below DynamoDB's limit of 400 KB. */
+export const CUSTOM_ATTRIBUTES_MAX_BYTES = 256 * 1024;
+const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
+
+const characters = (value: string): number => {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+};
+
+/** The parameters of a refinement: the problem's code for programs, and its message for people. */
+export const rule = (code: ProblemCode, error: string) => ({ error, params: { code } });
+const tooLong = (max: number) => rule("too_big", `must be at most ${max} characters`);
+const LONE_SURROGATES = rule("not_unicode", "must not hold lone surrogates");
+
+/** A non-empty string of valid Unicode with at most `max` code points. */
+export const text = (max = STRING_MAX_CHARACTERS) =>
+  z
+    .string()
+    .min(1, "must not be empty")
+    .refine((value) => value.length <= max || characters(value) <= max, tooLong(max))
+    .refine((value) => value.isWellFormed(), LONE_SURROGATES)
+    .meta({ minLength: 1, maxLength: max });
+
+/** An `external_id`. */
+export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS);
+
+/** Labels of a domain have at most 63 characters and neither begin nor end with a hyphen (RFC 1035 §2.3.1). */
+const EMAIL =
+  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
+/** RFC 5321 §4.5.3.1.1. */
+const EMAIL_LOCAL_MAX_CHARACTERS = 64;
+/** RFC 5321 §4.5.3.1.2, without the dot that ends a domain in DNS. */
+const EMAIL_DOMAIN_MAX_CHARACTERS = 253;
+const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_CHARACTERS;
+
+export const email = () =>
+  z
+    .email({ pattern: EMAIL, error: "must be an e-mail address" })
+    .refine(
+      (value) =>
+        value.indexOf("@") <= EMAIL_LOCAL_MAX_CHARACTERS &&
+        value.length - value.indexOf("@") - 1 <= EMAIL_DOMAIN_MAX_CHARACTERS,
+      rule(
+        "too_big",
+        `must have at most ${EMAIL_LOCAL_MAX_CHARACTERS} characters before the @ and ${EMAIL_DOMAIN_MAX_CHARACTERS} after it`,
+      ),
+    )
+    .meta({ maxLength: EMAIL_MAX_CHARACTERS });
+
+/** The content of an event. */
+export const content = () =>
+  z
+    .string()
+    .refine(
+      (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
+      rule("too_big", `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`),
+    )
+    .refine((value) => value.isWellFormed(), LONE_SURROGATES)
+    .meta({ maxLength: CONTENT_MAX_BYTES });
+
+/** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
+export const timestamp = () =>
+  z.iso
+    .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
+    .transform((value, context) => {
+      const milliseconds = Date.parse(value);
+      if (!isFourDigitYear(milliseconds)) {
+        const message = "must lie in the years 0001 to 9999 of UTC";
+        context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
+        return z.NEVER;
+      }
+      return new Date(milliseconds).toISOString();
+    })
+    .meta({ format: "date-time" });
+
+/** A date-time in records and responses. */
+export const storedTimestamp = z.string().meta({ format: "date-time" });
+
+/** A UUID in responses. */
+export const uuid = z.string().meta({ format: "uuid" });
+
+/** A number of things. */
+export const count = z.int().min(0);
+
+/**
+ * A number in a request. A request's numbers keep their digits as they are written, which only custom attributes need:
+ * here `1e6` and `1000000.0` are the number 1000000.
+ */
+export const number = <S extends z.ZodType<number>>(schema: S) =>
+  z.preprocess((value) => (isRawJson(value) ? Number(value.rawJSON) : value), schema);
+
+/**
+ * An array of at most `max` values. Of a longer one no more than that are checked: a body of 4 MiB can hold a million,
+ * each with its problems.
+ * @param what the values are called in the message
+ */
+export const boundedArray = <S extends z.ZodType>(schema: S, max: number, what: string) =>
+  z.preprocess(
+    (value) => (Array.isArray(value) && value.length > max ? value.slice(0, max + 1) : value),
+    z.array(schema).max(max, `must hold at most ${max} ${what}`),
+  );
+
+/** A JSON object in a response. */
+export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
+
+/**
+ * The first value that custom attributes must not contain: its path, and a message that says why.
+ * @param path of the value; the same array serves for all values
+ */
+const findForbidden = (value: unknown, path: (string | number)[]): Problem | null => {
+  if (typeof value === "number" || isRawJson(value)) {
+    const isFinite = Number.isFinite(isRawJson(value) ? Number(value.rawJSON) : value);
+    return isFinite ? null : { path: [...path], code: "too_big", message: "must be a finite number" };
+  }
+  if (typeof value !== "object" || value === null) return null;
+  if (path.length >= CUSTOM_ATTRIBUTES_MAX_LEVELS) {
+    const message = `must be nested at most ${CUSTOM_ATTRIBUTES_MAX_LEVELS} levels deep`;
+    return { path: [], code: "too_deep", message };
+  }
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    if (key === "__proto__")
+      return { path: [...path], code: "unknown", message: "must not have a key named __proto__" };
+    path.push(key);
+    const found = findForbidden((value as Record<string, unknown>)[key as string], path);
+    if (found) return found;
+    path.pop();
+  }
+  return null;
+};
+
+const findTooLarge = (value: JsonObject): Problem | null => {
+  if (Buffer.byteLength(JSON.stringify(value)) <= CUSTOM_ATTRIBUTES_MAX_BYTES) return null;
+  return { path: [], code: "too_big", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` };
+};
+
+/** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
+export const customAttributes = () =>
+  z
+    .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
+    .check(({ value, issues }) => {
+      const found = findForbidden(value, []) ?? findTooLarge(value);
+      if (found === null) return;
+      const { path, message, code } = found;
+      issues.push({ code: "custom", input: value, path: [...path], message, params: { code } });
+    })
+    .meta({ type: "object", additionalProperties: true });
+
+type Issue = z.core.$ZodIssue;
+
+const isCode = (value: unknown): value is ProblemCode => PROBLEM_CODES.some((code) => code === value);
+
+/** The code of an issue. A rule of our own names it in `params.code`. */
+const codeOf = (issue: Issue): ProblemCode => {
+  if (issue.code === "custom") return isCode(issue.params?.["code"]) ? issue.params["code"] : "invalid";
+  if (issue.code === "invalid_union") return "invalid_value";
+  return isCode(issue.code) ? issue.code : "invalid";
+};
+
+/** The problems in a schema's error. */
+export const problemsOf = ({ issues }: z.ZodError): Problem[] =>
+  issues.flatMap((issue): Problem[] => {
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: [...issue.path, key], code: "unknown", message: "is not known" }));
+    }
+    const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+    return [
+      isMissing
+        ? { path: issue.path, code: "required", message: "is required" }
+        : { path: issue.path, code: codeOf(issue), message: issue.message },
+    ];
+  });

@@ -1,0 +1,63 @@
+import { BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { backOff, chunksOf, mapConcurrently } from "../retry.ts";
+import { StoreBusyError } from "../errors.ts";
+import {
+  type AttributeValues,
+  fromAttributeValues,
+  toAttributeValues,
+  type Attributes,
+} from "../aws/attribute-values.ts";
+import type { RecordKey } from "./versioned-record.ts";
+
+/** DynamoDB's limit for one BatchGetItem. */
+const KEYS_PER_READ = 100;
+const CONCURRENT_READS = 4;
+const ATTEMPTS_MAX = 8;
+
+/** A key as text, for use in maps and sets. */
+export const keyText = ({ pk, sk }: RecordKey): string => `${pk}\n${sk}`;
+
+/** The parts of a request that read only some attributes. */
+const projectionOf = (attributes: readonly string[]) => {
+  const aliases = attributes.map((name, index) => [`#a${index}`, name] as const);
+  return {
+    ProjectionExpression: aliases.map(([alias]) => alias).join(", "),
+    ExpressionAttributeNames: Object.fromEntries(aliases),
+  };
+};
+
+/**
+ * Reads the items with the given keys, strongly consistent, in no particular order. Keys without an item are left out;
+ * a key may be given twice.
+ * @param attributes those to read. @default all
+ * @throws StoreBusyError if DynamoDB returns none of the remaining items for a few seconds
+ */
+export const batchGet = async (
+  dynamodb: DynamoDBDocumentClient,
+  table: string,
+  keys: readonly RecordKey[],
+  attributes?: readonly string[],
+): Promise<Attributes[]> => {
+  const options = { ConsistentRead: true, ...(attributes && projectionOf(attributes)) };
+  const readChunk = async (chunk: readonly RecordKey[]): Promise<Attributes[]> => {
+    const items: Attributes[] = [];
+    let pending: AttributeValues[] = chunk.map(({ pk, sk }) => toAttributeValues({ pk, sk }));
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      const { Responses, UnprocessedKeys } = await dynamodb.send(
+        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: pending, ...options } } }),
+      );
+      const found = Responses?.[table] ?? [];
+      items.push(...found.map(fromAttributeValues));
+      pending = UnprocessedKeys?.[table]?.Keys ?? [];
+      // A response holds at most 16 MB: only one without any item is a sign of throttling.
+      if (pending.length > 0 && found.length === 0) {
+        if (attempt >= ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; try again");
+        await backOff(attempt);
+      }
+    }
+    return items;
+  };
+  const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()];
+  return (await mapConcurrently(chunksOf(unique, KEYS_PER_READ), CONCURRENT_READS, readChunk)).flat();
+};

@@ -1,0 +1,75 @@
+import { hash } from "node:crypto";
+import { type PartitionKind, partitionKeyOf, resources } from "../../resources.ts";
+
+const { listing, agents } = resources.workItems.indexes;
+
+/** Kinds of records that are listed. */
+export type ListingKind = Extract<PartitionKind, `LIST_${string}`>;
+
+/** An organization, and the number of shards that its entries may be in. */
+interface Readable {
+  readonly id: string;
+  readonly listingShards: number;
+}
+/** An organization, and the number of shards that new entries are put in. */
+interface Writable {
+  readonly id: string;
+  readonly listingWriteShards: number;
+}
+
+/** An index of the WorkItems table, with all partitions of it that hold the entries of one list. */
+export interface ListingSource {
+  readonly index: keyof typeof resources.workItems.indexes;
+  readonly partitionKey: string;
+  readonly partitions: readonly string[];
+}
+
+const shardsOf = ({ listingShards }: Readable): number[] => Array.from({ length: listingShards }, (_, shard) => shard);
+
+/** The shard of a record: random or hashed digits of its id select it. @param id a UUID */
+const shardOf = ({ listingWriteShards }: Writable, id: string): number =>
+  Number.parseInt(id.slice(0, 8), 16) % listingWriteShards;
+
+/** Where all of an organization's entries of one kind are. */
+export const listingSource = (kind: ListingKind, organization: Readable): ListingSource => ({
+  index: "listing",
+  partitionKey: listing.partitionKey,
+  partitions: shardsOf(organization).map((shard) => partitionKeyOf(kind, organization.id, shard)),
+});
+
+/** An agent's external_id may be longer than a key, so its hash is used. */
+const agentPartition = (organization: string, agentExternalId: string, shard: number): string =>
+  partitionKeyOf("LIST_ITEM_OF_AGENT", organization, hash("sha256", agentExternalId, "base64url"), shard);
+
+/** Where the entries of one agent's work items are. */
+export const agentSource = (organization: Readable, agentExternalId: string): ListingSource => ({
+  index: "agents",
+  partitionKey: agents.partitionKey,
+  partitions: shardsOf(organization).map((shard) => agentPartition(organization.id, agentExternalId, shard)),
+});
+
+/**
+ * The attributes that add a record to the listing index.
+ * @param id a UUID; its first digits select the shard
+ * @param place place in the list, ending with `#` and the id; greater ones come first
+ */
+export const listingEntry = (kind: ListingKind, organization: Writable, id: string, place: string) => ({
+  [listing.partitionKey]: partitionKeyOf(kind, organization.id, shardOf(organization, id)),
+  [listing.sortKey]: place,
+});
+
+/** The id of the record at a place in a list. */
+export const idAt = (place: string): string => place.slice(place.lastIndexOf("#") + 1);
+
+/** The attribute that adds a listed work item to the agents index too. Both indexes have the same sort key. */
+export const agentEntry = (organization: Writable, id: string, agentExternalId: string | null) => ({
+  [agents.partitionKey]:
+    agentExternalId === null ? undefined : agentPartition(organization.id, agentExternalId, shardOf(organization, id)),
+});
+
+/** The attributes that remove a work item from both indexes. */
+export const NO_LISTING_ENTRY = {
+  [listing.partitionKey]: undefined,
+  [listing.sortKey]: undefined,
+  [agents.partitionKey]: undefined,
+};

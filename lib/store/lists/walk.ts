@@ -1,0 +1,163 @@
+import { type AttributeValue, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { toAttributeValues } from "../../aws/attribute-values.ts";
+import { MalformedRecordError } from "../decode-record.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import type { ListingSource } from "./partition.ts";
+
+/** One page of a list to read from an index. */
+export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {
+  readonly source: ListingSource;
+  /** Values that projected attributes must have; undefined ones are ignored. */
+  readonly filters: Readonly<Record<string, string | undefined>>;
+  /** The same in lower case, for projected attributes of ASCII that are compared without case. @default none */
+  readonly filtersIgnoringCase?: Readonly<Record<string, string | undefined>>;
+  /** Lowest and highest place, both inclusive. */
+  readonly range: { readonly low: string; readonly high: string };
+  /** Only entries below this place are returned; the others were read before. */
+  readonly after: string | undefined;
+  readonly limit: number;
+  /** Read units after which no further query is made. @default those of 16 MB, eventually consistent */
+  readonly workUnits?: number;
+}
+
+/** The read units that one call may spend: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
+const WORK_UNITS_DEFAULT = 2048;
+/** The most entries that one query of a shard may read. */
+const ENTRIES_PER_QUERY_MAX = 1000;
+/** The least: a query costs as much as reading so many entries. */
+const ENTRIES_PER_QUERY_MIN = 8;
+/** So many times more entries are read at first if some are filtered out. */
+const READ_AHEAD_WHEN_FILTERED = 4;
+
+const newShard = (partition: string) => ({
+  partition,
+  /** Places that were read, in descending order. */
+  buffer: [] as string[],
+  /** Place at which the last query stopped; all unread entries are below it. Undefined before the first query. */
+  stoppedAt: undefined as string | undefined,
+  exhausted: false,
+  queries: 0,
+});
+type Shard = ReturnType<typeof newShard>;
+
+/** The place of an entry, without a schema library since it runs for every entry. @throws MalformedRecordError */
+const placeIn = (entry: Readonly<Record<string, AttributeValue>>): string => {
+  const { listing_sk: { S: place } = {} } = entry;
+  if (place !== undefined) return place;
+  throw new MalformedRecordError("listing entry", entry, "a place is required");
+};
+
+/**
+ * Entries to read from each shard at first. Hashing puts `limit / shards` of the page's entries into each, give or take
+ * its square root: with one and a half of these more, a second round of queries is rare.
+ */
+const firstSizeOf = (limit: number, shards: number, isFiltered: boolean): number => {
+  const share = limit / shards;
+  const expected = shards === 1 ? limit : Math.ceil(share + 1.5 * Math.sqrt(share));
+  return Math.max(ENTRIES_PER_QUERY_MIN, expected) * (isFiltered ? READ_AHEAD_WHEN_FILTERED : 1);
+};
+
+type Filter = readonly [name: string, value: string];
+const filtersIn = (filters: Readonly<Record<string, string | undefined>> = {}): Filter[] =>
+  Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+
+/**
+ * The parts of a query that filter. DynamoDB cannot compare without case, but it leaves out texts of another length;
+ * the others are compared here.
+ */
+const filterExpression = (exact: readonly Filter[], ignoringCase: readonly Filter[]) => {
+  const names = [...exact, ...ignoringCase].map(([name], index) => [`#filter${index}`, name] as const);
+  const values = [...exact.map(([, value]) => value), ...ignoringCase.map(([, value]) => value.length)];
+  const conditions = values.map((value, index) =>
+    typeof value === "number" ? `size(#filter${index}) = :filter${index}` : `#filter${index} = :filter${index}`,
+  );
+  return {
+    values: Object.fromEntries(values.map((value, index) => [`:filter${index}`, value])),
+    projected: names.slice(exact.length).map(([placeholder]) => placeholder),
+    ...(conditions.length > 0 && {
+      expression: { FilterExpression: conditions.join(" AND "), ExpressionAttributeNames: Object.fromEntries(names) },
+    }),
+  };
+};
+
+const isLike = (entry: Readonly<Record<string, AttributeValue>>, [name, value]: Filter): boolean =>
+  entry[name]?.S?.toLowerCase() === value;
+
+const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
+const placeAfter = (shard: Shard): string => shard.buffer[0] ?? "";
+
+/**
+ * Reads one page of a sharded index in descending order. It returns no entry below the place at which any unfinished
+ * shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be short or empty
+ * although `next` is set.
+ * @returns the places of the page, which end with the ids of their records, and `after` of the next page: undefined at
+ * the end of the list
+ */
+export const walkListing = async (
+  query: ListingQuery,
+): Promise<{ readonly places: readonly string[]; readonly next: string | undefined }> => {
+  const { dynamodb, environment, source, limit, after } = query;
+  const ignoringCase = filtersIn(query.filtersIgnoringCase);
+  const filter = filterExpression(filtersIn(query.filters), ignoringCase);
+  const firstSize = firstSizeOf(limit, source.partitions.length, filter.expression !== undefined);
+  const top = after !== undefined && after < query.range.high ? after : query.range.high;
+  let spent = 0;
+
+  const fetch = async (shard: Shard): Promise<void> => {
+    const {
+      Items = [],
+      LastEvaluatedKey,
+      ConsumedCapacity,
+    } = await dynamodb.send(
+      new QueryCommand({
+        TableName: environment.WORK_ITEMS_TABLE,
+        IndexName: source.index,
+        ScanIndexForward: false,
+        KeyConditionExpression: `${source.partitionKey} = :partition AND listing_sk BETWEEN :low AND :high`,
+        ProjectionExpression: ["listing_sk", ...filter.projected].join(", "),
+        ExpressionAttributeValues: toAttributeValues({
+          ":partition": shard.partition,
+          ":low": query.range.low,
+          ":high": shard.stoppedAt ?? top,
+          ...filter.values,
+        }),
+        ...filter.expression,
+        Limit: Math.min(firstSize * 2 ** shard.queries, ENTRIES_PER_QUERY_MAX),
+        ReturnConsumedCapacity: "TOTAL",
+      }),
+    );
+    const above = shard.stoppedAt ?? after;
+    const found = Items.filter((entry) => ignoringCase.every((each) => isLike(entry, each))).map(placeIn);
+    shard.buffer.push(...found.filter((place) => above === undefined || place < above));
+    shard.exhausted = LastEvaluatedKey === undefined;
+    shard.stoppedAt = LastEvaluatedKey && placeIn(LastEvaluatedKey);
+    shard.queries += 1;
+    spent += ConsumedCapacity?.CapacityUnits ?? 0;
+  };
+
+  const shards = source.partitions.map(newShard);
+  if (query.range.low > top) return { places: [], next: undefined };
+  await Promise.all(shards.map(fetch));
+
+  const places: string[] = [];
+  while (places.length < limit) {
+    const head = shards.reduce((best, shard) => (placeAfter(shard) > placeAfter(best) ? shard : best));
+    const place = placeAfter(head);
+    const blocking = shards.filter(
+      (shard) => !shard.exhausted && shard.buffer.length === 0 && stoppedAt(shard) > place,
+    );
+    if (blocking.length > 0) {
+      if (spent >= (query.workUnits ?? WORK_UNITS_DEFAULT)) {
+        const highest = blocking.map(stoppedAt).reduce((a, b) => (a > b ? a : b));
+        return { places, next: highest };
+      }
+      await Promise.all(blocking.map(fetch));
+      continue;
+    }
+    const next = head.buffer.shift();
+    if (next === undefined) return { places, next: undefined };
+    places.push(next);
+  }
+  const more = shards.some((shard) => !shard.exhausted || shard.buffer.length > 0);
+  return { places, next: more ? places.at(-1) : undefined };
+};

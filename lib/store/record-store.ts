@@ -1,0 +1,152 @@
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
+import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { chunksOf, mapConcurrently } from "../retry.ts";
+import { PARTITION_KEY } from "../resources.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { toAttributeValue, type Attributes } from "../aws/attribute-values.ts";
+import { batchGet, keyText } from "./batch-get.ts";
+import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./write-outcome.ts";
+import { type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
+
+/** DynamoDB's limit for one BatchExecuteStatement. */
+const STATEMENTS_PER_WRITE = 25;
+const CONCURRENT_NATIVE_WRITES = 16;
+
+/** A write on condition that the record still has the version of `before`, or still does not exist. */
+export interface ConditionalWrite {
+  readonly key: RecordKey;
+  readonly before: StoredRecord | undefined;
+  /** Attributes with new values. */
+  readonly set: Attributes;
+  /** Attributes to remove. */
+  readonly remove: readonly string[];
+}
+
+/**
+ * Reads records, strongly consistent, into a map by `keyText`. Records that do not exist are not in the map. Only their keys
+ * are certain: `optimisticWrite` checks each record that it plans on, so that a damaged one does not affect the others.
+ */
+export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
+
+const quoted = (name: string): string => `"${name}"`;
+
+const insertOf = (table: string, names: readonly string[]): string => {
+  const values = names.map((name) => `, '${name}': ?`).join("");
+  return `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`;
+};
+const updateOf = (table: string, names: readonly string[]): string => {
+  const sets = names.map((name) => `${quoted(name)} = ?`).join(", ");
+  return `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
+};
+
+const statementOf = (table: string, { key, before, set }: ConditionalWrite) => {
+  const names = Object.keys(set);
+  const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
+  const values = names.map((name) => toAttributeValue(set[name]));
+  return before === undefined
+    ? { Statement: insertOf(table, names), Parameters: ofKey.concat(values) }
+    : { Statement: updateOf(table, names), Parameters: values.concat(ofKey, toAttributeValue(before.version)) };
+};
+
+const putOf = (table: string, { key, set }: ConditionalWrite) =>
+  new PutCommand({
+    TableName: table,
+    Item: { ...key, ...set },
+    ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
+  });
+
+const commandOf = (table: string, { key, set, remove }: ConditionalWrite, version: number) => {
+  const sets = Object.entries(set);
+  const names = Object.fromEntries(
+    [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
+  );
+  const removed = remove.map((_, index) => `#${sets.length + index}`);
+  return new UpdateCommand({
+    TableName: table,
+    Key: key,
+    UpdateExpression: [
+      `SET ${sets.map((_, index) => `#${index} = :${index}`).join(", ")}`,
+      ...(removed.length > 0 ? [`REMOVE ${removed.join(", ")}`] : []),
+    ].join(" "),
+    ConditionExpression: "#version = :version",
+    ExpressionAttributeNames: { ...names, "#version": "version" },
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(sets.map(([, value], index) => [`:${index}`, value])),
+      ":version": version,
+    },
+  });
+};
+
+/**
+ * Reads and writes versioned records of the WorkItems table. Writes that the table refuses are logged and counted in a
+ * metric.
+ */
+export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">) => {
+  const table = environment.WORK_ITEMS_TABLE;
+  const metrics = new Metrics();
+
+  const reportOutages = (outcomes: readonly WriteOutcome[]): void => {
+    const outages = outcomes.filter(({ kind }) => kind === "outage");
+    if (outages.length === 0) return;
+    metrics.singleMetric().addMetric("StoreRefusals", MetricUnit.Count, outages.length);
+    log.error("the store refuses writes", { codes: [...new Set(outages.map(({ code }) => code))] });
+  };
+
+  /** Sends one request for each write. Used for the few whose condition failed before. */
+  const writeNatively = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
+    const outcomes = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, async (write): Promise<WriteOutcome> => {
+      try {
+        if (write.before === undefined) await dynamodb.send(putOf(table, write));
+        else await dynamodb.send(commandOf(table, write, write.before.version));
+        return { kind: "written" };
+      } catch (error) {
+        return outcomeOfError(error);
+      }
+    });
+    reportOutages(outcomes);
+    return outcomes;
+  };
+
+  const writeStatements = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
+    try {
+      const { Responses = [], $metadata } = await dynamodb.send(
+        new BatchExecuteStatementCommand({ Statements: writes.map((write) => statementOf(table, write)) }),
+      );
+      return writes.map((_, index) => {
+        const response = Responses[index];
+        if (response === undefined) return { kind: "unknown", code: "MissingResponse" };
+        return response.Error ? outcomeOfStatement(response.Error, $metadata.attempts ?? 1) : { kind: "written" };
+      });
+    } catch (error) {
+      const outcome = outcomeOfError(error);
+      // If the whole batch is refused, one record in it may be the cause: each is sent by itself.
+      return writes.map(() => (outcome.kind === "refused" ? { kind: "busy" } : outcome));
+    }
+  };
+
+  /** A key may be given twice. @throws StoreBusyError */
+  const read: ReadRecords = async (keys) => {
+    const items = (await batchGet(dynamodb, table, keys)) as StoredRecord[];
+    return new Map(items.map((record) => [keyText(record), record]));
+  };
+
+  return {
+    read,
+    /** @throws MalformedRecordError */
+    readOne: async (key: RecordKey): Promise<StoredRecord | undefined> => {
+      const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
+      return Item && storedRecordFrom(Item);
+    },
+    /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
+    write: async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
+      if (writes.length === 1 || writes.some((write) => write.remove.length > 0)) return writeNatively(writes);
+      const outcomes = (await Promise.all(chunksOf(writes, STATEMENTS_PER_WRITE).map(writeStatements))).flat();
+      reportOutages(outcomes);
+      return outcomes;
+    },
+    writeNatively,
+  };
+};
+/** A store of versioned records. */
+export type RecordStore = ReturnType<typeof createRecordStore>;

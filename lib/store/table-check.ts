@@ -1,0 +1,33 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { StoreBusyError } from "../errors.ts";
+import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+
+/** An outcome, good or bad, is not older than this. */
+const REMEMBERED_MS = 1000;
+/** Callers that ask whether the service works do not wait long. */
+const TIMEOUT_MS = 1000;
+
+/**
+ * Makes the function that checks whether the table of work items can be read, at most once a second. Simultaneous calls
+ * share one read, of a record that does not exist.
+ * @throws StoreBusyError for every reason
+ */
+export const createTableCheck = ({ dynamodb, environment, clock, log }: RuntimeWith<"workItems">) => {
+  let last: { readonly at: number; readonly outcome: Promise<void> } | undefined;
+  const read = async (): Promise<void> => {
+    const Key = { [PARTITION_KEY]: partitionKeyOf("HEALTH", "none"), [SORT_KEY]: "#HEALTH" };
+    const command = new GetCommand({ TableName: environment.WORK_ITEMS_TABLE, Key });
+    try {
+      await dynamodb.send(command, { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+    } catch (error) {
+      log.warn("the table cannot be read", { reason: error instanceof Error ? error.name : "unknown" });
+      throw new StoreBusyError("the store does not respond; retry later");
+    }
+  };
+  return (): Promise<void> => {
+    const now = clock();
+    if (last === undefined || Math.abs(now - last.at) >= REMEMBERED_MS) last = { at: now, outcome: read() };
+    return last.outcome;
+  };
+};

@@ -1,0 +1,85 @@
+import { codeOf, isBusy, wasRefused, wasSentOnce } from "../aws/error-codes.ts";
+
+/**
+ * The outcome of a conditional write.
+ * `written`: it was carried out;
+ * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record;
+ * `busy`: throttled or in conflict at the only attempt, so it was not carried out;
+ * `unknown`: the client sent it more than once, or got no response that it can read: it may have been carried out;
+ * `refused`: DynamoDB cannot store this record, so that a retry is useless;
+ * `outage`: the table cannot be used (permissions, missing table, credentials), whatever the record is.
+ */
+export interface WriteOutcome {
+  readonly kind: "written" | "lost" | "busy" | "unknown" | "refused" | "outage";
+  /** DynamoDB's error code, for the log. */
+  readonly code?: string;
+}
+
+/** Error codes of single requests, and of statements in a batch, which have other names for the same errors. */
+const CONDITION_FAILED = [
+  "ConditionalCheckFailed",
+  "ConditionalCheckFailedException",
+  "DuplicateItem",
+  "DuplicateItemException",
+];
+const THROTTLED_OR_IN_CONFLICT = [
+  "ProvisionedThroughputExceeded",
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+  "ThrottlingError",
+  "ThrottlingException",
+  "TransactionConflict",
+  "TransactionConflictException",
+];
+const SERVER_FAULT = ["InternalServerError", "ServiceUnavailable"];
+const VALIDATION = ["ValidationError", "ValidationException"];
+/** Matches DynamoDB's validation messages for records that are too large or too deep; all others mean a bug of ours. */
+const FAULT_OF_RECORD = /exceeded/i;
+
+const outcomeOf = (code: string, message: string, sentOnce: boolean): WriteOutcome => {
+  if (VALIDATION.includes(code)) return { kind: FAULT_OF_RECORD.test(message) ? "refused" : "outage", code };
+  if (code === "ItemCollectionSizeLimitExceeded") return { kind: "refused", code };
+  if (SERVER_FAULT.includes(code) || !sentOnce) return { kind: "unknown", code };
+  if (CONDITION_FAILED.includes(code)) return { kind: "lost" };
+  return { kind: THROTTLED_OR_IN_CONFLICT.includes(code) ? "busy" : "outage", code };
+};
+
+/** The outcome of a write that was a single request and failed. */
+export const outcomeOfError = (error: unknown): WriteOutcome => {
+  const code = codeOf(error);
+  if (!wasRefused(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
+  return outcomeOf(code, error instanceof Error ? error.message : "", wasSentOnce(error));
+};
+
+/**
+ * The outcome of a statement that failed in a batch.
+ * @param failed the error in the statement's response
+ * @param attempts how often the client sent the batch
+ */
+export const outcomeOfStatement = (
+  failed: { readonly Code?: string | undefined; readonly Message?: string | undefined },
+  attempts: number,
+): WriteOutcome => outcomeOf(failed.Code ?? "InternalServerError", failed.Message ?? "", attempts === 1);
+
+/** Whether a write failed because its condition did not hold. */
+export const isConditionFailure = (error: unknown): boolean => CONDITION_FAILED.includes(codeOf(error));
+
+/**
+ * The record that made a condition fail, where the request asked for it; numbers are texts.
+ * @returns undefined if the error is another one
+ */
+export const conditionFailureOf = (error: unknown): Readonly<Record<string, unknown>> | undefined => {
+  if (!isConditionFailure(error)) return undefined;
+  const { Item = {} } = error as { readonly Item?: Readonly<Record<string, object>> };
+  return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
+};
+
+/** Whether a write was refused because a transaction was changing its record. */
+export const isTransactionConflict = (error: unknown): boolean => codeOf(error) === "TransactionConflictException";
+
+/** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
+export const isTransactionCancelled = (error: unknown): boolean =>
+  ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));
+
+/** Whether a transaction was cancelled or its response was lost, so that its outcome must be read from the table. */
+export const isTransactionUnclear = (error: unknown): boolean => isTransactionCancelled(error) || isBusy(error);

@@ -1,0 +1,101 @@
+import { InvalidInputError, describeProblems } from "../errors.ts";
+import { problemsOfMapping } from "./mapping/check-mapping.ts";
+import { assertColumns, mappedReader } from "./mapping/mapped-columns.ts";
+import { type Mapping, mappingPath } from "./mapping/mapping.ts";
+import { columnReader, targetsOfColumns } from "./csv/csv-columns.ts";
+import { type CsvRecord, readCsv } from "./csv/csv-reader.ts";
+import { cellValue, rawCells } from "./csv/csv-row.ts";
+import { COMMA, type Delimiter } from "./csv/delimiter.ts";
+import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, refuseHeader } from "./csv/header-names.ts";
+import { InvalidFileError } from "./csv/invalid-file-error.ts";
+import type { RowReader } from "./csv/row-reader.ts";
+
+/** How the rows of one file are read. */
+export interface CsvFormat {
+  /** Row 1 of the file, including its byte order mark. */
+  readonly header: string;
+  readonly delimiter: Delimiter;
+  readonly reader: RowReader;
+}
+
+/** The delimiter of files with a mapping, or without one. */
+export const delimiterOf = (mapping: Mapping | undefined): Delimiter => mapping?.delimiter ?? COMMA;
+
+const readerOf = (names: readonly string[], mapping: Mapping | undefined): RowReader => {
+  assertHeader(names);
+  return mapping === undefined ? columnReader(names) : mappedReader(mapping, names);
+};
+
+/** The format of a file by its header, which was read before. @param header including its byte order mark */
+export const formatOf = (header: string, mapping: Mapping | undefined): CsvFormat => {
+  const delimiter = delimiterOf(mapping);
+  const names = rawCells(header.replace(/^\uFEFF/, ""), delimiter).map(cellValue);
+  return { header, delimiter, reader: readerOf(names, mapping) };
+};
+
+const headerOf = ({ raw }: CsvRecord): string => {
+  if (raw.length > HEADER_MAX_BYTES) refuseHeader(HEADER_TOO_LONG);
+  return raw.toString();
+};
+
+/** The format of a file by its first row. @throws InvalidFileError */
+export const readHeader = (record: CsvRecord, mapping: Mapping | undefined): CsvFormat => ({
+  header: headerOf(record),
+  delimiter: delimiterOf(mapping),
+  reader: readerOf(record.cells(), mapping),
+});
+
+/** Checks what `readHeader` checks. It makes no reader, whose code the function that takes files would hold for nothing. */
+const checkHeader = (record: CsvRecord, mapping: Mapping | undefined): void => {
+  headerOf(record);
+  const names = record.cells();
+  assertHeader(names);
+  if (mapping === undefined) targetsOfColumns(names);
+  else assertColumns(mapping, names);
+};
+
+/** Rows of a few pieces are in memory at the same time, not those of the whole file. */
+const PIECE_BYTES = 64 * 1024;
+
+async function* piecesOf(file: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < file.length; start += PIECE_BYTES) yield file.subarray(start, start + PIECE_BYTES);
+}
+
+/** Reads a whole file as the splitter does. @param onHeader called with its first row @throws InvalidFileError */
+const readWhole = async (file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> => {
+  let isEmpty = true;
+  for await (const { records } of readCsv(piecesOf(file), { delimiter })) {
+    for (const record of records) if (record.row === 1) onHeader(record);
+    isEmpty = false;
+  }
+  if (isEmpty) throw new InvalidFileError("the file is empty");
+};
+
+/** Checks a mapping, whatever its file is. @throws InvalidInputError naming everything that is wrong with it */
+export const assertMapping = (mapping: Mapping): void => {
+  const problems = problemsOfMapping(mapping);
+  if (problems.length > 0) throw new InvalidInputError(problems.map(mappingPath));
+};
+
+/**
+ * Checks a whole file and its mapping.
+ * @throws InvalidInputError naming everything that is wrong with the mapping, or InvalidFileError if the job would fail
+ */
+export const assertReadable = async (file: Buffer, mapping: Mapping | undefined): Promise<void> => {
+  const delimiter = delimiterOf(mapping);
+  const problems = mapping === undefined ? [] : problemsOfMapping(mapping);
+  if (mapping === undefined || problems.length === 0) {
+    return readWhole(file, delimiter, (record) => checkHeader(record, mapping));
+  }
+  const own = problems.map(mappingPath);
+  try {
+    await readWhole(file, delimiter, (record) => {
+      assertHeader(record.cells());
+      assertColumns(mapping, record.cells());
+    });
+  } catch (error) {
+    if (!(error instanceof InvalidFileError)) throw error;
+    throw new InvalidInputError([...own, ...error.problems], `${describeProblems(own)}; ${error.message}`);
+  }
+  throw new InvalidInputError(own);
+};

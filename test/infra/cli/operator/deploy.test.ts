@@ -1,0 +1,222 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { PROJECT_ROOT } from "../../../../infra/build.ts";
+import { checkDeployedStack, type Drop } from "../../../../infra/cli/operator/deployed-stack.ts";
+import { lossesOf, tagsOf } from "../../../../infra/settings/setting-tags.ts";
+import { parseSettings } from "../../../../infra/settings/settings.ts";
+import type { StageSettings } from "../../../../infra/settings/stage-settings.ts";
+import { regionCodes } from "../../../../lib/regions.ts";
+import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../../support/aws-account.ts";
+import { childEnvironment } from "../../../support/child-environment.ts";
+import { assemblyOf } from "../../synthesized.ts";
+
+interface Outcome {
+  readonly code: number;
+  readonly lines: readonly string[];
+}
+
+/** Runs a file of `infra/` as the npm scripts do, without credentials. */
+const run = (file: string, options: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const { HOME = "" } = process.env;
+    execFile(
+      process.execPath,
+      [join(PROJECT_ROOT, "infra", file), ...options],
+      { env: { ...childEnvironment(), HOME, ...variables } },
+      (error, stdout, stderr) => {
+        const lines = `${stdout}${stderr}`.split("\n").filter((line) => line.trim() !== "");
+        resolve({ code: error === null ? 0 : Number(error.code), lines });
+      },
+    );
+  });
+
+const account = async (stacks: Readonly<Record<string, DeployedStack>> = {}): Promise<AwsAccount> => {
+  const started = await startAwsAccount(stacks);
+  onTestFinished(() => started.close());
+  return started;
+};
+
+const noStage = "-c stage=production: there is no such stage; did you mean prod? There are dev, prod";
+
+describe("a rejection is one line and exit 1", () => {
+  test.each([
+    ["app.ts", ["-c", "stage=production"], noStage],
+    [
+      "commands/deploy.ts",
+      [],
+      `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`,
+    ],
+    [
+      "commands/deploy.ts",
+      ["uss"],
+      `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`,
+    ],
+    ["commands/deploy.ts", ["us", "-c", "stage=production"], noStage],
+    ["commands/deploy.ts", ["us", "--stage", "production"], noStage],
+    ["commands/deploy.ts", ["us", "--stage=production"], noStage],
+    ["commands/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
+    ["commands/deploy.ts", ["us", "--stage"], "--stage: name one, for example --stage prod"],
+    ["commands/deploy.ts", ["us", "--drop"], "--drop: name one, for example --drop firewall"],
+    ["commands/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
+    [
+      "commands/deploy.ts",
+      ["us", "--drop", "domains"],
+      "--drop domains: there is no such setting; did you mean domain?",
+    ],
+  ])("%s %j", async (file, options, line) => {
+    expect(await run(file, options)).toEqual({ code: 1, lines: [line] });
+  });
+});
+
+describe("an account that is not bootstrapped", () => {
+  test("makes deploy print how to prepare it", async () => {
+    const { variables } = await account();
+    const { directory } = assemblyOf();
+    const { code, lines } = await run(
+      "commands/deploy.ts",
+      ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],
+      variables,
+    );
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toBe(
+      "WorkItems-us: prepare the account first, once: npx cdk bootstrap aws://111122223333/us-east-1",
+    );
+    expect(lines.filter((line) => /bootstrap|assume/.test(line))).toHaveLength(1);
+  });
+});
+
+const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
+const stackName = "WorkItems-us-prod";
+/** Every setting, so that a new one cannot be forgotten. */
+const full = {
+  alarmEmail: "on-call@example.com",
+  allowedOrigins: ["https://a.example.com", "https://b.example.com"],
+  firewall: true,
+  logDays: 90,
+  rollout: "canary",
+  smallAccount: true,
+  terminationProtection: true,
+  throttle: { rate: 8000, burst: 4000 },
+  warmThroughput: { reads: 20_000, writes: 40_000 },
+  regions: { us: { domain: { host: "us.api.example.com", certificate, zone: "Z1" } } },
+} as const satisfies StageSettings & Record<Exclude<keyof StageSettings, "regions">, unknown>;
+const { domain } = full.regions.us;
+const settingsOf = (prod: StageSettings) => {
+  const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");
+  if (settings === undefined) throw new Error("no region us");
+  return settings;
+};
+const deployedWith = (prod: StageSettings): DeployedStack => ({
+  status: "UPDATE_COMPLETE",
+  tags: tagsOf(settingsOf(prod)),
+  terminationProtection: true,
+});
+
+/** Compares settings with what an account has deployed. @returns what the account was asked to change */
+const check = async (stack: DeployedStack | undefined, next: StageSettings, drops: readonly Drop[] = []) => {
+  const { variables, changes } = await account(stack && { [stackName]: stack });
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await checkDeployedStack({ stackName, region: "us-east-1", profile: undefined }, settingsOf(next), drops);
+  return changes;
+};
+
+describe("a deployment", () => {
+  test.each([
+    ["of a stack that is not there", undefined],
+    ["of a stack of which nothing was made yet", { status: "REVIEW_IN_PROGRESS" }],
+    ["of the same settings", deployedWith(full)],
+    ["of more than is deployed", deployedWith({ regions: { us: {} } })],
+  ])("%s goes on", async (_, stack) => {
+    expect(await check(stack, full)).toEqual([]);
+  });
+
+  test.each(Object.keys(full).filter((name) => name !== "regions"))("that lacks %s loses it", (name) => {
+    const less = Object.fromEntries(Object.entries(full).filter(([each]) => each !== name));
+    expect(lossesOf(tagsOf(settingsOf(full)), settingsOf(less))).not.toEqual([]);
+  });
+
+  test.each<[string, Partial<StageSettings>, string]>([
+    ["alarmEmail", { alarmEmail: undefined }, "drop alarmEmail"],
+    ["allowedOrigins", { allowedOrigins: ["https://b.example.com"] }, "drop allowedOrigins https://a.example.com"],
+    ["firewall", { firewall: false }, "drop firewall"],
+    ["terminationProtection", { terminationProtection: false }, "drop terminationProtection"],
+    ["logDays", { logDays: 7 }, "lower logDays from 90 to 7"],
+    ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
+    ["throttleBurst", { throttle: { rate: 8000, burst: 1 } }, "lower throttleBurst from 4000 to 1"],
+    ["rollout", { rollout: "at once" }, "drop rollout"],
+    ["smallAccount", { smallAccount: false }, "drop smallAccount"],
+    ["warmReads", { warmThroughput: { reads: 12_000, writes: 40_000 } }, "lower warmReads from 20000 to 12000"],
+    ["warmWrites", { warmThroughput: { reads: 20_000, writes: 4000 } }, "lower warmWrites from 40000 to 4000"],
+    [
+      "domain",
+      { regions: { us: { domain: { ...domain, host: "api.example.com" } } } },
+      "drop domain us.api.example.com",
+    ],
+    ["zone", { regions: { us: { domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
+  ])("that would lose %s by %j stops, unless it is told to", async (setting, change, loss) => {
+    const next = { ...full, ...change };
+    await expect(check(deployedWith(full), next)).rejects.toThrow(
+      `${stackName}: this deployment would ${loss}; restore stage prod in infra/stages.ts, or add --drop ${setting}`,
+    );
+    expect(await check(deployedWith(full), next, [setting as Drop])).toEqual([]);
+  });
+
+  test("that would take the domain away takes its record too", async () => {
+    await expect(check(deployedWith(full), { ...full, regions: { us: {} } })).rejects.toThrow(
+      /would drop domain us.api.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
+    );
+  });
+
+  test("of one stage never becomes an update of another's stack", async () => {
+    const stack = { ...deployedWith(full), tags: { ...tagsOf(settingsOf(full)), stage: "staging" } };
+    await expect(check(stack, full)).rejects.toThrow(
+      `${stackName}: stage staging is deployed there, and this deployment would make it prod; ` +
+        "name that stage (--stage staging), or add --drop everything",
+    );
+  });
+
+  test("names everything that it would lose in one line, and continues only if all of it is given up", async () => {
+    const next = { ...full, alarmEmail: undefined, firewall: false };
+    const message = /would drop alarmEmail, drop firewall; .* add --drop alarmEmail --drop firewall$/;
+    await expect(check(deployedWith(full), next)).rejects.toThrow(message);
+    await expect(check(deployedWith(full), next, ["firewall"])).rejects.toThrow(/would drop alarmEmail; /);
+    expect(await check(deployedWith(full), next, ["everything"])).toEqual([]);
+  });
+
+  test("leaves tags that CloudFormation takes, and no address of a person", () => {
+    const tags = Object.entries(tagsOf(settingsOf(full)));
+    expect(tags.length).toBeLessThanOrEqual(50);
+    for (const tag of tags) {
+      for (const text of tag) expect(text).toMatch(/^[\w .:/=+@-]{1,256}$/);
+    }
+    expect(JSON.stringify(tags)).not.toContain("on-call");
+  });
+
+  test("stops where an earlier version left no tags", async () => {
+    const untagged = { status: "UPDATE_COMPLETE" };
+    await expect(check(untagged, full)).rejects.toThrow(/left no tags, .* then add --drop everything$/);
+    expect(await check(untagged, full, ["everything"])).toEqual([]);
+  });
+
+  test("after a failed first one lifts the protection of the leftovers, which nothing uses", async () => {
+    const failed = { status: "ROLLBACK_COMPLETE", terminationProtection: true };
+    expect(await check(failed, full)).toEqual([
+      expect.objectContaining({ StackName: stackName, EnableTerminationProtection: "false" }),
+    ]);
+    expect(await check({ ...failed, terminationProtection: false }, full)).toEqual([]);
+  });
+
+  test("lifts the protection of no stack that was ever deployed", async () => {
+    const failedUpdate = { ...deployedWith(full), status: "UPDATE_ROLLBACK_COMPLETE" };
+    expect(await check(failedUpdate, full)).toEqual([]);
+  });
+
+  test("stops with one line where what is deployed cannot be read", async () => {
+    const { variables } = await account();
+    const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
+    const { code, lines } = await run("commands/deploy.ts", ["us"], nowhere);
+    expect([code, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: what is deployed cannot be read, /)]]);
+  });
+});

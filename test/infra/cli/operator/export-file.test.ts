@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openExportFile } from "../../../../infra/cli/operator/export-file.ts";
+import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
+import { createCustomer, fill } from "../../../support/customer-data.ts";
+import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+
+const SOURCE = { organization: "acme", table: "WorkItems" };
+let runtime: TestRuntime;
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  runtime = await createTestRuntime();
+  await fill(runtime, await createCustomer(runtime, "acme"));
+  directory = await mkdtemp(join(tmpdir(), "work-items-"));
+  file = join(directory, "acme.ndjson");
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Exports into the file, as far as so many pages. */
+const exportTo = async (source = SOURCE, pagesMax = Infinity): Promise<boolean> => {
+  await using opened = await openExportFile(file, source);
+  const { from, write, keepPlace, finish } = opened;
+  let pages = 0;
+  const onWritten = async (place: Parameters<typeof keepPlace>[0]): Promise<void> => {
+    if (++pages > pagesMax) throw new Error("interrupted");
+    await keepPlace(place);
+  };
+  await exportOrganization(runtime, "acme", write, { from, onWritten });
+  await finish();
+  return from !== undefined;
+};
+/** All lines but the first, which tells when the export began. */
+const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trimEnd().split("\n").slice(1).toSorted();
+
+it("has its name only when it is complete, and resumes after an interruption at any page", async () => {
+  await exportTo();
+  const whole = await lines();
+  await rm(file);
+  for (const pages of [0, 1, 2, 4, 7]) {
+    await expect(exportTo(SOURCE, pages)).rejects.toThrow("interrupted");
+    await expect(stat(file)).rejects.toThrow("ENOENT");
+    // Bytes after the place were not counted.
+    await writeFile(`${file}.partial`, `${await readFile(`${file}.partial`, "utf8")}half a li`);
+    expect(await exportTo()).toBe(pages > 0);
+    expect(await lines()).toEqual(whole);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await expect(stat(`${file}.partial.json`)).rejects.toThrow("ENOENT");
+    await rm(file);
+  }
+});
+
+it("starts over if another organization or table was exported", async () => {
+  for (const other of [
+    { ...SOURCE, organization: "other" },
+    { ...SOURCE, table: "restored" },
+  ]) {
+    await expect(exportTo(other, 3)).rejects.toThrow("interrupted");
+    expect(await exportTo()).toBe(false);
+    expect(await lines()).toHaveLength(6);
+  }
+});

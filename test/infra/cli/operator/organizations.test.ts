@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
+import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+
+let runtime: TestRuntime;
+let acme: Customer;
+let directory: string;
+beforeAll(async () => {
+  runtime = await createTestRuntime();
+  acme = await createCustomer(runtime, "acme");
+  await fill(runtime, acme);
+  directory = await mkdtemp(join(tmpdir(), "work-items-"));
+  const { ACCESS_TABLE, WORK_ITEMS_TABLE, LIMITS_TABLE, UPLOADS_BUCKET } = runtime.environment;
+  const variables = { ACCESS_TABLE, WORK_ITEMS_TABLE, LIMITS_TABLE, UPLOADS_BUCKET, REGION_CODE: "us" };
+  const lines = Object.entries({ ...variables, S3_FORCE_PATH_STYLE: "true" }).map(
+    ([name, value]) => `${name}=${value}\n`,
+  );
+  await writeFile(join(directory, "env"), lines.join(""));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const run = (command: string, input = ""): Promise<{ status: number; out: string; error: string }> =>
+  new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ["infra/cli/operator/organizations.ts", ...command.split(" ")],
+      { env: { ...process.env, DATA_DIR: directory } },
+      (_error, out, stderr) => resolve({ status: child.exitCode ?? 1, out, error: stderr.trim() }),
+    );
+    child.stdin?.end(input);
+  });
+const items = async () => (await acme.send("listWorkItems")).body.data as never as { agent: { email: string } }[];
+
+describe("npm run organizations", () => {
+  it("lists all, shows one, and names the nearest where there is none", async () => {
+    expect((await run("list")).out).toMatch(/^acme: 10000 requests a second, 20000 at once; its lists have \d+ shards/);
+    expect(JSON.parse((await run("show acme --json")).out)).toMatchObject({ organization: "acme", rate: 10_000 });
+    const commands = ["show acne", "export acne", "import acne", "erase acne --yes"];
+    for (const refused of await Promise.all(commands.map((command) => run(command)))) {
+      expect(refused).toEqual({ status: 1, out: "", error: "there is no organization acne; did you mean acme?" });
+    }
+  });
+
+  it("exports to the standard output what it imports from the standard input", async () => {
+    const { out, error } = await run("export acme");
+    expect(error).toMatch(/^3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000$/);
+    expect(out.split("\n")).toHaveLength(8);
+    expect((await run("import acme", out)).out).toBe("wrote 0 records; 5 were there and stay as they are\n");
+  });
+
+  it("exports to a file that only its owner can read, and says where a file is missing", async () => {
+    const file = join(directory, "acme.ndjson");
+    const counted = /3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000\n$/;
+    expect((await run(`export acme --file ${file} --dry-run`)).out).toMatch(counted);
+    await expect(readdir(directory)).resolves.toEqual(["env"]);
+    expect((await run(`export acme --file ${file}`)).out).toMatch(counted);
+    await expect(readdir(directory)).resolves.toEqual(["acme.ndjson", "env"]);
+    expect((await readFile(file, "utf8")).split("\n").at(-2)).toContain('{"end"');
+    expect(await run(`import acme --dry-run --file ${file}`)).toMatchObject({
+      error: "",
+      out: "would write 0 records; 5 were there and stay as they are\n",
+    });
+    expect((await run("import acme --file /nowhere")).error).toContain("--file: ENOENT");
+    expect((await run("export acme --file /nowhere/acme.ndjson")).error).toContain("--file: ENOENT");
+    for (const command of ["import", "export"]) {
+      expect((await run(`${command} acme --file ${directory}`)).error).toBe(`--file: ${directory} is a directory`);
+    }
+  });
+
+  it("erases only after the name was typed again", async () => {
+    const dry = await run("erase acme --dry-run");
+    expect(dry.out).toMatch(/^would erase 3 work items, 1 events, 1 upload jobs, .* read units, about \$0\.0000\n$/);
+    const refused = await Promise.all([
+      run("erase acme", "acne\n"),
+      run("erase acme --item kept", ""),
+      run("erase acme --person ann@example.com", "yes\n"),
+    ]);
+    for (const { status, out, error } of refused) {
+      expect({ status, out }).toEqual({ status: 1, out: "" });
+      expect(error).toMatch(/Type acme to go on: .*nothing was erased$/s);
+    }
+    expect(await items()).toHaveLength(2);
+  });
+
+  it("erases a person, and names what may still hold the address", async () => {
+    const { out } = await run("erase acme --person ann@example.com", "acme\n");
+    expect(out).toContain("emptied the agent of 2 work items and the actor of 1 events;");
+    expect(out).toMatch(/ {2}content \(1\): [-0-9a-f]{36}\n/);
+    expect(out).toContain("large.csv");
+    expect(out).toMatch(/what remains:\n {2}continuous backups .*: until 20\S+Z\n/);
+    expect((await items()).map(({ agent }) => agent.email)).toEqual(expect.not.arrayContaining(["ann@example.com"]));
+  });
+
+  it.each([
+    ["erase", "usage: npm run organizations"],
+    ["erase acme --item a --person b@example.com", "--item or --person, not both"],
+    ["set acme --rate 1 --dry-run", "set takes no --dry-run; it takes --table, "],
+    ["export acme --replace", "export takes no --replace"],
+    ["list --yes", "list takes no --yes"],
+    ["erase acme --person ann", "--person: must be an e-mail address"],
+    ["erase acme --item none", "acme has no work item none"],
+  ])("%s: says in short what is wrong", async (command, message) => {
+    const { status, error } = await run(command);
+    expect({ status, error }).toEqual({ status: 1, error: expect.stringContaining(message) as string });
+  });
+});

@@ -1,0 +1,122 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { text } from "node:stream/consumers";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openAdministration } from "../../../../infra/cli/operator/administration.ts";
+import { operatorRuntime, type OperatorRuntime } from "../../../../infra/cli/operator/operator-runtime.ts";
+import { type LocalStack, startLocalStack } from "../../../../infra/local/stack.ts";
+import { eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
+import { createKey, listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
+
+/** Low enough to be reached on any machine, and high enough for the other checks. */
+const LIMITS = { rate: 5, burst: 80 };
+
+let directory: string;
+let stack: LocalStack;
+let operator: OperatorRuntime;
+let key: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "work-items-"));
+  stack = await startLocalStack({ port: 0, dataDirectory: directory });
+  operator = operatorRuntime(openAdministration({}, { ...stack.environment, REGION_CODE: "us" }));
+  await putOrganization(operator, "smoke-1", LIMITS);
+  ({ key } = await createKey(operator, "smoke-1"));
+});
+afterAll(async () => {
+  await stack?.stop();
+  await rm(directory, { recursive: true });
+});
+
+const smoke = (
+  url: string,
+  apiKey = key,
+  options: readonly string[] = [],
+): Promise<{ status: number; out: string; error: string }> =>
+  new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ["infra/cli/operator/smoke.ts", "--url", url, "--key", apiKey, ...options],
+      (_error, out, stderr) => resolve({ status: child.exitCode ?? 1, out, error: stderr.trim() }),
+    );
+  });
+
+/** A deployment that differs from the documentation: responses pass through `change`. */
+const deploymentThat = async (change: (headers: Record<string, unknown>, body: string) => string): Promise<string> => {
+  const server = createServer((message, response) => {
+    const sent = { method: message.method, path: message.url, headers: message.headers };
+    const forwarded = httpRequest(stack.baseUrl, sent, (received) => {
+      const { "content-length": _, ...headers } = received.headers;
+      void text(received).then((body) => {
+        const changed = change(headers, body);
+        response.writeHead(received.statusCode ?? 500, headers).end(changed);
+      });
+    });
+    message.pipe(forwarded);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+describe("npm run smoke", () => {
+  it("finds everything as documented on the local service, and leaves what an erasure removes", async () => {
+    const { status, out, error } = await smoke(`${stack.baseUrl}/`);
+    expect({ status, error, out }).toEqual({ status: 0, error: "", out: expect.stringContaining("upload by a form") });
+    expect(out).not.toContain("DIFFERS");
+    expect(out).toMatch(/rate limit +ok .* 429 with Retry-After/);
+
+    let now = Date.now();
+    const { erased } = await eraseOrganization({ ...operator, clock: () => now }, "smoke-1", {
+      sleep: async (milliseconds) => {
+        now += milliseconds;
+      },
+    });
+    expect(erased).toMatchObject({ work_items: 105, events: 1, upload_jobs: 2 });
+    expect((await listOrganizations(operator)).map(({ organization }) => organization)).toEqual(["demo"]);
+    await putOrganization(operator, "smoke-1", LIMITS);
+    ({ key } = await createKey(operator, "smoke-1"));
+  });
+
+  it("says where a deployment differs, and exits with 1", async () => {
+    const url = await deploymentThat((headers, body) => {
+      delete headers["x-request-id"];
+      return body;
+    });
+    const { status, out } = await smoke(url);
+    expect(status).toBe(1);
+    expect(out).toMatch(/^paths and methods +DIFFERS +\d+ ms {2}404 without x-request-id$/m);
+    expect(out).toMatch(/^\d+ of 15 checks differ$/m);
+  });
+
+  it("writes nothing where it is in the wrong place", async () => {
+    const eu = await deploymentThat((_headers, body) => body.replace('"region":"us"', '"region":"eu"'));
+    const { key: demo } = await createKey(operator, "demo");
+    const refused = await Promise.all([
+      smoke(eu),
+      smoke(stack.baseUrl, demo),
+      smoke(stack.baseUrl, demo, ["--organization", "demo"]),
+      smoke(stack.baseUrl, `${key.slice(0, -6)}000000`),
+      smoke(stack.baseUrl, "wi_us_short"),
+      smoke("http://127.0.0.1:9"),
+      smoke("nowhere"),
+    ]);
+    expect(refused.map(({ status, out }) => [status, out])).toEqual(refused.map(() => [1, ""]));
+    expect(refused.map(({ error }) => error)).toEqual([
+      `${eu} serves the region eu, and the key is of us`,
+      "the key is not one of organization smoke-1; nothing was written. Name its own: --organization smoke-…",
+      "--organization: its name must begin with smoke-",
+      expect.stringMatching(/^a dry run is 401: /),
+      "--key: is no API key",
+      expect.stringContaining("http://127.0.0.1:9 does not respond: "),
+      expect.stringContaining("usage: npm run smoke"),
+    ]);
+  });
+});

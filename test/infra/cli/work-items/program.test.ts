@@ -1,0 +1,248 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { commands, runProgram } from "../../../../infra/cli/work-items/program.ts";
+import type { UploadJob } from "../../../../lib/client/client.ts";
+import { childEnvironment } from "../../../support/child-environment.ts";
+import { makeWorkbook } from "../../../support/workbook.ts";
+
+const start = fileURLToPath(new URL("../../../../infra/local/start.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const home = process.cwd();
+let service: ChildProcess;
+
+const TICKETS =
+  'Ticket ID;Agent Email;Status;Closed;Subject\r\nT-1001;ada@example.com;Open;;"Printer;\r\nfloor 2"\r\n' +
+  "T-1002;;Closed;01.06.2023;Café\r\n\r\nT-1003;nobody;Closed;31.02.2023;\r\n";
+
+/** The same tickets in a workbook, after another sheet. */
+const WORKBOOK = makeWorkbook({
+  Notes: [["only text"]],
+  June: [
+    ["Ticket ID", "Agent Email", "Status", "Closed", "Subject"],
+    ["W-1001", "ada@example.com", "Open", null, "Printer;\nfloor 2"],
+    ["W-1002", null, "Closed", new Date("2023-06-01T12:15:36Z"), "Café"],
+    [],
+    ["W-1003", "nobody", "Closed", "31.02.2023", null],
+  ],
+});
+
+beforeAll(async () => {
+  process.chdir(folder);
+  vi.stubEnv("DATA_DIR", join(folder, "data"));
+  for (const name of ["WORK_ITEMS_URL", "WORK_ITEMS_KEY", "BASE_URL", "API_KEY"]) vi.stubEnv(name, undefined);
+  service = spawn(process.execPath, [start], {
+    cwd: home,
+    env: { ...childEnvironment(), DATA_DIR: join(folder, "data"), PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  writeFileSync("tickets.csv", TICKETS);
+  writeFileSync("tickets.xlsx", WORKBOOK);
+  const items = [{ external_id: "J-1", custom_attributes: { n: 1 } }, { external_id: "J-2" }];
+  writeFileSync("items.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
+  for await (const chunk of service.stdout!) if (/^ready$/m.test(String(chunk))) break;
+});
+afterAll(() => {
+  service.kill("SIGKILL");
+  process.chdir(home);
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+/** Runs the program in this process. */
+const run = async (...args: readonly string[]) => {
+  let out = "";
+  let told = "";
+  const stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => ((out += String(text)), true));
+  const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
+  try {
+    const exit = await runProgram(args);
+    return { exit, out, told };
+  } finally {
+    stdout.mockRestore();
+    stderr.mockRestore();
+  }
+};
+describe("work-items", () => {
+  it("imports another system's file by a mapping that it proposes", async () => {
+    expect(await run("import", "tickets.csv", "--propose", "mapping.json")).toMatchObject({ exit: 0 });
+    expect(JSON.parse(readFileSync("mapping.json", "utf8"))).toMatchObject({
+      fields: { external_id: { column: "Ticket ID" }, completed_at: { column: "Closed", format: "dd.MM.yyyy" } },
+      delimiter: ";",
+    });
+
+    const tried = await run("import", "tickets.csv", "--mapping", "mapping.json", "--dry-run", "--wait");
+    expect(tried).toMatchObject({ exit: 3, out: expect.stringContaining("(dry run): 3 rows, 2 created") });
+    expect(await run("get", "T-1001")).toMatchObject({ exit: 1, told: "work-items: there is no work item T-1001\n" });
+
+    const args = ["--mapping", "mapping.json", "--errors", "failed.csv", "--results", "results.csv", "--json"];
+    const done = await run("import", "tickets.csv", ...args);
+    expect(done.exit).toBe(3);
+    const job = JSON.parse(done.out) as UploadJob;
+    expect(job).toMatchObject({ status: "completed", created_rows: 2, failed_rows: 1, file_name: "tickets.csv" });
+    const failed = readFileSync("failed.csv", "utf8");
+    expect(failed).toContain('T-1003;nobody;Closed;31.02.2023;;5;"completed_at: ""31.02.2023"" does not fit');
+    expect(readFileSync("results.csv", "utf8")).toContain("\n2,T-1001,");
+
+    // The failed rows can be corrected and imported again.
+    writeFileSync("failed.csv", failed.replace("nobody", "ben@example.com").replace("31.02", "28.02"));
+    const again = await run("import", "failed.csv", "--mapping", "mapping.json", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining("1 rows, 1 created") });
+
+    const item = await run("get", "T-1001");
+    expect(JSON.parse(item.out)).toMatchObject({ agent: { email: "ada@example.com" }, status: "pending" });
+    expect(await run("uploads", "show", job.id)).toMatchObject({ exit: 0, out: expect.stringContaining(job.id) });
+    expect((await run("uploads")).out.split("\n")[0]).toMatch(/completed: 1 rows/);
+    expect(await run("uploads", "cancel", job.id)).toMatchObject({ exit: 1, told: expect.stringMatching(/./) });
+  });
+
+  it.each([
+    ["E", "utf-16le", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le")],
+    ["F", "utf-16le without a mark", (text: string): Buffer => Buffer.from(text, "utf16le")],
+    ["G", "utf-16be", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
+    ["H", "windows-1252", (text: string): Buffer => Buffer.from(text, "latin1")],
+    ["I", "CR alone", (text: string): Buffer => Buffer.from(text.replaceAll("\r\n", "\r"))],
+  ] as const)("reads a file of %s-… in %s", async (name, _, encode) => {
+    writeFileSync("encoded.csv", encode(TICKETS.replaceAll("T-", `${name}-`)));
+    await run("import", "encoded.csv", "--propose", "mapping.json");
+    const { out, exit } = await run("import", "encoded.csv", "--mapping", "mapping.json", "--wait");
+    expect({ exit, out }).toEqual({ exit: 3, out: expect.stringContaining("3 rows, 2 created") });
+    const { out: item } = await run("get", `${name}-1002`);
+    expect(JSON.parse(item)).toMatchObject({ short_description: "Café" });
+  });
+
+  it("imports a sheet of a workbook, with its dates", async () => {
+    const proposed = await run("import", "tickets.xlsx", "--sheet", "june", "--propose", "sheet.json");
+    expect(proposed).toMatchObject({ exit: 0, told: expect.stringContaining("the sheet June; others are Notes") });
+    const mapping = JSON.parse(readFileSync("sheet.json", "utf8")) as { fields: Record<string, object> };
+    expect(mapping.fields["completed_at"]).toMatchObject({ column: "Closed", time_zone: expect.any(String) });
+    mapping.fields["completed_at"] = { column: "Closed", time_zone: "Europe/Berlin" };
+    // A mapping that was made for a file with semicolons is good for the workbook too.
+    writeFileSync("sheet.json", JSON.stringify({ ...mapping, delimiter: ";" }));
+    const args = ["--sheet", "June", "--mapping", "sheet.json", "--errors", "failed-sheet.csv"];
+    const done = await run("import", "tickets.xlsx", ...args);
+    expect(done).toMatchObject({ exit: 3, out: expect.stringContaining("3 rows, 2 created") });
+    expect(readFileSync("failed-sheet.csv", "utf8")).toContain("W-1003,nobody,Closed,31.02.2023,,5,");
+    const { out } = await run("get", "W-1002");
+    expect(JSON.parse(out)).toMatchObject({ completed_at: "2023-06-01T10:15:36.000Z", short_description: "Café" });
+    expect(await run("import", "tickets.xlsx", "--sheet", "Jun")).toMatchObject({
+      exit: 1,
+      told: 'work-items: there is no sheet "Jun" with rows; the nearest is "June" of: Notes, June\n',
+    });
+    expect(await run("import", "tickets.csv", "--sheet", "June")).toMatchObject({
+      exit: 2,
+      told: expect.stringContaining("--sheet only works with workbooks, and tickets.csv isn't one"),
+    });
+  });
+
+  it("applies a file of items, and reports the line of each that fails", async () => {
+    writeFileSync(
+      "mixed.jsonl",
+      '{"external_id":"M-1","custom_attributes":{"n":12345678901234567890}}\n\nnope\n{"external_id":""}\n',
+    );
+    const mixed = await run("batch", "mixed.jsonl");
+    expect(mixed).toMatchObject({ exit: 3, out: "1 created, 0 updated, 0 unchanged, 0 restored, 2 error\n" });
+    expect(mixed.told).toBe("line 3: not a JSON object\nline 4: external_id: must not be empty\n");
+    expect((await run("get", "M-1")).out).toContain('"n": 12345678901234567890');
+  });
+
+  it("exports what it imports again unchanged", async () => {
+    await run("batch", "items.jsonl");
+    const { out, exit } = await run("export", "--type", "work_item");
+    expect(exit).toBe(0);
+    writeFileSync("exported.csv", out);
+    const again = await run("import", "exported.csv", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringMatching(/ 0 created, 0 updated, [1-9]\d* unchanged/) });
+  });
+
+  it("exports cells that a spreadsheet would run with an apostrophe, and imports them without it", async () => {
+    const type = "formulas";
+    const names = ["=cmd|' /C calc'!A0", "@SUM(A1)", "'=1", "'tis", "-5"];
+    const items = names.map((name) => ({ external_id: name, type, agent_name: name, custom_attributes: { name } }));
+    writeFileSync("formulas.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
+    expect(await run("batch", "formulas.jsonl")).toMatchObject({ exit: 0 });
+
+    const { out } = await run("export", "--type", type);
+    const exported = out.split("\n").slice(1, -1);
+    expect(exported.map((line) => line.slice(0, line.indexOf(","))).toSorted()).toEqual(
+      ["'=cmd|' /C calc'!A0", "'@SUM(A1)", "''=1", "'tis", "-5"].toSorted(),
+    );
+    writeFileSync("formulas.csv", out);
+    const again = await run("import", "formulas.csv", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining(" 0 created, 0 updated, 5 unchanged") });
+
+    const json = (await run("export", "--type", type, "--json")).out.trim().split("\n");
+    expect(json.map((line) => (JSON.parse(line) as { external_id: string }).external_id).toSorted()).toEqual(
+      names.toSorted(),
+    );
+  });
+
+  it("runs the examples of its help", async () => {
+    await run("batch", "items.jsonl");
+    await run("import", "tickets.csv", "--propose", "mapping.json");
+    await run("import", "tickets.csv", "--mapping", "mapping.json", "--wait");
+    const [, id = ""] = /"id":"([^"]+)"/.exec((await run("uploads", "--json")).out) ?? [];
+    for (const [name, { examples }] of Object.entries(commands)) {
+      const { out } = await run(name, "--help");
+      for (const example of examples) {
+        expect(out).toContain(example);
+        const args = example
+          .replace(/ > .*$/, "")
+          .replace(/[0-9a-f-]{36}/, id)
+          .split(" ");
+        const { exit, told } = await run(...args);
+        // The last ticket has a date that is none.
+        expect({ example, exit, told }).toMatchObject({ example, exit: example.includes("--mapping") ? 3 : 0 });
+      }
+    }
+  });
+
+  it("can be packed into one file that needs no checkout", () => {
+    const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: home });
+    execFileSync("tar", ["-xzf", join(folder, packed.toString().trim())], { cwd: folder });
+    const program = join(folder, "package/packed/work-items.cjs");
+    expect(execFileSync(process.execPath, [program, "list", "--csv"], { cwd: folder }).toString()).toMatch(
+      /^external_id,/,
+    );
+  });
+
+  it("reports errors in one line, and the outcome by its exit code", async () => {
+    writeFileSync("book.xlsx", Buffer.from("PK\u0003\u0004....[Content_Types].xml"));
+    const told = async (...args: readonly string[]) => {
+      const { exit, told: line } = await run(...args);
+      return [exit, line.split("\n")[0]];
+    };
+    expect(await told("lst")).toEqual([2, "work-items: unknown command lst; did you mean list?"]);
+    expect(await told("import")).toEqual([2, "work-items: one file is required"]);
+    expect((await told("list", "--colour"))[0]).toBe(2);
+    expect(await told("list", "--limit", "many")).toEqual([
+      2,
+      "work-items: --limit must be a whole number of at least 1",
+    ]);
+    expect(await told("import", "missing.csv")).toEqual([1, expect.stringContaining("cannot read missing.csv")]);
+    expect(await told("import", "book.xlsx")).toEqual([
+      1,
+      "work-items: This workbook cannot be read. Save it as .xlsx or CSV.",
+    ]);
+    expect(await told("import", "tickets.csv", "--encoding", "latin-99")).toEqual([
+      2,
+      "work-items: unknown encoding latin-99; try utf-8, utf-16le or windows-1252",
+    ]);
+    expect(await told("import", "tickets.csv")).toEqual([
+      1,
+      expect.stringContaining("columns must be separated by commas, not semicolons"),
+    ]);
+    vi.stubEnv("WORK_ITEMS_KEY", "wi_us_wrong");
+    expect(await told("list")).toEqual([1, expect.stringMatching(/is WORK_ITEMS_KEY the key of this service/)]);
+    vi.stubEnv("WORK_ITEMS_URL", "http://127.0.0.1:1");
+    expect(await told("batch", "items.jsonl", "--dry-run")).toEqual([
+      1,
+      expect.stringContaining("no service responds at http://127.0.0.1:1: "),
+    ]);
+    vi.stubEnv("WORK_ITEMS_KEY", undefined);
+    vi.stubEnv("WORK_ITEMS_URL", undefined);
+  });
+});

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { expect, onTestFinished, test } from "vitest";
+import { type EventSource, pollEventSource } from "../../../../infra/local/lambda/event-source.ts";
+
+const sqs = new SQSClient({});
+
+const createQueue = async (attributes: Record<string, string> = {}) => {
+  const QueueName = randomUUID();
+  await sqs.send(new CreateQueueCommand({ QueueName, Attributes: attributes }));
+  const url = `${process.env["AWS_ENDPOINT_URL_SQS"]}/000000000000/${QueueName}`;
+  return { url, arn: `arn:aws:sqs:us-east-1:000000000000:${QueueName}` };
+};
+
+const countIn = async (url: string): Promise<number> => {
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["All"] }));
+  return (
+    Number(Attributes["ApproximateNumberOfMessages"]) + Number(Attributes["ApproximateNumberOfMessagesNotVisible"])
+  );
+};
+
+type Handler = (event: SQSEvent) => unknown;
+
+const poll = (queue: { url: string; arn: string }, handler: Handler, settings: Partial<EventSource> = {}) => {
+  const poller = pollEventSource(
+    {
+      queueArn: queue.arn,
+      queueUrl: queue.url,
+      region: "us-east-1",
+      batchSize: 1,
+      maximumConcurrency: 2,
+      reportsBatchItemFailures: true,
+      ...settings,
+    },
+    {
+      name: "worker",
+      invoke: async (payload) => {
+        try {
+          return { ok: true, payload: JSON.stringify((await handler(JSON.parse(payload) as SQSEvent)) ?? null) };
+        } catch (error) {
+          return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
+        }
+      },
+      stop: async () => {},
+    },
+    sqs,
+  );
+  onTestFinished(() => poller.stop());
+  return poller;
+};
+
+const sendAll = (url: string, bodies: readonly string[]) =>
+  Promise.all(bodies.map((MessageBody) => sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody }))));
+const failing = (event: SQSEvent, body: string): SQSBatchResponse => ({
+  batchItemFailures: event.Records.filter((record) => record.body === body).map((record) => ({
+    itemIdentifier: record.messageId,
+  })),
+});
+
+test("hands messages over in the form that Lambda gives them, at once, and deletes them", async () => {
+  const queue = await createQueue();
+  const events: SQSEvent[] = [];
+  poll(queue, (event) => void events.push(event));
+  const from = Date.now();
+  await sendAll(queue.url, ["hello"]);
+  await expect.poll(() => events.length).toBe(1);
+  // A poll that is not answered at once takes 20 s.
+  expect(Date.now() - from).toBeLessThan(10_000);
+  expect(events[0]?.Records).toEqual([
+    expect.objectContaining({
+      body: "hello",
+      eventSource: "aws:sqs",
+      eventSourceARN: queue.arn,
+      awsRegion: "us-east-1",
+      attributes: expect.objectContaining({ ApproximateReceiveCount: "1" }),
+    }),
+  ]);
+  await expect.poll(() => countIn(queue.url)).toBe(0);
+});
+
+test("brings back only the messages that the function names", async () => {
+  const queue = await createQueue({ VisibilityTimeout: "1" });
+  await sendAll(queue.url, ["good", "bad", "fine"]);
+  const bodies: string[] = [];
+  poll(
+    queue,
+    (event) => {
+      bodies.push(...event.Records.map(({ body }) => body));
+      return bodies.filter((body) => body === "bad").length < 2 ? failing(event, "bad") : undefined;
+    },
+    { batchSize: 10 },
+  );
+  await expect.poll(() => bodies.toSorted()).toEqual(["bad", "bad", "fine", "good"]);
+  await expect.poll(() => countIn(queue.url)).toBe(0);
+});
+
+test.each([
+  ["throws", () => Promise.reject(new Error("no"))],
+  ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "other" }] })],
+  ["returns a malformed response", () => ({ batchItemFailures: "all" })],
+])("keeps the whole batch where the function %s", async (_, handler: Handler) => {
+  const queue = await createQueue();
+  await sendAll(queue.url, ["one", "two"]);
+  let events = 0;
+  const poller = poll(
+    queue,
+    async (event) => {
+      events += event.Records.length;
+      return handler(event);
+    },
+    { batchSize: 10 },
+  );
+  await expect.poll(() => events).toBe(2);
+  await poller.stop();
+  expect(await countIn(queue.url)).toBe(2);
+});
+
+test("ignores the names of failed messages unless the template enables them", async () => {
+  const queue = await createQueue();
+  await sendAll(queue.url, ["bad"]);
+  poll(queue, (event) => failing(event, "bad"), { reportsBatchItemFailures: false });
+  await expect.poll(() => countIn(queue.url)).toBe(0);
+});
+
+test("keeps a failed batch if the template doesn't enable the names either", async () => {
+  const queue = await createQueue();
+  await sendAll(queue.url, ["bad"]);
+  let events = 0;
+  const handler = () => {
+    events += 1;
+    throw new Error("no");
+  };
+  const poller = poll(queue, handler, { reportsBatchItemFailures: false });
+  await expect.poll(() => events).toBe(1);
+  await poller.stop();
+  expect(await countIn(queue.url)).toBe(1);
+});
+
+test("leaves a message that exhausts its receives to the dead-letter queue", async () => {
+  const dead = await createQueue();
+  const redrive = JSON.stringify({ deadLetterTargetArn: dead.arn, maxReceiveCount: 2 });
+  const queue = await createQueue({ VisibilityTimeout: "1", RedrivePolicy: redrive });
+  await sendAll(queue.url, ["poison"]);
+  let receives = 0;
+  poll(queue, (event) => {
+    receives += 1;
+    return failing(event, "poison");
+  });
+  await expect.poll(() => countIn(dead.url)).toBe(1);
+  expect(receives).toBe(2);
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: dead.url }));
+  expect(Messages[0]?.Body).toBe("poison");
+});
+
+test("invokes no more at once than the mapping allows", async () => {
+  const queue = await createQueue();
+  await sendAll(queue.url, ["1", "2", "3", "4", "5", "6"]);
+  let [running, most, done] = [0, 0, 0];
+  poll(queue, async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    running -= 1;
+    done += 1;
+  });
+  await expect.poll(() => done).toBe(6);
+  expect(most).toBe(2);
+});
+
+test("waits for the invocation that is running before it stops", async () => {
+  const queue = await createQueue();
+  await sendAll(queue.url, ["slow"]);
+  let [started, finished] = [false, false];
+  const poller = poll(queue, async () => {
+    started = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    finished = true;
+  });
+  await expect.poll(() => started).toBe(true);
+  await poller.stop();
+  expect(finished).toBe(true);
+});

@@ -1,0 +1,235 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
+import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
+import { countForErasure, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { createKey, getOrganization, revokeKey } from "../../../lib/operator/administration.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { createCustomer, type Customer, fill, operatorOf, putObject, tracesOf } from "../../support/customer-data.ts";
+import { type Fault, injectFaults } from "../../support/faults.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { createUploadHarness } from "../../support/uploads/upload-harness.ts";
+
+const MINUTE_MS = 60_000;
+let clock: TestClock;
+let runtime: TestRuntime;
+let acme: Customer;
+let other: Customer;
+beforeEach(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
+  acme = await createCustomer(runtime, "acme");
+  // Its name begins with that of the other.
+  other = await createCustomer(runtime, "acme-2");
+  await fill(runtime, acme);
+  await fill(runtime, other);
+});
+
+const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
+
+describe("erasing an organization", () => {
+  it("leaves nothing of it, and everything of the others", async () => {
+    await putObject(runtime, "uploads/acme/some/source.csv");
+    await putObject(runtime, "uploads/acme-2/some/source.csv");
+    const before = await tracesOf(runtime, "acme-2");
+    const counted = await countForErasure(operatorOf(runtime), "acme");
+    const receipt = await eraseOrganization(operatorOf(runtime), "acme", { sleep });
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+    expect(await tracesOf(runtime, "acme-2")).toEqual(before);
+    expect(receipt).toMatchObject({
+      organization: "acme",
+      region: "us",
+      began_at: "2026-03-01T12:00:00.000Z",
+      erased: { work_items: 3, events: 1, upload_jobs: 1, conversation_uploads: 1, objects: 1, keys: 1 },
+    });
+    expect(receipt.erased).toEqual(counted.erased);
+    expect(Date.parse(receipt.finished_at)).toBe(clock());
+    await expect(getOrganization(runtime, "acme")).rejects.toThrow("there is no organization acme");
+  });
+
+  it("counts in a dry run, and changes nothing", async () => {
+    const before = await tracesOf(runtime, "acme");
+    const { erased, scanned, readUnits } = await countForErasure(operatorOf(runtime), "acme");
+    expect(erased).toMatchObject({ work_items: 3, events: 1, keys: 1 });
+    expect(scanned).toBeGreaterThanOrEqual(before.length);
+    expect(readUnits).toBeGreaterThan(0);
+    expect(await tracesOf(runtime, "acme")).toEqual(before);
+    expect((await acme.send("listWorkItems")).status).toBe(200);
+  });
+
+  it("also erases what calls that still know the key write meanwhile", async () => {
+    const statuses: number[] = [];
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        statuses.push((await acme.apply({ external_id: "late" })).status);
+        await sleep(milliseconds);
+        statuses.push((await acme.apply({ external_id: "too late" })).status);
+      },
+    });
+    expect(statuses.slice(0, 2)).toEqual([200, 401]);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("waits for files that may still come by forms, also when it is repeated", async () => {
+    const interrupted = new Error("interrupted");
+    const started = clock();
+    await expect(
+      eraseOrganization(operatorOf(runtime), "acme", { sleep: () => Promise.reject(interrupted) }),
+    ).rejects.toThrow(interrupted);
+    expect(await tracesOf(runtime, "acme")).toHaveLength(1 + 2 * 1 + 1); // its record, its key twice, its limit
+    clock.advance(10 * MINUTE_MS);
+
+    const untils: number[] = [];
+    const { began_at: began, erased } = await eraseOrganization(operatorOf(runtime), "acme", {
+      onWait: (until) => untils.push(until - started),
+      sleep: async (milliseconds) => {
+        if (untils.length === 1) await putObject(runtime, "uploads/acme/form/source.csv");
+        await sleep(milliseconds);
+      },
+    });
+    const fileMayCome = 15 * MINUTE_MS + 1024 / 256;
+    expect(untils).toEqual([fileMayCome, fileMayCome + 2 * MINUTE_MS]);
+    expect(Date.parse(began)).toBe(started);
+    expect(erased).toMatchObject({ work_items: 3, events: 1, upload_jobs: 1, objects: 1 });
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("looks again when workers have ended that had read what it found", async () => {
+    let waits = 0;
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        waits += 1;
+        await sleep(milliseconds - 1);
+        if (waits <= 2) await putObject(runtime, `uploads/acme/late/${waits}.csv`);
+        await sleep(1);
+      },
+    });
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+    expect(waits).toBe(3);
+  });
+
+  it("can be repeated after DynamoDB has failed at any place", async () => {
+    for (let place = 1; place <= 40; place++) {
+      let requests = 0;
+      const remove = injectFaults(runtime.dynamodb, () => (++requests === place ? "unreachable" : "none"));
+      // The SDK repeats a request that is unreachable twice.
+      await eraseOrganization(operatorOf(runtime), "acme", { sleep }).catch((error: unknown) => error);
+      remove();
+    }
+    await eraseOrganization(operatorOf(runtime), "acme", { sleep }).catch((error: unknown) => error);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+    expect((await other.send("listWorkItems")).body.data).toHaveLength(2);
+  });
+
+  it("lets no worker apply a file, and nobody make a key", async () => {
+    const harness = createUploadHarness(runtime);
+    await harness.upload(acme.organization, "external_id\nfrom a file\n");
+    let refusal: unknown;
+    let isLate = false;
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        refusal ??= await createKey(operatorOf(runtime), "acme").catch((error: Error) => error.message);
+        if (!isLate) await harness.upload(acme.organization, "external_id\nfrom a file\n");
+        isLate = true;
+        await harness.drain();
+        await sleep(milliseconds);
+      },
+    });
+    expect(refusal).toBe("the data of acme is being erased since 2026-03-01T12:00:00.000Z");
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("lets no other system record anything", async () => {
+    const refusals: unknown[] = [];
+    const record = { organization: "acme", external_id: "kept" };
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        const calls = [
+          createRecordQaScore(runtime)({ ...record, qa_score: 1 }),
+          createRecordConversation(runtime)({ ...record, source: "phone", status: "pending" }),
+        ];
+        refusals.push(...(await Promise.all(calls.map((call) => call.catch((error: Error) => error.message)))));
+        await sleep(milliseconds);
+      },
+    });
+    expect(refusals).toEqual(["organization acme not found", "organization acme not found"]);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("waits for the form of a job that has ended: it can still be posted", async () => {
+    const { body } = await acme.send("listWorkItemUploads");
+    const [{ id } = { id: "" }] = body.data as unknown as { id: string }[];
+    await acme.send("cancelWorkItemUpload", { params: { id } });
+    const posted = clock() + 14 * MINUTE_MS;
+    let isPosted = false;
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      sleep: async (milliseconds) => {
+        if (!isPosted && clock() + milliseconds > posted) {
+          isPosted = true;
+          await putObject(runtime, `uploads/acme/${id}/source.csv`);
+        }
+        await sleep(milliseconds);
+      },
+    });
+    expect(isPosted).toBe(true);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("makes no key once it has begun, and leaves none that was being made", async () => {
+    const operator = operatorOf(runtime);
+    const resume = Promise.withResolvers<void>();
+    const made = Promise.withResolvers<void>();
+    let isHeld = false;
+    const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
+      if (command !== "TransactWriteItemsCommand" || isHeld) return "none";
+      isHeld = true;
+      made.resolve();
+      await resume.promise;
+      return "none";
+    });
+    const late = createKey(operator, "acme").catch((error: Error) => error.message);
+    await made.promise;
+    await eraseOrganization(operator, "acme", { sleep });
+    resume.resolve();
+    expect(await late).toBe("there is no organization acme");
+    remove();
+    expect(await tracesOf(runtime, "acme", acme.keyId)).toEqual([]);
+  });
+
+  // Any request that an eraser sends can be the one before which it is frozen.
+  it.each([3, 8, 12, 20, 30])(
+    "that is frozen before request %i touches nothing of an organization that was made again",
+    async (place) => {
+      const operator = operatorOf(runtime);
+      const frozen = Promise.withResolvers<void>();
+      const resume = Promise.withResolvers<void>();
+      let requests = 0;
+      const remove = injectFaults(runtime.dynamodb, async (): Promise<Fault> => {
+        if (++requests !== place) return "none";
+        frozen.resolve();
+        await resume.promise;
+        return "none";
+      });
+      const slept = clock();
+      const late = eraseOrganization(operator, "acme", { sleep }).catch((error: unknown) => error);
+      await Promise.race([frozen.promise, late]);
+      clock.advance(slept + 20 * MINUTE_MS - clock());
+      await eraseOrganization(operator, "acme", { sleep }).catch((error: unknown) => error);
+      expect(await tracesOf(runtime, "acme")).toEqual([]);
+      const again = await createCustomer(runtime, "acme");
+      await fill(runtime, again);
+      const before = (await tracesOf(runtime, "acme")).toSorted();
+      resume.resolve();
+      await late;
+      remove();
+      expect((await tracesOf(runtime, "acme")).toSorted()).toEqual(before);
+      expect((await again.send("listWorkItems")).body.data).toHaveLength(2);
+    },
+  );
+
+  it("takes keys that were revoked before, too", async () => {
+    await revokeKey(operatorOf(runtime), "acme", acme.keyId);
+    const { erased } = await eraseOrganization(operatorOf(runtime), "acme", { sleep });
+    expect(erased.keys).toBe(1);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+});

@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { exportOrganization, type ExportPlace } from "../../../lib/operator/export-organization.ts";
+import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { changeOrganization } from "../../../lib/operator/administration.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { createCustomer, type Customer, fill, operatorOf, tracesOf } from "../../support/customer-data.ts";
+import { injectFaults } from "../../support/faults.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+
+const clock = createTestClock();
+let runtime: TestRuntime;
+let acme: Customer;
+beforeEach(async () => {
+  runtime = await createTestRuntime({ clock });
+  acme = await createCustomer(runtime, "acme");
+  await fill(runtime, acme);
+  await acme.send("applyWorkItemBatch", {
+    body: `{"work_items":[{"external_id":"digits","custom_attributes":{"n":9007199254740993.10,"constructor":1,"deep":[[{}]]},
+      "events":[{"external_id":"1","occurred_at":"2026-01-01T00:00:00Z","content":"line\\nbreak"},{"external_id":"2"}]}]}`,
+  });
+});
+
+const exported = async (from: TestRuntime, organization: string): Promise<string[]> => {
+  let text = "";
+  await exportOrganization(from, organization, async (lines) => void (text += lines));
+  return text.trimEnd().split("\n");
+};
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+const imported = async (
+  to: TestRuntime,
+  organization: string,
+  lines: readonly string[],
+  options = {},
+): Promise<Imported | undefined> =>
+  (await Array.fromAsync(importOrganization(to, organization, each(lines), options))).at(-1);
+const show = async (customer: Customer) => {
+  const { organization, send } = customer;
+  const texts = ["kept", "digits", "of another", "deleted"].map(
+    async (externalId) => (await send("getWorkItem", { params: { id: workItemId(organization.id, externalId) } })).text,
+  );
+  const lists = [send("listWorkItems"), send("listConversationUploads")].map(async (list) => (await list).text);
+  return Promise.all([...texts, ...lists]);
+};
+
+describe("an export", () => {
+  it("has a line for each thing, items before their events, and ends with their numbers", async () => {
+    const lines = (await exported(runtime, "acme")).map((line) => JSON.parse(line) as Record<string, object>);
+    expect(lines[0]).toMatchObject({ organization: { id: "acme", format: 1 } });
+    expect(lines.at(-1)).toEqual({ end: { work_items: 4, events: 3, conversation_uploads: 1 } });
+    const names = lines.map((line) => JSON.stringify(line["work_item"] ?? line["event"] ?? {}));
+    const item = names.findIndex((text) => text.includes('"external_id":"digits"'));
+    expect(names[item + 1]).toContain('"work_item_external_id":"digits"');
+  });
+
+  it("goes on where it was interrupted, with each thing once", async () => {
+    const places: ExportPlace[] = [];
+    const whole: string[] = [];
+    await exportOrganization(runtime, "acme", async (lines) => void whole.push(lines), {
+      onWritten: async (place) => void places.push(JSON.parse(JSON.stringify(place)) as ExportPlace),
+    });
+    for (const [index, from] of places.entries()) {
+      const rest: string[] = [];
+      await exportOrganization(runtime, "acme", async (lines) => void rest.push(lines), { from });
+      // The first chunk is the first line; the others are written before their places are told.
+      const both = [...whole.slice(0, index + 2), ...rest].join("").trimEnd().split("\n");
+      expect(both.toSorted()).toEqual(whole.join("").trimEnd().split("\n").toSorted());
+    }
+    expect(places.length).toBeGreaterThan(3);
+  });
+
+  it("waits and asks again where DynamoDB throttles", async () => {
+    let refused = 0;
+    const remove = injectFaults(runtime.dynamodb, (command) =>
+      command === "ScanCommand" && refused++ % 3 !== 2 ? "throttled" : "none",
+    );
+    expect(await exported(runtime, "acme")).toHaveLength(10);
+    remove();
+  });
+
+  it("is imported elsewhere under the same id: every response is the same, byte for byte", async () => {
+    const before = await show(acme);
+    const elsewhere = await createTestRuntime();
+    const copy = await createCustomer(elsewhere, "acme");
+    expect(await imported(elsewhere, "acme", await exported(runtime, "acme"))).toMatchObject({ written: 8 });
+    expect(await show(copy)).toEqual(before);
+    expect(before[1]).toContain("9007199254740993.10");
+    expect((await copy.apply({ external_id: "deleted" })).body).toMatchObject({ data: { summary: { restored: 1 } } });
+  });
+
+  it("is imported into another organization, whose ids are its own", async () => {
+    const copy = await createCustomer(runtime, "copy");
+    await imported(runtime, "copy", await exported(runtime, "acme"));
+    const { body } = await copy.send("getWorkItem", { params: { id: workItemId("copy", "digits") } });
+    expect(body).toMatchObject({
+      data: { external_id: "digits", events: [{ external_id: "1" }, { external_id: "2" }] },
+    });
+  });
+
+  it("changes nothing when it is imported again, and takes back changes only if told", async () => {
+    const lines = await exported(runtime, "acme");
+    const before = await show(acme);
+    await acme.apply({ external_id: "kept", type: "changed" });
+    expect(await imported(runtime, "acme", lines)).toEqual({ lines: 10, written: 0, existing: 8 });
+    expect((await show(acme))[0]).toContain("changed");
+    await imported(runtime, "acme", lines, { replace: true, dryRun: true });
+    expect((await show(acme))[0]).toContain("changed");
+    await imported(runtime, "acme", lines, { replace: true });
+    expect((await show(acme))[0]).toEqual(before[0]);
+  });
+
+  it("has no last line if the organization is erased, or made again, while it is read", async () => {
+    const operator = operatorOf(runtime);
+    for (const change of [
+      async () => {
+        await eraseOrganization(operator, "acme", { sleep: async (milliseconds) => clock.advance(milliseconds) });
+        await createCustomer(runtime, "acme");
+      },
+      () => changeOrganization(runtime, "acme", { erasing_since: "2026-01-01T00:00:00.000Z" }),
+    ]) {
+      let text = "";
+      let isChanged = false;
+      const write = async (lines: string): Promise<void> => {
+        text += lines;
+        if (!isChanged) await change();
+        isChanged = true;
+      };
+      await expect(exportOrganization(runtime, "acme", write)).rejects.toThrow(/erased/);
+      expect(text).toContain('"organization"');
+      expect(text).not.toContain('"end"');
+    }
+  });
+
+  it("is not imported any further once the organization is being erased", async () => {
+    const lines = await exported(runtime, "acme");
+    await createCustomer(runtime, "copy");
+    const slowly = async function* () {
+      yield* lines.slice(0, -1);
+      await eraseOrganization(operatorOf(runtime), "copy", {
+        sleep: async (milliseconds) => clock.advance(milliseconds),
+      });
+      yield* lines.slice(-1);
+    };
+    await expect(Array.fromAsync(importOrganization(runtime, "copy", slowly()))).rejects.toThrow(
+      "no organization copy",
+    );
+    expect(await tracesOf(runtime, "copy")).toEqual([]);
+  });
+
+  it.each([
+    ["is cut off", (lines: string[]) => lines.slice(0, -1), "the export is cut off"],
+    ["lacks lines", (lines: string[]) => lines.toSpliced(2, 1), "lines are missing"],
+    ["is no export", (lines: string[]) => lines.slice(1), "does not begin like an export"],
+    ["goes on after its end", (lines: string[]) => [...lines, ...lines], "line 11: there is something after the end"],
+    ["has a line that is no JSON", (lines: string[]) => lines.with(3, "{"), "line 4: line: is not JSON"],
+    ["has a line of another kind", (lines: string[]) => lines.with(3, '{"secret":{}}'), "line 4:"],
+  ])("that %s is refused", async (_, mend, message) => {
+    await createCustomer(runtime, "copy");
+    await expect(imported(runtime, "copy", mend(await exported(runtime, "acme")))).rejects.toThrow(message);
+  });
+});

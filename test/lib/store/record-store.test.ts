@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { type ConditionalWrite, createRecordStore } from "../../../lib/store/record-store.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+
+it("sends all statements of the largest batch at once, so that a slow table is waited for once", async () => {
+  const runtime = await createTestRuntime();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let waiting = 0;
+  runtime.dynamodb.middlewareStack.add(
+    (next, context) => async (request) => {
+      if (context.commandName === "BatchExecuteStatementCommand") {
+        waiting++;
+        await released;
+      }
+      return next(request);
+    },
+    { step: "initialize", name: "hold" },
+  );
+  // A hundred items and their two thousand events, 25 in a request.
+  const writes = Array.from({ length: 2100 }, (_, index): ConditionalWrite => {
+    const key = { pk: `RECORD#${index}`, sk: "#" };
+    return { key, before: undefined, set: { version: 1, writes: "1:first" }, remove: [] };
+  });
+  const written = createRecordStore(runtime).write(writes);
+  await expect.poll(() => waiting).toBe(84);
+  release();
+  expect((await written).filter(({ kind }) => kind === "written")).toHaveLength(2100);
+});

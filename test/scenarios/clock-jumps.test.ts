@@ -1,0 +1,63 @@
+import { expect, it } from "vitest";
+import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
+import { LeaseLostError } from "../../lib/uploads/job/upload-store.ts";
+import { createDeployment, expectExact, runWithFaults, runWithoutFaults } from "../support/uploads/fault-schedule.ts";
+import { isWrite } from "../support/uploads/fault-injection.ts";
+import { makeFile, makeMappedFile } from "../support/uploads/test-file.ts";
+import { createUploadService, MINUTE_MS } from "../support/uploads/upload-service.ts";
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+it.each([1, 2, 3, 4])("workers whose clocks differ by an hour apply a file exactly once (seed %i)", async (seed) => {
+  const deployment = await createDeployment();
+  const random = randomFrom(seed);
+  const file = (seed % 2 === 0 ? makeFile : makeMappedFile)(random, 240);
+  let ahead = 0;
+  const run = await runWithFaults(deployment, file, {
+    random,
+    disorder: true,
+    statementFault: () => "none",
+    attemptFaults: () => () => "none",
+    // A frozen worker meets one whose clock says that its lease has ended long ago.
+    faultOf: (command) => (isWrite(command) && random() < 0.03 ? "stall before" : "none"),
+    clockOff: () => {
+      const off = [-HOUR_MS, 0, HOUR_MS][Math.floor(random() * 3)]!;
+      if (off > 0) ahead++;
+      return off;
+    },
+  });
+  expectExact(file, seed, run, await runWithoutFaults(deployment, file));
+  expect(ahead).toBeGreaterThan(0);
+});
+
+it("a worker an hour ahead takes a live lease, and the first worker can save nothing more", async () => {
+  const uploads = await createUploadService();
+  const { store } = uploads.harness;
+  const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
+  await uploads.split(id);
+  const job = (await store.readJob(uploads.jobKey(id)))!;
+  const first = await store.claimPart(job, 0);
+  if (first.state !== "claimed") throw new Error("the part is not ours");
+  uploads.clock.advance(HOUR_MS);
+  await uploads.harness.drain();
+  uploads.clock.advance(-HOUR_MS);
+  await expect(store.savePart(job, first.record, { succeeded: 9, state: "done" })).rejects.toThrow(LeaseLostError);
+  expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2, created_rows: 2 });
+});
+
+it.each([-HOUR_MS, HOUR_MS])("a sweep whose clock is off by %i ms loses no job", async (off) => {
+  const uploads = await createUploadService();
+  const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
+  uploads.clock.advance(off);
+  await uploads.sweep();
+  uploads.clock.advance(-off);
+  await uploads.harness.take("split");
+  for (let minute = 0; minute <= 63; minute += 3) {
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+  }
+  await uploads.harness.drain();
+  uploads.clock.advance(LEASE_MS);
+  expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2 });
+});

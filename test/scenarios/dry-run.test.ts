@@ -1,0 +1,101 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, describe, expect, it } from "vitest";
+import { create as createDeleteWorkItem } from "../../functions/delete-work-item.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { partitionKeyOf, TIME_TO_LIVE } from "../../lib/resources.ts";
+import { call } from "../support/organization.ts";
+import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
+
+let uploads: UploadService;
+beforeEach(async () => {
+  uploads = await createUploadService();
+});
+
+const LOG = {
+  fields: { external_id: { column: "Nr" }, status: { column: "State" } },
+  event: { external_id: { column: "Step" }, occurred_at: { column: "At", format: "unix" } },
+};
+const HEADER = "Nr,State,Step,At";
+const errorOf = ({ text }: { text: string }) => (JSON.parse(text) as { error: string }).error;
+const send = async (file: string, fields: object) => {
+  const response = await uploads.post(file, fields);
+  if (response.status !== 202) throw new Error(response.text);
+  return uploads.finish(dataOf(response).id);
+};
+const outcomesOf = ({
+  id: _id,
+  created_at: _created,
+  updated_at: _updated,
+  dry_run: _dryRun,
+  ...job
+}: object & {
+  [name: string]: unknown;
+}) => job;
+
+describe("a dry run of a file", () => {
+  it("counts and reports what the run then does, and writes nothing", async () => {
+    await send(`${HEADER}\nkept,pending,1,60\ngone,pending,1,60\nold,pending,1,60\n`, { mapping: LOG });
+    const id = workItemId(uploads.organization.id, "gone");
+    const remove = createDeleteWorkItem(uploads.runtime);
+    await call(remove, { method: "DELETE", resource: "/v1/work_items/{id}", params: { id }, key: uploads.key });
+
+    // Rows of the same items stand far apart, so that they are in different windows.
+    const rows = Array.from({ length: 900 }, (_, row) => `I-${row % 450},${row < 450 ? "pending" : "completed"},1,60`);
+    const file = `${HEADER}\nkept,pending,1,60\ngone,pending,1,60\nold,cancelled,1,60\n${rows.join("\n")}\nI-7,completed,1,60\nold,done,2,\ngone,pending,1,61\n`;
+    const tried = await send(file, { mapping: LOG, dry_run: "true" });
+    expect(tried).toMatchObject({
+      status: "completed",
+      dry_run: true,
+      created_rows: 450,
+      updated_rows: 452,
+      unchanged_rows: 2,
+      restored_rows: 1,
+      failed_rows: 1,
+    });
+    expect(await uploads.getItem("kept")).toMatchObject({ status: "pending" });
+    for (const name of ["I-0", "I-7", "gone"]) expect(await uploads.getItem(name)).toBeUndefined();
+    expect(await uploads.getItem("old")).toMatchObject({ status: "pending", events: [{ external_id: "1" }] });
+
+    const done = await send(file, { mapping: { from: tried.id } });
+    expect(done["dry_run"]).toBe(false);
+    expect(outcomesOf(done)).toEqual(outcomesOf(tried));
+    expect(await uploads.report(done.id)).toEqual(await uploads.report(tried.id));
+    expect(await uploads.getItem("I-7")).toMatchObject({ status: "completed" });
+  });
+
+  it("keeps what it plans beside the items, for a day", async () => {
+    const { id } = await send("external_id,type\nA-1,a\nA-1,b\n", { dry_run: "true" });
+    const itemId = workItemId(uploads.organization.id, "A-1");
+    const { Items = [] } = await uploads.runtime.dynamodb.send(
+      new QueryCommand({
+        TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": partitionKeyOf("DRY_RUN", uploads.organization.id, id, itemId) },
+      }),
+    );
+    expect(Items).toMatchObject([{ type: "b", [TIME_TO_LIVE]: Math.ceil(uploads.clock() / 1000) + 86_400 }]);
+    expect(await uploads.getItem("A-1")).toBeUndefined();
+  });
+
+  it("is asked for with a form too", async () => {
+    const { id } = dataOf(await uploads.requestForm(20, {}, { dry_run: true }));
+    expect(await uploads.get(id)).toMatchObject({ dry_run: true });
+    expect((await uploads.list()).data).toMatchObject([{ id, dry_run: true }]);
+    const plain = dataOf(await uploads.post("external_id\nA-1\n", { dry_run: "false" }));
+    expect(plain["dry_run"]).toBe(false);
+    // As Python writes it.
+    expect(dataOf(await uploads.post("external_id\nA-1\n", { dry_run: "True" }))["dry_run"]).toBe(true);
+    const form = await uploads.requestForm(20, {}, { dry_run: "true" });
+    expect([form.status, errorOf(form)]).toEqual([422, "upload.dry_run: must be true or false"]);
+    const field = await uploads.post("external_id\nA-1\n", { dry_run: "yes" });
+    expect([field.status, errorOf(field)]).toEqual([422, "upload.dry_run: must be true or false"]);
+  });
+
+  it("is another upload than the run under the same Idempotency-Key", async () => {
+    const post = (fields: object) => uploads.post("external_id\nA-1\n", fields, { "Idempotency-Key": "k" });
+    const tried = dataOf(await post({ dry_run: "true" }));
+    expect(dataOf(await post({ dry_run: "true" })).id).toBe(tried.id);
+    expect((await post({})).status).toBe(422);
+    expect((await post({ dry_run: "true", mapping: { fields: { external_id: { value: "A" } } } })).status).toBe(422);
+  });
+});

@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
+import { createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";
+import { createDeleteWorkItem } from "../../lib/work-items/change-work-item.ts";
+import { contentOf, prepareOrganization } from "../support/uploads/client.ts";
+import type { FaultyRun } from "../support/uploads/fault-injection.ts";
+import { createDeployment, type Deployment } from "../support/uploads/fault-schedule.ts";
+import { splitMessage } from "../support/uploads/upload-harness.ts";
+import { makeMappedFile } from "../support/uploads/test-file.ts";
+
+const file = makeMappedFile(randomFrom(3), 90);
+const WORKER_MS = 60_000;
+/** Requests with which a worker writes items and events. */
+const ITEM_WRITES = ["BatchExecuteStatementCommand", "PutItemCommand", "PutCommand"];
+
+let deployment: Deployment;
+beforeAll(async () => {
+  deployment = await createDeployment();
+});
+
+/** Freezes the worker of a part at one of its requests. @returns what can be told of it; undefined if it had fewer */
+const freezeAt = async (request: number, when: "before" | "after") => {
+  const { base, during, workers } = deployment;
+  const organization = await prepareOrganization(base, file);
+  const start = Date.now();
+  let elapsed = 0;
+  const clock = () => start + elapsed;
+  const messages: string[] = [];
+  const run: FaultyRun = {
+    clock,
+    faultOf: () => "none",
+    statementFault: () => "none",
+    stop: () => Promise.resolve(),
+    onMessages: (bodies) => messages.push(...bodies),
+  };
+  const job = await during(run, () => workers.upload(organization, file));
+  await during(run, () => workers.handle(JSON.stringify(splitMessage(job)), clock() + WORKER_MS));
+
+  const sent: string[] = [];
+  const frozen = Promise.withResolvers<void>();
+  const thawed = Promise.withResolvers<void>();
+  const worker = during(
+    {
+      ...run,
+      faultOf: (command) => (sent.push(command) === request + 1 ? `stall ${when}` : "none"),
+      stop: () => {
+        frozen.resolve();
+        return thawed.promise;
+      },
+    },
+    () => workers.handle(messages[0]!, clock() + WORKER_MS).catch((error: unknown) => error),
+  );
+  const isFrozen = await Promise.race([frozen.promise.then(() => true), worker.then(() => false)]);
+  if (!isFrozen) return undefined;
+
+  await during(run, () => workers.store.requestStop(job, "cancelled"));
+  elapsed += LEASE_MS + 1;
+  expect(await during(run, () => workers.finish(job))).toBe(true);
+  const ended = await workers.store.read(job);
+
+  // A client changes, deletes and restores three of four items, those that the worker would create next included.
+  const touched = file.externalIds.filter((_, index) => index % 4 > 0);
+  const apply = createApplyWorkItems(base);
+  const options = { deadline: Date.now() + 20_000 };
+  const change = async (names: readonly string[], type: string) => {
+    const items = names.map((external_id) => ({
+      input: { external_id, type, events: [{ external_id: "e0", content: type }] },
+    }));
+    for (let from = 0; from < items.length; from += 100) {
+      await apply(organization, items.slice(from, from + 100), options);
+    }
+  };
+  await change(touched, "client");
+  const deleted = touched.filter((_, index) => index % 3 > 0);
+  for (const name of deleted) {
+    await createDeleteWorkItem(base)(organization, workItemId(organization.id, name), options);
+  }
+  await change(
+    deleted.filter((_, index) => index % 2 > 0),
+    "restored",
+  );
+  const before = await contentOf(base, organization, file);
+
+  const sentBefore = sent.length;
+  thawed.resolve();
+  await worker;
+  return {
+    frozenAt: sent[request]!,
+    sentAfter: sent.slice(sentBefore),
+    touched,
+    before,
+    after: await contentOf(base, organization, file),
+    ended,
+    job: await workers.store.read(job),
+  };
+};
+
+describe("a worker that wakes up after its job was cancelled", () => {
+  it.each(["before", "after"] as const)("overwrites nothing: frozen %s each kind of request", async (when) => {
+    const kinds = new Map<string, number>();
+    // Every second request each: those before which and those after which it is frozen are different ones.
+    for (let request = when === "before" ? 0 : 1; ; request += 2) {
+      const run = await freezeAt(request, when);
+      if (run === undefined) break;
+      kinds.set(run.frozenAt, (kinds.get(run.frozenAt) ?? 0) + 1);
+      const written = run.touched.flatMap((name) => [name, `${name} e0`]);
+      const touchedOf = (content: typeof run.before) =>
+        Object.fromEntries(written.map((name) => [name, content[name]]));
+      expect({ request, content: touchedOf(run.after) }).toEqual({ request, content: touchedOf(run.before) });
+      expect(run.job).toEqual(run.ended);
+      // Only what was on its way lands.
+      expect({ request, writes: run.sentAfter.filter((command) => ITEM_WRITES.includes(command)) }).toEqual({
+        request,
+        writes: [],
+      });
+    }
+    for (const kind of ["BatchGetItemCommand", "BatchExecuteStatementCommand", "PutObjectCommand", "UpdateItemCommand"])
+      expect(kinds.get(kind)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,116 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { create as applyBatch } from "../../functions/apply-work-item-batch.ts";
+import { create as createItem } from "../../functions/create-work-item.ts";
+import { create as getItem } from "../../functions/get-work-item.ts";
+import { create as updateItem } from "../../functions/update-work-item.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
+import { call, createTestOrganization } from "../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+
+const OUTAGES = [
+  "AccessDeniedException",
+  "ResourceNotFoundException",
+  "UnrecognizedClientException",
+  "ExpiredTokenException",
+];
+
+describe("a table that cannot be used", () => {
+  let runtime: TestRuntime;
+  let caller: Awaited<ReturnType<typeof createTestOrganization>>;
+  beforeAll(async () => {
+    runtime = await createTestRuntime();
+    caller = await createTestOrganization(runtime);
+    await apply(runtime, [{ external_id: "known" }]);
+  });
+  const apply = (from: TestRuntime, work_items: readonly object[]) =>
+    call(applyBatch(from), { method: "POST", resource: "/v1/work_items/batch", body: { work_items }, key: caller.key });
+
+  /** The runtime with a client whose requests to WorkItems fail. @param only the commands that do */
+  const failing = (name: string, only: RegExp): TestRuntime => {
+    const dynamodb = createDynamoDbClient();
+    dynamodb.middlewareStack.add(
+      (next, context) => (request) => {
+        const asked = JSON.stringify(request.input);
+        if (!only.test(String(context.commandName)) || !asked.includes(runtime.environment.WORK_ITEMS_TABLE))
+          return next(request);
+        throw Object.assign(new Error("injected"), { name, $metadata: { httpStatusCode: 400, attempts: 1 } });
+      },
+      { step: "initialize", name: "outage" },
+    );
+    return { ...runtime, dynamodb, log: new Logger() };
+  };
+  const writes = /Put|Update|BatchExecute|Transact/;
+
+  it.each(OUTAGES)("is 503 with Retry-After to every call, reads and writes: %s", async (name) => {
+    const params = { id: workItemId(caller.organization.id, "known") };
+    const resource = "/v1/work_items/{id}";
+    const responses = [
+      await call(getItem(failing(name, /./)), { resource, params, key: caller.key }),
+      await call(updateItem(failing(name, writes)), {
+        method: "PATCH",
+        resource,
+        params,
+        body: { work_item: { type: "x" } },
+        key: caller.key,
+      }),
+      await call(createItem(failing(name, writes)), {
+        method: "POST",
+        resource: "/v1/work_items",
+        body: { work_item: { external_id: `new ${name}` } },
+        key: caller.key,
+      }),
+      await apply(failing(name, writes), [{ external_id: "known", type: "y" }]),
+      await apply(
+        failing(name, writes),
+        Array.from({ length: 30 }, (_, index) => ({ external_id: `${name} ${index}` })),
+      ),
+    ];
+    expect(responses.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(
+      responses.map(() => [503, "1"]),
+    );
+  });
+
+  it("is logged with its code", async () => {
+    const from = failing("AccessDeniedException", writes);
+    const error = vi.spyOn(from.log, "error").mockImplementation(() => undefined);
+    await apply(from, [{ external_id: "a" }, { external_id: "b" }]);
+    expect(error).toHaveBeenCalledWith("the store refuses writes", { codes: ["AccessDeniedException"] });
+  });
+
+  it("is tried again: where a batch fails as a whole for a moment, each of its items succeeds", async () => {
+    let failures = 2;
+    const dynamodb = createDynamoDbClient();
+    dynamodb.middlewareStack.add(
+      (next, context) => (request) => {
+        if (context.commandName !== "BatchExecuteStatementCommand" || failures-- <= 0) return next(request);
+        throw Object.assign(new Error("1 validation error detected"), {
+          name: "ValidationException",
+          $metadata: { httpStatusCode: 400, attempts: 1 },
+        });
+      },
+      { step: "initialize", name: "outage" },
+    );
+    const items = Array.from({ length: 60 }, (_, index) => ({ external_id: `again ${index}` }));
+    const { body } = await apply({ ...runtime, dynamodb }, items);
+    expect(body).toMatchObject({ data: { summary: { created: 60, error: 0 } } });
+  });
+
+  it("leaves out a response of a batch for one item only", async () => {
+    const dynamodb = createDynamoDbClient();
+    dynamodb.middlewareStack.add(
+      (next, context) => async (request) => {
+        const response = await next(request);
+        if (context.commandName === "BatchExecuteStatementCommand") {
+          (response.output as { Responses?: object[] }).Responses?.pop();
+        }
+        return response;
+      },
+      { step: "initialize", name: "missing" },
+    );
+    const items = Array.from({ length: 5 }, (_, index) => ({ external_id: `missing ${index}` }));
+    const { body } = await apply({ ...runtime, dynamodb }, items);
+    expect(body).toMatchObject({ data: { summary: { created: 5, error: 0 } } });
+  });
+});

@@ -1,0 +1,348 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeEach, describe, expect, it } from "vitest";
+import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
+import { create as createGetUpload } from "../../functions/get-work-item-upload.ts";
+import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { call } from "../support/organization.ts";
+import { sqsEvent } from "../support/uploads/upload-harness.ts";
+import {
+  createUploadService,
+  dataOf,
+  manyRows,
+  MINUTE_MS,
+  type Job,
+  type UploadService,
+} from "../support/uploads/upload-service.ts";
+
+let uploads: UploadService;
+beforeEach(async () => {
+  uploads = await createUploadService();
+});
+
+describe("the report of failed rows", () => {
+  const file =
+    '\uFEFFexternal_id,_error,completed_at,"type",_row,custom_attributes\r\n' +
+    'R-1,old,yesterday,"a ""quoted"" type",9,\r\n' +
+    "R-2,,,good,,\r\n" +
+    "R-3,,,\r\n" +
+    'R-4,,,b,,"{""n"": 1}",extra\r\n' +
+    "\r\n" +
+    ",,,c,,[1]\r\n" +
+    'R-5,,,"two\nlines",,{';
+
+  it("holds the file's own columns as they are, the row's number and what is wrong in which column", async () => {
+    const { id, ...job } = await uploads.run(file);
+    expect(job).toMatchObject({ status: "completed", total_rows: 6, succeeded_rows: 1, failed_rows: 5 });
+    const { url, expires_at, rows } = await uploads.failedRows(id);
+    expect({ rows, expires_at }).toEqual({
+      rows: 5,
+      expires_at: new Date(uploads.clock() + 15 * MINUTE_MS).toISOString(),
+    });
+    const report = await (await fetch(url!)).text();
+    const timeProblem = "completed_at: must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z";
+    expect(report).toBe(
+      'external_id,completed_at,"type",custom_attributes,_row,_error,_error_column,_error_value,_error_code\r\n' +
+        `R-1,yesterday,"a ""quoted"" type",,2,"${timeProblem}",completed_at,yesterday,invalid_format\r\n` +
+        "R-3,,,,4,the row has 4 cells where the header has 6,,,invalid\r\n" +
+        'R-4,,b,"{""n"": 1}",5,the row has 7 cells where the header has 6; a cell that holds the delimiter must be in quotes,,,invalid,extra\r\n' +
+        ",,c,[1],7,custom_attributes: must be a JSON object; external_id: must not be empty,custom_attributes,[1],invalid_format\r\n" +
+        'R-5,,"two\nlines",{,8,custom_attributes: must be a JSON object,custom_attributes,{,invalid_format\n',
+    );
+  });
+
+  it("can be corrected and uploaded", async () => {
+    const { id } = await uploads.run(
+      "external_id,completed_at,type\nM-1,yesterday,a\nM-2,2026-01-31T09:30:00Z,b\nM-3,tomorrow,c\n",
+    );
+    const report = await (await fetch((await uploads.failedRows(id)).url!)).text();
+    const again = await uploads.run(report.replace("yesterday", "2026-01-30T09:30:00Z"));
+    expect(again).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
+    const rest = await (await fetch((await uploads.failedRows(again.id)).url!)).text();
+    expect(
+      rest
+        .split("\n")
+        .slice(0, 2)
+        .map((line) => line.split(",").slice(0, 4)),
+    ).toEqual([
+      ["external_id", "completed_at", "type", "_row"],
+      ["M-3", "tomorrow", "c", "3"],
+    ]);
+  });
+
+  it("is in the file's order although parts fail at once", async () => {
+    const rows = Array.from(
+      { length: 6000 },
+      (_, row) => `O-${row},${row % 3 === 0 ? "wrong" : ""},${"x".repeat(100)}`,
+    );
+    const { id, failed_rows } = await uploads.run(`external_id,status,custom_attributes.text\n${rows.join("\n")}\n`);
+    expect(failed_rows).toBe(2000);
+    const report = await (await fetch((await uploads.failedRows(id)).url!)).text();
+    const numbers = report
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => Number(line.split(",")[3]));
+    expect(numbers).toEqual(Array.from({ length: 2000 }, (_, index) => 2 + 3 * index));
+  });
+
+  it("has no address while the job runs, and where no row failed", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nN-1\n");
+    expect(await uploads.failedRows(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.failedRows(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+  });
+});
+
+describe("the results of an upload", () => {
+  const textOf = async (id: string) => (await fetch((await uploads.results(id)).url!)).text();
+
+  it("name each row, its item and what became of it", async () => {
+    const { id } = await uploads.run('external_id,type\nA,call\n"B,""b""\n2",\nA,chat\nA,chat\n,x\nC,d,e\n');
+    const idOf = (externalId: string) => workItemId(uploads.organization.id, externalId);
+    expect(await textOf(id)).toBe(
+      "_row,external_id,id,outcome\n" +
+        `2,A,${idOf("A")},created\n3,"B,""b""\n2",${idOf('B,"b"\n2')},created\n` +
+        `4,A,${idOf("A")},updated\n5,A,${idOf("A")},unchanged\n6,,,error\n7,C,,error\n`,
+    );
+    expect(await uploads.results(id)).toMatchObject({ rows: 6 });
+  });
+
+  it("are in the file's order although parts are applied at once", async () => {
+    const { id } = await uploads.run(manyRows(6000));
+    const lines = (await textOf(id)).trimEnd().split("\n").slice(1);
+    expect(lines.map((line) => line.split(",").slice(0, 2))).toEqual(
+      Array.from({ length: 6000 }, (_, row) => [String(row + 2), `L-${row}`]),
+    );
+  });
+
+  it("have no address while the job runs, and where no row was read", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nN-1\n");
+    expect(await uploads.results(id)).toEqual({ url: null, expires_at: null, rows: 0 });
+    const empty = await uploads.run("external_id\n");
+    expect(await uploads.results(empty.id)).toEqual({ url: null, expires_at: null, rows: 0 });
+  });
+});
+
+describe("the list of uploads", () => {
+  it("gives every job once, newest first, on pages of any size", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count++) {
+      uploads.clock.advance(1000);
+      ids.unshift((await uploads.harness.upload(uploads.organization, "external_id\nA\n")).id);
+    }
+    const listed: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { data, meta } = await uploads.list({ limit: 3, ...(cursor !== undefined && { cursor }) });
+      listed.push(...data.map(({ id }) => id));
+      cursor = meta.page.next;
+    } while (cursor !== undefined);
+    expect(listed).toEqual(ids);
+  });
+
+  it("shows counters as the single job does, and filters by status", async () => {
+    const done = await uploads.run("external_id,status\nA,\nB,wrong\n");
+    const running = await uploads.harness.upload(uploads.organization, "external_id\nC\n");
+    await uploads.split(running.id);
+    const { data } = await uploads.list({ status: "completed" });
+    expect(data).toEqual([await uploads.get(done.id)]);
+    expect((await uploads.list({ status: "processing" })).data).toEqual([await uploads.get(running.id)]);
+    expect((await uploads.list({ status: "pending" })).data).toEqual([]);
+    expect((await uploads.list({ status: "gone" })).status).toBe(422);
+  });
+});
+
+/**
+ * Lets one part save a checkpoint, and the others only once the job's parts are told to stop: however fast they are,
+ * they cannot end before.
+ * @returns resolves when the first checkpoint was saved
+ */
+const holdCheckpoints = (): Promise<void> => {
+  const saved = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  let checkpoints = 0;
+  uploads.runtime.dynamodb.middlewareStack.add(
+    (next) => async (request) => {
+      const { UpdateExpression: update = "" } = request.input as { readonly UpdateExpression?: string };
+      const isCheckpoint = update.includes("#failures");
+      if (isCheckpoint && ++checkpoints > 1) await stopped.promise;
+      const response = await next(request);
+      if (isCheckpoint) saved.resolve();
+      if (update.includes("#stop ")) stopped.resolve();
+      return response;
+    },
+    { step: "initialize", name: "holdCheckpoints" },
+  );
+  return saved.promise;
+};
+
+describe("cancelling", () => {
+  it("ends a pending job, responds with 200 when repeated, and applies nothing afterwards", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nC-1\n");
+    for (const attempt of [1, 2]) {
+      const { status, text } = await uploads.cancel(id);
+      expect({ attempt, status, job: dataOf({ text }).status }).toEqual({ attempt, status: 200, job: "cancelled" });
+    }
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "cancelled", total_rows: 0, succeeded_rows: 0 });
+  });
+
+  it("stops each part at its next checkpoint, counts what was applied, and goes no further", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
+    await uploads.split(id);
+    const firstCheckpoint = holdCheckpoints();
+    const delivering = uploads.harness.deliverParts();
+    await firstCheckpoint;
+    const { status, text } = await uploads.cancel(id);
+    expect({ status, job: dataOf({ text }) }).toMatchObject({
+      status: 200,
+      job: { status: "cancelled", total_rows: 12_000 },
+    });
+    await delivering;
+    await uploads.harness.drain();
+    const job = await uploads.get(id);
+    expect(job).toEqual(dataOf({ text }));
+    expect(job["succeeded_rows"]).toBeLessThan(12_000);
+    const applyBatch = createApplyWorkItemBatch(uploads.runtime);
+    let made = 0;
+    for (let row = 0; row < 12_000; row += 100) {
+      const work_items = Array.from({ length: 100 }, (_, index) => ({
+        external_id: `L-${row + index}`,
+        custom_attributes: { text: "x".repeat(100) },
+      }));
+      const response = await call(applyBatch, {
+        method: "POST",
+        resource: "/v1/work_items/batch",
+        body: { work_items, dry_run: true },
+        key: uploads.key,
+      });
+      made += (dataOf(response) as unknown as { summary: { unchanged: number } }).summary.unchanged;
+    }
+    expect(made).toBe(job["succeeded_rows"]);
+  });
+
+  /** A job of 12,000 rows, of which one part is applied; the messages of the others are lost. */
+  const halfDone = async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
+    await uploads.split(id);
+    const [message] = await uploads.harness.take("parts");
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    const { status, succeeded_rows: applied } = await uploads.get(id);
+    expect({ status, isHalfDone: 0 < Number(applied) && Number(applied) < 12_000 }).toEqual({
+      status: "processing",
+      isHalfDone: true,
+    });
+    return { id, applied: Number(applied) };
+  };
+
+  it("lets a worker list the rows that were applied, and waits for it", async () => {
+    const { id, applied } = await halfDone();
+    const cancelling = uploads.cancel(id);
+    while ((await uploads.harness.deliverParts()) === 0) await sleep(10);
+    const { status, text } = await cancelling;
+    const job = { status: "cancelled", succeeded_rows: applied, total_rows: 12_000 };
+    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job });
+    const list = await (await fetch((await uploads.results(id)).url!)).text();
+    expect(list.trimEnd().split("\n")).toHaveLength(1 + applied);
+  });
+
+  it("responds after five seconds if no worker has time, and the job ends nevertheless", async () => {
+    const { id, applied } = await halfDone();
+    const ticking = setInterval(() => uploads.clock.advance(1000), 50);
+    const { status, text, headers } = await uploads.cancel(id);
+    clearInterval(ticking);
+    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job: { status: "processing" } });
+    expect(headers["retry-after"]).toBeDefined();
+    expect(await uploads.harness.take("parts")).toHaveLength(1);
+    uploads.clock.advance(2 * MINUTE_MS);
+    await uploads.sweep();
+    expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: applied });
+  });
+
+  it("responds with 409 if the job has completed or failed", async () => {
+    const completed = await uploads.run("external_id\nC-2\n");
+    expect((await uploads.cancel(completed.id)).status).toBe(409);
+    const failed = await uploads.run("nothing\n");
+    expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining('unknown column "nothing"') });
+    expect((await uploads.cancel(failed.id)).status).toBe(409);
+  });
+});
+
+describe("polling", () => {
+  it("is told when to ask again, until the job has ended", async () => {
+    const made = await uploads.requestForm(100);
+    const { id } = dataOf(made);
+    const poll = { resource: "/v1/work_items/upload/{id}", params: { id }, key: uploads.key };
+    const get = async () => (await call(createGetUpload(uploads.runtime), poll)).headers["retry-after"];
+    expect([made.headers["retry-after"], await get()]).toEqual(["1", "1"]);
+    uploads.clock.advance(MINUTE_MS);
+    expect(await get()).toBe("6");
+    const cancelled = await uploads.cancel(id);
+    expect([cancelled.headers["retry-after"], await get()]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("a form", () => {
+  it("names the job's own key, the exact size and when it expires", async () => {
+    const { status, text } = await uploads.requestForm(123);
+    const { data, meta } = JSON.parse(text) as {
+      data: Job;
+      meta: { upload: { url: string; fields: Record<string, string>; expires_at: string } };
+    };
+    expect({ status, job: data.status }).toEqual({ status: 202, job: "pending" });
+    expect(meta.upload.expires_at).toBe(new Date(uploads.clock() + 15 * MINUTE_MS).toISOString());
+    expect(meta.upload.fields["key"]).toBe(objectKeys.source(uploads.jobKey(data.id)));
+    const policy = JSON.parse(Buffer.from(meta.upload.fields["Policy"]!, "base64").toString()) as {
+      conditions: unknown[];
+    };
+    expect(policy.conditions).toContainEqual(["content-length-range", 123, 123]);
+    expect(policy.conditions).toContainEqual({ key: objectKeys.source(uploads.jobKey(data.id)) });
+  });
+
+  it("is given for a size with an exponent", async () => {
+    const body = '{"upload":{"filename":"items.csv","size":1e6}}';
+    const resource = "/v1/work_items/upload";
+    const request = { method: "POST", resource, key: uploads.key, body };
+    const response = await call(createUploadWorkItems(uploads.runtime), request);
+    expect(response.status).toBe(202);
+    expect(dataOf(response)).toMatchObject({ size: 1_000_000 });
+  });
+
+  it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is refused for a size of %s", async (size) => {
+    expect((await uploads.requestForm(size)).status).toBe(422);
+  });
+
+  it("takes the same way as every upload once the file is there", async () => {
+    const file = "external_id\nF-1\nF-2\n";
+    const { id } = dataOf(await uploads.requestForm(file.length));
+    await uploads.harness.objects.write(objectKeys.source(uploads.jobKey(id)), Buffer.from(file));
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 2 });
+  });
+
+  it("whose file never comes fails its job after it has expired and the slowest line has had its time", async () => {
+    const { id } = dataOf(await uploads.requestForm(256_000 * 600));
+    uploads.clock.advance(20 * MINUTE_MS);
+    await uploads.sweep();
+    expect(await uploads.get(id)).toMatchObject({ status: "pending" });
+    uploads.clock.advance(6 * MINUTE_MS);
+    await uploads.sweep();
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file never came; ask for a new form" });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  it("gives the same job for the same request and refuses another", async () => {
+    const first = await uploads.requestForm(10, { "Idempotency-Key": "k" });
+    const second = await uploads.requestForm(10, { "Idempotency-Key": "k" });
+    expect(dataOf(second).id).toBe(dataOf(first).id);
+    expect((await uploads.requestForm(11, { "Idempotency-Key": "k" })).status).toBe(422);
+    expect((await uploads.list()).data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { create as createGetUpload } from "../../functions/get-work-item-upload.ts";
+import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
+import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
+import { workItemId } from "../../lib/identity.ts";
+import type { Organization } from "../../lib/organizations/organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { call, createTestOrganization } from "../support/organization.ts";
+import { injectFaults } from "../support/faults.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { multipart } from "../support/uploads/multipart.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+
+let runtime: TestRuntime;
+let organization: Organization;
+let key: string;
+let harness: ReturnType<typeof createUploadHarness>;
+
+beforeAll(async () => {
+  runtime = await createTestRuntime();
+  ({ organization, key } = await createTestOrganization(runtime));
+  harness = createUploadHarness(runtime);
+});
+
+const upload = async (file: string | Buffer, headers: Record<string, string> = {}) => {
+  const request = multipart(file);
+  return call(createUploadWorkItems(runtime), { ...request, key, headers: { ...request.headers, ...headers } });
+};
+const poll = async (id: string) =>
+  (await call(createGetUpload(runtime), { resource: "/v1/work_items/upload/{id}", params: { id }, key })).body
+    .data as unknown as Record<string, unknown>;
+const getItem = async (externalId: string) =>
+  (
+    await call(createGetWorkItem(runtime), {
+      resource: "/v1/work_items/{id}",
+      params: { id: workItemId(organization.id, externalId) },
+      key,
+    })
+  ).body.data as unknown as Record<string, unknown>;
+
+/** Uploads a file through the endpoint and runs the workers. @returns the job */
+const run = async (file: string | Buffer) => {
+  const { id } = (await upload(file)).body.data as unknown as { id: string };
+  await harness.split(sqsEvent(splitMessage({ organization: organization.id, id })), lambdaContext(120_000));
+  await harness.drain();
+  return poll(id);
+};
+
+describe("an upload", () => {
+  it("returns a pending job, then applies every row and completes with exact counters", async () => {
+    const { status, body } = await upload(
+      "external_id,agent_email,type,completed_at,custom_attributes,custom_attributes.team\n" +
+        'A-1,ada@example.com,ticket,2026-01-31T10:30:00+01:00,"{""n"": 9007199254740993}",blue\n' +
+        "A-2,,,,,\n",
+    );
+    const job = body.data as unknown as { id: string };
+    expect({ status, job }).toEqual({
+      status: 202,
+      job: {
+        id: expect.any(String),
+        status: "pending",
+        dry_run: false,
+        file_name: "items.csv",
+        size: 178,
+        total_rows: 0,
+        succeeded_rows: 0,
+        failed_rows: 0,
+        created_rows: 0,
+        updated_rows: 0,
+        unchanged_rows: 0,
+        restored_rows: 0,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      },
+    });
+    await harness.split(sqsEvent(splitMessage({ organization: organization.id, id: job.id })), lambdaContext(120_000));
+    expect(await poll(job.id)).toMatchObject({
+      status: "processing",
+      total_rows: 2,
+      succeeded_rows: 0,
+      failed_rows: 0,
+    });
+    await harness.drain();
+    expect(await poll(job.id)).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 2, failed_rows: 0 });
+    expect(await getItem("A-1")).toMatchObject({
+      agent: { email: "ada@example.com" },
+      type: "ticket",
+      status: "completed",
+      completed_at: "2026-01-31T09:30:00.000Z",
+      custom_attributes: { team: "blue" },
+    });
+    expect(await getItem("A-2")).toMatchObject({ type: "work_item", status: "pending", custom_attributes: {} });
+  });
+
+  it("merges rows of the same external_id in file order", async () => {
+    const rows = Array.from({ length: 500 }, (_, index) => `M-${index % 3},step-${index},`);
+    const job = await run(`external_id,type,custom_attributes.last\n${rows.join("\n")}\nM-0,,end\n`);
+    expect(job).toMatchObject({ status: "completed", total_rows: 501, succeeded_rows: 501, failed_rows: 0 });
+    expect(await getItem("M-0")).toMatchObject({ type: "step-498", custom_attributes: { last: "end" } });
+    expect(await getItem("M-1")).toMatchObject({ type: "step-499", custom_attributes: {} });
+  });
+
+  it("counts an invalid row as failed and applies the others", async () => {
+    const job = await run("external_id,completed_at\nF-1,yesterday\n,2026-01-31\nF-2\nF-3,2026-01-31T09:30:00Z\n");
+    expect(job).toMatchObject({ status: "completed", total_rows: 4, succeeded_rows: 1, failed_rows: 3 });
+    expect(await getItem("F-3")).toMatchObject({ status: "completed" });
+  });
+
+  it("cuts a larger file into parts", async () => {
+    const rows = Array.from({ length: 12_000 }, (_, index) => `P-${index},${"x".repeat(90)}`);
+    const job = await run(`external_id,custom_attributes.text\n${rows.join("\n")}`);
+    expect(job).toMatchObject({ status: "completed", total_rows: 12_000, succeeded_rows: 12_000, failed_rows: 0 });
+    const { parts } = (await harness.store.read({ organization: organization.id, id: job["id"] as string }))!;
+    expect(parts).toHaveLength(8);
+    expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
+  });
+
+  it("reads no items where all so far were new, and applies those that are there after all", async () => {
+    const rows = (from: number, to: number, type: string): string =>
+      Array.from({ length: to - from }, (_, index) => `N-${from + index},${type}\n`).join("");
+    await run(`external_id,type\n${rows(600, 1000, "first")}`);
+    const reads: string[] = [];
+    const stopCounting = injectFaults(runtime.dynamodb, (command) => {
+      if (command === "BatchGetItemCommand") reads.push(command);
+      return "none";
+    });
+    const job = await run(`external_id,type\n${rows(0, 2000, "second")}`);
+    stopCounting();
+    expect(job).toMatchObject({ status: "completed", total_rows: 2000, succeeded_rows: 2000, failed_rows: 0 });
+    expect((await getItem("N-599"))["type"]).toBe("second");
+    expect((await getItem("N-600"))["type"]).toBe("second");
+    expect((await getItem("N-600"))["created_at"]).not.toBe((await getItem("N-599"))["created_at"]);
+    // Hundred by hundred: the first is read; 100 to 700 are assumed new, but 600 to 700 are there and are read then; those
+    // to 1000 are read; 1000 to 1100 are read because not all of the window before were new. And once the job that has
+    // marked the items before.
+    expect(reads).toHaveLength(1 + 1 + 3 + 1 + 1);
+  });
+
+  it("waits behind no more than eight parts of another organization's, however large that is", async () => {
+    const rows = Array.from({ length: 55_000 }, (_, index) => `L-${index},${"x".repeat(190)}\n`).join("");
+    const large = await harness.upload(organization, `external_id,custom_attributes.text\n${rows}`);
+    const { organization: other } = await createTestOrganization(runtime);
+    const small = await harness.upload(other, "external_id\nsmall\n");
+    for (const job of [large, small]) await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
+    expect(await harness.store.readJob(large)).toMatchObject({ part_count: 16, total_rows: 55_000 });
+    const waiting = (await harness.take("parts")).map(({ id }) => id);
+    expect(waiting.filter((id) => id === large.id)).toHaveLength(8);
+    expect(waiting).toContain(small.id);
+  });
+
+  it("completes at once where the file holds a header alone", async () => {
+    expect(await run("external_id\n")).toMatchObject({ status: "completed", total_rows: 0, succeeded_rows: 0 });
+  });
+
+  it.each([
+    ["", "the file is empty"],
+    ["\nexternal_id\n", "row 1: must be the header"],
+    ["type\nx\n", "row 1: column external_id is missing"],
+    ["external_id,colour\n", 'row 1: unknown column "colour"'],
+    ["external_id,type,type\n", 'row 1: repeated column "type"'],
+    ["external_id;type\n1;x\n", "row 1: columns must be separated by commas, not semicolons"],
+    ["external_id\ttype\n1\tx\n", "row 1: columns must be separated by commas, not tabs"],
+    ['external_id\n"1\n', "row 2: a quote is opened and never closed"],
+    [Buffer.from("external_id\n1\n", "utf16le"), "the file is UTF-16; save it as UTF-8 or use the upload page"],
+  ])("refuses a file that cannot be read, and says why (%#)", async (file, error) => {
+    const { status, body } = await upload(file);
+    expect({ status, error: body.error }).toEqual({ status: 422, error: expect.stringContaining(error) });
+  });
+});

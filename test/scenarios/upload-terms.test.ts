@@ -1,0 +1,236 @@
+import { randomUUID } from "node:crypto";
+import type { SendMessageBatchCommandInput, ServiceOutputTypes, SQSClient } from "@aws-sdk/client-sqs";
+import { beforeEach, describe, expect, it } from "vitest";
+import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
+import { LeaseLostError } from "../../lib/uploads/job/upload-store.ts";
+import { failRequests } from "../support/faults.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { call, createTestOrganization } from "../support/organization.ts";
+import { s3Event, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import {
+  createUploadService,
+  dataOf,
+  manyRows,
+  MINUTE_MS,
+  type UploadService,
+} from "../support/uploads/upload-service.ts";
+
+let uploads: UploadService;
+beforeEach(async () => {
+  uploads = await createUploadService();
+});
+
+const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
+
+/** Makes SQS refuse the first message of the next requests that send several. */
+const refuseMessages = (sqs: SQSClient, requests: number): void => {
+  let left = requests;
+  sqs.middlewareStack.add(
+    (next, { commandName }) =>
+      async (request) => {
+        if (commandName !== "SendMessageBatchCommand" || left === 0) return next(request);
+        left--;
+        const { Entries: [refused, ...Entries] = [], ...input } = request.input as SendMessageBatchCommandInput;
+        const sent = Entries.length > 0 ? await next({ ...request, input: { ...input, Entries } }) : undefined;
+        const Failed = [{ Id: refused?.Id, SenderFault: false, Code: "InternalError" }];
+        return { response: {}, output: { ...sent?.output, $metadata: {}, Failed } as unknown as ServiceOutputTypes };
+      },
+    { step: "initialize", name: "refuseMessages" },
+  );
+};
+
+describe("a job goes on", () => {
+  it("at once where SQS refuses single messages of a request", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
+    refuseMessages(uploads.runtime.sqs, 2);
+    await uploads.split(id);
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 900 });
+  });
+
+  it("through an hour in which the table is throttled most of the time", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
+    await uploads.split(id);
+    let calls = 0;
+    const stop = failRequests(uploads.runtime.dynamodb, () => {
+      // Each throttled request takes the client seconds.
+      uploads.clock.advance(2000);
+      return calls++ % 4 === 0 ? undefined : throttled;
+    });
+    const end = uploads.clock() + 60 * MINUTE_MS;
+    while (uploads.clock() < end) {
+      for (const deliver of [uploads.harness.deliverSplits, uploads.harness.deliverParts]) await deliver();
+      await uploads.sweep().catch(() => undefined);
+      uploads.clock.advance(30_000);
+    }
+    stop();
+    expect((await uploads.harness.store.readJob(uploads.jobKey(id)))?.stopping).toBeUndefined();
+    for (let minute = 0; minute < 5; minute++) {
+      uploads.clock.advance(3 * MINUTE_MS);
+      await uploads.sweep();
+      await uploads.harness.drain();
+    }
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 900, created_rows: 900 });
+  });
+
+  it.each([
+    ["AccessDeniedException", 400],
+    ["ResourceNotFoundException", 400],
+    ["ExpiredTokenException", 400],
+  ])("once %s is over, and none of its rows has failed", async (name, httpStatusCode) => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\nC\n");
+    await uploads.split(id);
+    const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+      if (!/^(BatchExecuteStatement|PutItem|Put)Command$/.test(command)) return undefined;
+      uploads.clock.advance(1000);
+      return { name, httpStatusCode };
+    });
+    for (let run = 0; run < 4; run++) {
+      const [message] = await uploads.harness.take("parts");
+      if (message) await uploads.harness.apply(sqsEvent(message), lambdaContext(60_000));
+      uploads.clock.advance(2 * MINUTE_MS);
+      await uploads.sweep();
+    }
+    stop();
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3, failed_rows: 0 });
+  });
+
+  it("where a transaction conflicts with the splitter's checkpoint", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
+    let conflicts = 2;
+    const stop = failRequests(uploads.runtime.dynamodb, (command) =>
+      command.startsWith("Update") && conflicts-- > 0
+        ? { name: "TransactionConflictException", httpStatusCode: 400 }
+        : undefined,
+    );
+    const { batchItemFailures } = await uploads.split(id);
+    stop();
+    expect(batchItemFailures).toEqual([]);
+    expect(await uploads.get(id)).toMatchObject({ status: "processing", total_rows: 1 });
+  });
+
+  it("where S3 refuses access for a while: that is no deleted file", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
+    const stop = failRequests(uploads.runtime.s3, () => ({ name: "AccessDenied", httpStatusCode: 403 }));
+    await uploads.split(id);
+    stop();
+    expect(await uploads.get(id)).toMatchObject({ status: "pending" });
+    await uploads.harness.drain();
+    uploads.clock.advance(3 * MINUTE_MS);
+    await uploads.sweep();
+    await uploads.harness.drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+  });
+});
+
+describe("messages of S3", () => {
+  it("are sent on in the group of their organization before anything is split", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "pending" });
+    expect(await uploads.harness.take("split")).toEqual([splitMessage(uploads.jobKey(id))]);
+  });
+});
+
+describe("the sweep", () => {
+  it("finds another organization's lost message in the same minute, however many jobs one has open", async () => {
+    const { store } = uploads.harness;
+    const neighbour = await createTestOrganization(uploads.runtime);
+    const forms = 2000;
+    for (let from = 0; from < forms; from += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, () =>
+          store.create(neighbour.organization, { id: randomUUID(), origin: "form", expected_size: 1 }, uploads.clock()),
+        ),
+      );
+    }
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
+    uploads.clock.advance(3 * MINUTE_MS);
+    // Time for a few jobs: each look at one takes the sweep some milliseconds.
+    const stop = failRequests(uploads.runtime.s3, () => {
+      uploads.clock.advance(1000);
+      return undefined;
+    });
+    await uploads.sweep();
+    stop();
+    expect(await uploads.harness.take("split")).toContainEqual(splitMessage(uploads.jobKey(id)));
+  });
+
+  it("sends a lost message again within two minutes, also where the message that it sent is lost", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
+    uploads.clock.advance(3 * MINUTE_MS);
+    for (let round = 0; round < 3; round++) {
+      await uploads.sweep();
+      expect(await uploads.harness.take("split")).toEqual([splitMessage(uploads.jobKey(id))]);
+      uploads.clock.advance(2 * MINUTE_MS);
+    }
+  });
+});
+
+describe("an organization", () => {
+  it("has at most a hundred unfinished uploads, and repeated requests are still answered", async () => {
+    const upload = (headers: Record<string, string> = {}) => uploads.requestForm(10, headers);
+    const first = await upload({ "Idempotency-Key": "first" });
+    for (let count = 1; count < 100; count++) expect((await upload()).status).toBe(202);
+    const refused = await upload();
+    expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "30" } });
+    expect(refused.body.error).toContain("at most 100 uploads may be unfinished");
+    expect(dataOf(await upload({ "Idempotency-Key": "first" })).id).toBe(dataOf(first).id);
+
+    await uploads.cancel(dataOf(first).id);
+    expect((await upload()).status).toBe(202);
+    const neighbour = await createTestOrganization(uploads.runtime);
+    const response = await call(createUploadWorkItems(uploads.runtime), {
+      method: "POST",
+      resource: "/v1/work_items/upload",
+      body: { upload: { filename: "a.csv", size: 1 } },
+      key: neighbour.key,
+    });
+    expect(response.status).toBe(202);
+  });
+});
+
+describe("a worker that sleeps longer than its lease", () => {
+  it("saves nothing after a cancel has frozen the counters", async () => {
+    const { store } = uploads.harness;
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
+    await uploads.split(id);
+    const job = (await store.readJob(uploads.jobKey(id)))!;
+    const claim = await store.claimPart(job, 0);
+    if (claim.state !== "claimed") throw new Error("the part is not ours");
+    uploads.clock.advance(LEASE_MS + 1);
+    await uploads.cancel(id);
+    expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: 0 });
+    await expect(
+      store.savePart(job, claim.record, { segment: 1, offset: 0, succeeded: 2, created: 2, state: "done" }),
+    ).rejects.toThrow(LeaseLostError);
+    expect((await store.read(job))?.parts.map(({ succeeded }) => succeeded)).toEqual([0]);
+  });
+});
+
+describe("a file", () => {
+  it("whose unknown columns would not fit a record fails with the first of them named", async () => {
+    const columns = Array.from({ length: 3000 }, (_, index) => `column ${index}`).join(",");
+    const { status, error } = await uploads.run(`external_id,${columns}\nA\n`);
+    expect(status).toBe("failed");
+    expect(error).toContain('"column 0"');
+    expect(error?.length).toBeLessThan(10_000);
+  });
+
+  it("with a byte order mark before a quoted header gives a report that can be sent again", async () => {
+    const { id } = await uploads.run('\uFEFF"custom_attributes.City, State",external_id,type\r\n"Austin, TX",,x\r\n');
+    const key = objectKeys.report(uploads.jobKey(id));
+    const report = (await uploads.harness.objects.readWhole(key)).toString();
+    expect(report).toBe(
+      '\uFEFF"custom_attributes.City, State",external_id,type,_row,_error,_error_column,_error_value,_error_code\r\n' +
+        '"Austin, TX",,x,2,external_id: must not be empty,external_id,,too_small\r\n',
+    );
+    const again = await uploads.run(report.replace('"Austin, TX",,', '"Austin, TX",B-1,'));
+    expect(again).toMatchObject({ status: "completed", succeeded_rows: 1, failed_rows: 0 });
+  });
+});

@@ -1,0 +1,164 @@
+import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
+import { beforeEach, describe, expect, it } from "vitest";
+import { LEASE_MARGIN_MS, LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
+import { failRequests } from "../support/faults.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { createUploadService, manyRows, type UploadService } from "../support/uploads/upload-service.ts";
+
+interface Sent {
+  readonly body: string;
+  readonly delay: number;
+  readonly attributes: SendMessageCommandInput["MessageAttributes"];
+}
+
+/** Records the messages that are sent from now on. */
+const recordMessages = (sqs: SQSClient): Sent[] => {
+  const sent: Sent[] = [];
+  sqs.middlewareStack.add(
+    (next) => (request) => {
+      const input = request.input as SendMessageCommandInput & SendMessageBatchCommandInput;
+      for (const { MessageBody = "", DelaySeconds = 0, MessageAttributes } of input.Entries ?? [input]) {
+        sent.push({ body: MessageBody, delay: DelaySeconds, attributes: MessageAttributes });
+      }
+      return next(request);
+    },
+    { step: "initialize", name: "recordMessages" },
+  );
+  return sent;
+};
+
+/** The event of a message that was sent. */
+const eventOf = ({ body, attributes = {} }: Sent) => {
+  const event = sqsEvent(body);
+  for (const record of event.Records) {
+    record.messageAttributes = Object.fromEntries(
+      Object.entries(attributes).map(([name, { DataType = "", StringValue = "" }]) => [
+        name,
+        { dataType: DataType, stringValue: StringValue },
+      ]),
+    );
+  }
+  return event;
+};
+
+const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
+const WRITES = /^(BatchExecuteStatement|PutItem|Put)Command$/;
+const forbidden = { name: "AccessDeniedException", httpStatusCode: 400 };
+/** Time that each refused request takes the client. */
+const REFUSAL_MS = 4000;
+const WORKER_MS = 120_000;
+const RUNS = 7;
+
+let uploads: UploadService;
+let sent: Sent[];
+beforeEach(async () => {
+  uploads = await createUploadService();
+  sent = recordMessages(uploads.runtime.sqs);
+});
+
+/** Hands the last message to its worker when it is due. */
+const work = async (worker: "split" | "apply"): Promise<void> => {
+  const last = sent.at(-1);
+  if (last === undefined) throw new Error("no message was sent");
+  uploads.clock.advance(last.delay * 1000);
+  await uploads.harness[worker](eventOf(last), lambdaContext(WORKER_MS));
+};
+const throttle = (commands: RegExp): (() => void) =>
+  failRequests(uploads.runtime.dynamodb, (command) => {
+    if (!commands.test(command)) return undefined;
+    uploads.clock.advance(REFUSAL_MS);
+    return throttled;
+  });
+
+/** The waits between runs of a worker whose requests are refused. */
+const waitsOf = async (worker: "split" | "apply", commands: RegExp): Promise<readonly number[]> => {
+  const before = sent.length;
+  const stop = throttle(commands);
+  for (let run = 0; run < RUNS; run++) await work(worker);
+  stop();
+  return sent.slice(before).map(({ delay }) => delay);
+};
+
+describe("a worker that is refused", () => {
+  it("tries again after two seconds, then after as long as it was refused, thirty seconds at most", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.split(id);
+    const waits = await waitsOf("apply", WRITES);
+    expect(waits).toHaveLength(RUNS);
+    expect([waits[0], waits.at(-1)]).toEqual([2, 30]);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    await work("apply");
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
+  });
+
+  it("does so too before it knows its job", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.split(id);
+    expect(await waitsOf("apply", /^Get/)).toEqual([2, 4, 8, 16, 30, 30, 30]);
+  });
+
+  it("does so too where it splits", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(WORKER_MS));
+    expect(await waitsOf("split", /^Get/)).toEqual([2, 4, 8, 16, 30, 30, 30]);
+    await work("split");
+    await work("apply");
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
+  });
+
+  it("waits for the end of its lease if it could not give it up", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.split(id);
+    let isClaimed = false;
+    const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+      const fails = isClaimed && (command.startsWith("Update") || WRITES.test(command));
+      isClaimed ||= command.startsWith("Update");
+      if (fails) uploads.clock.advance(REFUSAL_MS);
+      return fails ? throttled : undefined;
+    });
+    await work("apply");
+    stop();
+    expect(sent.at(-1)?.delay).toBe((LEASE_MS + LEASE_MARGIN_MS) / 1000);
+    await work("apply");
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
+  });
+
+  it.each(["apply", "split"] as const)("is never the reason that its job fails: %s", async (worker) => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(WORKER_MS));
+    if (worker === "apply") await work("split");
+    for (let run = 0; run < 2 * RUNS; run++) {
+      let updates = 0;
+      // The claim succeeds, and nothing after it.
+      const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+        if (!WRITES.test(command) && !(command.startsWith("Update") && updates++ > 0)) return undefined;
+        uploads.clock.advance(REFUSAL_MS);
+        return forbidden;
+      });
+      await work(worker);
+      stop();
+    }
+    if (worker === "split") await work("split");
+    await work("apply");
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
+  });
+
+  it("begins with two seconds again when it has applied rows in between", async () => {
+    // One part, of two windows.
+    const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
+    const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows.join("")}`);
+    await uploads.split(id);
+    const waits = await waitsOf("apply", WRITES);
+    expect(waits.at(-1)).toBe(30);
+    let requests = 0;
+    const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+      if (!WRITES.test(command) || requests++ < 45) return undefined;
+      uploads.clock.advance(REFUSAL_MS);
+      return throttled;
+    });
+    await work("apply");
+    stop();
+    expect(sent.at(-1)?.delay).toBe(2);
+  });
+});
