@@ -15,7 +15,7 @@ export interface DynamoDbEngine {
 }
 
 const BINARY = fileURLToPath(
-  new URL(`../../node_modules/@dynoxide/${process.platform}-${process.arch}/dynoxide`, import.meta.url),
+  new URL(`../../../node_modules/@dynoxide/${process.platform}-${process.arch}/dynoxide`, import.meta.url),
 );
 const VERSION_ELSEWHERE = "dynoxide@1.2.1";
 const READY_WITHIN_MS = 60_000;
