@@ -68,6 +68,12 @@ export const wasRefused = (error: unknown): boolean => {
   return status >= CLIENT_ERROR.from && status < CLIENT_ERROR.to && !isBusy(error);
 };
 
+/** Whether S3 has no such object. Without permission to list the bucket, S3 responds with 403 instead. */
+export const isMissingObject = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
+
+/** Whether S3 refused a request because the object is another than the one in If-Match, or exists in spite of If-None-Match. */
+export const isPreconditionFailed = (error: unknown): boolean => ["PreconditionFailed", "412"].includes(codeOf(error));
+
 /** Whether AWS refused a request because there are too many. */
 export const isThrottled = (error: unknown): boolean => THROTTLED_NAMES.has(codeOf(error));
 

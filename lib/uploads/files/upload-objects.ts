@@ -2,7 +2,13 @@ import type { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { backOff } from "../../retry.ts";
 import { resources } from "../../resources.ts";
-import { codeOf, isUnavailable, UnreadableResponseError } from "../../aws/error-codes.ts";
+import {
+  codeOf,
+  isMissingObject,
+  isPreconditionFailed,
+  isUnavailable,
+  UnreadableResponseError,
+} from "../../aws/error-codes.ts";
 import { RETRIES } from "../../aws/client-options.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
@@ -42,10 +48,6 @@ export const jobOfSource = (key: string): JobKey | null => {
   return organization === undefined || id === undefined ? null : { organization, id };
 };
 
-/** All functions that read objects may list the bucket: without that permission S3 responds with 403 instead. */
-const isGone = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
-const isReplaced = (error: unknown): boolean => ["PreconditionFailed", "412"].includes(codeOf(error));
-
 /** A byte range of an object. */
 export interface ObjectRange {
   /** First byte. @default 0 */
@@ -74,8 +76,8 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
       );
       return { body: Body as Readable, end: from + ContentLength };
     } catch (error) {
-      if (isGone(error)) throw new ObjectGoneError(key, { cause: error });
-      if (isReplaced(error)) throw new ObjectReplacedError(key, { cause: error });
+      if (isMissingObject(error)) throw new ObjectGoneError(key, { cause: error });
+      if (isPreconditionFailed(error)) throw new ObjectReplacedError(key, { cause: error });
       throw error;
     }
   };
@@ -124,7 +126,7 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
         const { ETag = "", ContentLength = 0, LastModified = new Date(0) } = head;
         return { etag: ETag, size: ContentLength, writtenAt: LastModified };
       } catch (error) {
-        if (isGone(error)) return null;
+        if (isMissingObject(error)) return null;
         throw error;
       }
     },
@@ -137,7 +139,7 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
           );
           return;
         } catch (error) {
-          if (isReplaced(error)) return;
+          if (isPreconditionFailed(error)) return;
           // Another request writes the object now. The SDK does not repeat this one.
           if (codeOf(error) !== "ConditionalRequestConflict" || attempt >= RETRIES.maxAttempts) throw error;
           await backOff(attempt);

@@ -43,24 +43,24 @@ describe("a rejection is one line and exit 1", () => {
   test.each([
     ["app.ts", ["-c", "stage=production"], noStage],
     [
-      "commands/deploy.ts",
+      "cli/operator/deploy.ts",
       [],
       `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`,
     ],
     [
-      "commands/deploy.ts",
+      "cli/operator/deploy.ts",
       ["uss"],
       `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`,
     ],
-    ["commands/deploy.ts", ["us", "-c", "stage=production"], noStage],
-    ["commands/deploy.ts", ["us", "--stage", "production"], noStage],
-    ["commands/deploy.ts", ["us", "--stage=production"], noStage],
-    ["commands/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
-    ["commands/deploy.ts", ["us", "--stage"], "--stage: name one, for example --stage prod"],
-    ["commands/deploy.ts", ["us", "--drop"], "--drop: name one, for example --drop firewall"],
-    ["commands/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
+    ["cli/operator/deploy.ts", ["us", "-c", "stage=production"], noStage],
+    ["cli/operator/deploy.ts", ["us", "--stage", "production"], noStage],
+    ["cli/operator/deploy.ts", ["us", "--stage=production"], noStage],
+    ["cli/operator/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
+    ["cli/operator/deploy.ts", ["us", "--stage"], "--stage: name one, for example --stage prod"],
+    ["cli/operator/deploy.ts", ["us", "--drop"], "--drop: name one, for example --drop firewall"],
+    ["cli/operator/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
     [
-      "commands/deploy.ts",
+      "cli/operator/deploy.ts",
       ["us", "--drop", "domains"],
       "--drop domains: there is no such setting; did you mean domain?",
     ],
@@ -74,7 +74,7 @@ describe("an account that is not bootstrapped", () => {
     const { variables } = await account();
     const { directory } = assemblyOf();
     const { code, lines } = await run(
-      "commands/deploy.ts",
+      "cli/operator/deploy.ts",
       ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],
       variables,
     );
@@ -216,7 +216,7 @@ describe("a deployment", () => {
   test("stops with one line where what is deployed cannot be read", async () => {
     const { variables } = await account();
     const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
-    const { code, lines } = await run("commands/deploy.ts", ["us"], nowhere);
+    const { code, lines } = await run("cli/operator/deploy.ts", ["us"], nowhere);
     expect([code, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: what is deployed cannot be read, /)]]);
   });
 });
