@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isoTime } from "../clock.ts";
 import { keyText } from "../store/batch-get.ts";
-import { decoderOf } from "../store/decode-record.ts";
+import { decoderOf, leaveOutDamaged } from "../store/decode-record.ts";
 import { optimisticWriteOne, type WriteTarget } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
@@ -66,6 +66,15 @@ const toListItem = (record: StoredRecord) => {
 export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">) => {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
+  const leaveOut = leaveOutDamaged(runtime);
+
+  const readableItems = (record: StoredRecord) => {
+    try {
+      return [toListItem(record)];
+    } catch (error) {
+      return leaveOut(error) ?? [];
+    }
+  };
 
   /** @throws NotFoundError */
   const get = async (organization: string, id: string) => {
@@ -98,7 +107,7 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
     const keys = places.map((place) => conversationUploadKey(organization.id, idAt(place)));
     const read = await records.read(keys);
     const found = keys.flatMap((key) => read.get(keyText(key)) ?? []);
-    return { data: found.map(toListItem), next: next === undefined ? undefined : encodeCursor(scope, next) };
+    return { data: found.flatMap(readableItems), next: next === undefined ? undefined : encodeCursor(scope, next) };
   };
 
   /** Creates the conversation upload or updates its status and source. @throws StoreBusyError */

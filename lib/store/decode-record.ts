@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { describeProblems } from "../errors.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
 import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema.ts";
 
@@ -27,4 +28,15 @@ export const decoderOf =
     const parsed = safeParse(schema, item);
     if (parsed.success) return parsed.data;
     throw new MalformedRecordError(kind, item, describeProblems(problemsOf(parsed.error), "record"));
+  };
+
+/**
+ * What a list does with the error of reading one of its records: a damaged record is logged and left out, so that the
+ * others can still be read. @throws any other error
+ */
+export const leaveOutDamaged =
+  ({ log }: Pick<RuntimeWith<never>, "log">) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof MalformedRecordError)) throw error;
+    log.error("a damaged record is left out of a list", { record: error.message });
   };

@@ -1,4 +1,5 @@
 import { batchGet } from "../store/batch-get.ts";
+import { leaveOutDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
 import { agentSource, idAt, listingSource } from "../store/lists/partition.ts";
@@ -6,6 +7,7 @@ import { walkListing } from "../store/lists/walk.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
 import { countFitting } from "../http/response-size.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { storedWorkItemSchema, type WorkItem, type WorkItemResponse } from "./work-item.ts";
 import { equalityFilterNames, ignoresCase, type WorkItemFilters } from "./work-item-filters.ts";
@@ -62,11 +64,20 @@ const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)]
  */
 export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
   const { dynamodb, environment } = runtime;
+  const leaveOut = leaveOutDamaged(runtime);
+
+  const readableItem = (record: Attributes): WorkItem | null => {
+    try {
+      return workItemFrom(record);
+    } catch (error) {
+      return leaveOut(error) ?? null;
+    }
+  };
 
   /** The items of a page, in order; undefined for items that do not exist or do not match any more. */
-  const readItems = async (keys: readonly RecordKey[], filters: WorkItemFilters) => {
+  const readItems = async (keys: readonly RecordKey[], filters: WorkItemFilters, itemIn = readableItem) => {
     const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
-    const items = new Map(records.map((record) => [record["pk"], workItemFrom(record)]));
+    const items = new Map(records.map((record) => [record["pk"], itemIn(record)]));
     return keys.map((key) => {
       const item = items.get(key.pk);
       return item && matches(item, filters) ? toWorkItemResponse(itemIdOf(key), item) : undefined;
@@ -81,7 +92,8 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
     const scope = { organization, list: "work_items", filters: { ...filters } };
     const after = page.cursor === undefined ? undefined : decodeCursor(scope, page.cursor);
     if (filters.external_id !== undefined) {
-      const [item] = await readItems([itemKeyOf(organization.id, filters.external_id)], filters);
+      // A damaged item fails the call: an empty list would say that there is none.
+      const [item] = await readItems([itemKeyOf(organization.id, filters.external_id)], filters, workItemFrom);
       return { data: item ? [item] : [], next: undefined };
     }
     const range = rangeOf(filters);

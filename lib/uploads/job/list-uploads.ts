@@ -1,9 +1,11 @@
 import { mapConcurrently } from "../../retry.ts";
 import { batchGet } from "../../store/batch-get.ts";
+import { leaveOutDamaged } from "../../store/decode-record.ts";
 import { decodeCursor, encodeCursor } from "../../store/lists/cursor.ts";
 import { idAt, listingSource } from "../../store/lists/partition.ts";
 import { walkListing } from "../../store/lists/walk.ts";
 import type { Organization } from "../../organizations/organization.ts";
+import type { Attributes } from "../../aws/attribute-values.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
 import { isEnded, toUploadJobResponse, type UploadJob } from "./upload-record.ts";
@@ -19,6 +21,15 @@ const CONCURRENT_READS = 8;
  */
 export const createListUploads = (runtime: RuntimeWith<"workItems">, store: UploadStore) => {
   const { dynamodb, environment } = runtime;
+  const leaveOut = leaveOutDamaged(runtime);
+
+  const readableJobs = (record: Attributes): UploadJob[] => {
+    try {
+      return [jobFrom(record)];
+    } catch (error) {
+      return leaveOut(error) ?? [];
+    }
+  };
 
   const currentJob = async (job: UploadJob): Promise<UploadJobResponse | undefined> => {
     const snapshot = job.published && !isEnded(job) ? await store.read(job) : { job, parts: [] };
@@ -42,9 +53,9 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
     const ids = places.map(idAt);
     const keys = ids.map((id) => recordKeys.job({ organization: organization.id, id }));
     const items = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys);
-    const byId = new Map(items.map(jobFrom).map((job) => [job.id, job]));
+    const byId = new Map(items.flatMap(readableJobs).map((job) => [job.id, job]));
     const found = ids.flatMap((id) => byId.get(id) ?? []);
-    const jobs = await mapConcurrently(found, CONCURRENT_READS, currentJob);
+    const jobs = await mapConcurrently(found, CONCURRENT_READS, (job) => currentJob(job).catch(leaveOut));
     // The index may be out of date: the status is checked again.
     const data = jobs.filter((job) => job !== undefined).filter((job) => status === undefined || job.status === status);
     return { data, next: next === undefined ? undefined : encodeCursor(scope, next) };

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, expect, it, vi } from "vitest";
+import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
+import { routes } from "../../functions/routes.ts";
+import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
+import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
+import type { RecordKey } from "../../lib/store/versioned-record.ts";
+import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
+import { createHandlers, type RouteName } from "../support/handlers.ts";
+import { type ApiRequest, call } from "../support/organization.ts";
+import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+
+let uploads: UploadService;
+let logged: string[];
+beforeEach(async () => {
+  uploads = await createUploadService();
+  logged = [];
+  vi.spyOn(uploads.runtime.log, "error").mockImplementation((message, ...more) => {
+    logged.push(JSON.stringify([message, ...more]));
+  });
+});
+
+const send = async (name: RouteName, request: ApiRequest = {}) => {
+  const { method, path: resource } = routes[name];
+  const response = await call((await createHandlers(uploads.runtime))[name], {
+    method,
+    resource,
+    key: uploads.key,
+    ...request,
+  });
+  return { ...response, json: JSON.parse(response.text) as { data: never } };
+};
+
+/** Gives a record's attribute a type that no version of the service has written. */
+const damage = async (Key: RecordKey, attribute = "created_at"): Promise<void> => {
+  await uploads.runtime.dynamodb.send(
+    new UpdateCommand({
+      TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
+      Key,
+      UpdateExpression: "SET #a = :a",
+      ExpressionAttributeNames: { "#a": attribute },
+      ExpressionAttributeValues: { ":a": 7 },
+      ConditionExpression: "attribute_exists(pk)",
+    }),
+  );
+};
+const createItems = (...ids: readonly string[]) =>
+  Promise.all(
+    ids.map(async (external_id) => {
+      const work_item = { external_id, events: [{ external_id: "e" }] };
+      return dataOf(await send("createWorkItem", { body: { work_item } })).id;
+    }),
+  );
+const idsIn = ({ json }: Awaited<ReturnType<typeof send>>) =>
+  (json.data as { id: string }[]).map(({ id }) => id).toSorted();
+
+it("a damaged work item is left out of lists and logged, and every call that names it fails", async () => {
+  const { organization } = uploads;
+  const [a = "", b = "", c = ""] = await createItems("a", "b", "c");
+  await damage(itemKey(organization.id, b));
+  expect(idsIn(await send("listWorkItems"))).toEqual([a, c].toSorted());
+  expect(logged).toEqual([expect.stringContaining(b)]);
+  expect(logged[0]).toContain("created_at");
+  expect((await send("listWorkItems", { query: { external_id: "b" } })).status).toBe(500);
+  expect((await send("getWorkItem", { params: { id: b } })).status).toBe(500);
+  const patch = { params: { id: b }, body: { work_item: { type: "x" } } };
+  expect((await send("updateWorkItem", patch)).status).toBe(500);
+  expect((await send("getWorkItem", { params: { id: a } })).status).toBe(200);
+});
+
+it.each(["item", "event"])("a damaged %s fails only its own input of a batch, and the log names it", async (kind) => {
+  const { organization } = uploads;
+  const [, b = ""] = await createItems("a", "b", "c");
+  await damage(kind === "item" ? itemKey(organization.id, b) : eventKeyOf(organization.id, b, "e"));
+  const work_items = ["a", "b", "c"].map((external_id) => ({
+    external_id,
+    type: "new",
+    events: [{ external_id: "e", content: "new" }],
+  }));
+  const { json } = await send("applyWorkItemBatch", { body: { work_items } });
+  expect((json.data as { results: { status: string }[] }).results.map(({ status }) => status)).toEqual([
+    "updated",
+    "error",
+    "updated",
+  ]);
+  expect(logged).toEqual([expect.stringContaining(b)]);
+});
+
+it("a damaged row's item fails only its row", async () => {
+  const [, b = ""] = await createItems("a", "b", "c");
+  await damage(itemKey(uploads.organization.id, b));
+  const { id } = dataOf(await uploads.post("external_id,type\na,x\nb,x\nc,x\n"));
+  expect(await uploads.finish(id)).toMatchObject({ status: "completed", succeeded_rows: 2, failed_rows: 1 });
+});
+
+it("a damaged job or part is left out of the list of jobs, and the sweep continues with the others", async () => {
+  const jobs: string[] = [];
+  for (const file of ["external_id\nA\n", "external_id\nB\n", "external_id\nC\n"]) {
+    jobs.push(dataOf(await uploads.post(file)).id);
+  }
+  const [a = "", b = "", c = ""] = jobs;
+  await uploads.split(c);
+  const job = await uploads.harness.store.readJob(uploads.jobKey(c));
+  await uploads.harness.store.claimPart(job!, 0);
+  await damage(recordKeys.job(uploads.jobKey(b)));
+  await damage(recordKeys.part(uploads.jobKey(c), 0), "owner");
+  expect((await uploads.list()).data.map(({ id }) => id)).toEqual([a]);
+  expect((await send("getWorkItemUpload", { params: { id: b } })).status).toBe(500);
+  uploads.clock.advance(2 * MINUTE_MS);
+  await uploads.sweep();
+  await uploads.harness.drain();
+  expect(await uploads.get(a)).toMatchObject({ status: "completed" });
+});
+
+it("a damaged record of an open job does not stop the sweep", async () => {
+  const { id } = dataOf(await uploads.post("external_id\nA\n"));
+  const { runtime } = uploads;
+  for (let shard = 0; shard < 8; shard++) {
+    const { Items = [] } = await runtime.dynamodb.send(
+      new QueryCommand({
+        TableName: runtime.environment.WORK_ITEMS_TABLE,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": `OPEN_UPLOADS#${shard}` },
+      }),
+    );
+    for (const { pk, sk } of Items) await damage({ pk: String(pk), sk: String(sk) }, "organization");
+  }
+  uploads.clock.advance(2 * MINUTE_MS);
+  await uploads.sweep();
+  await uploads.harness.drain();
+  expect(await uploads.get(id)).toMatchObject({ status: "completed" });
+});
+
+it("a damaged conversation upload is left out of the list", async () => {
+  const { organization } = uploads;
+  const record = createRecordConversationUpload(uploads.runtime);
+  const made = await Promise.all(
+    [1, 2].map(() =>
+      record({ organization: organization.id, external_id: randomUUID(), status: "pending", source: "x" }),
+    ),
+  );
+  const [a = "", b = ""] = made.map(({ id }) => id);
+  await damage(conversationUploadKey(organization.id, b));
+  expect(idsIn(await send("listConversationUploads"))).toEqual([a]);
+  expect((await send("getConversationUpload", { params: { id: b } })).status).toBe(500);
+});
