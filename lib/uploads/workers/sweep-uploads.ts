@@ -149,8 +149,9 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
     const stale = isDone ? parts.slice(0, 1) : findStaleParts(snapshot, now);
     if (isDone && stale.length === 0) await finish(job);
     await sendParts(job, stale);
-    const isAnyHeld = parts.some((part) => isHeld(part, now));
-    return stale.length > 0 && !isAnyHeld ? CHECK_AFTER_SENDING_MS : CHECK_WITHIN_MS;
+    // If a worker died, the next one is checked as soon, so that a job whose workers always die ends within ten minutes.
+    const isAnyClaimed = parts.some(({ state, lease_until: leaseEnd }) => state === "open" && leaseEnd > 0);
+    return stale.length > 0 && !isAnyClaimed ? CHECK_AFTER_SENDING_MS : CHECK_WITHIN_MS;
   };
 
   const sweepStopping = async (job: UploadJob, now: number): Promise<number> => {

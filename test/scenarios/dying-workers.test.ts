@@ -1,0 +1,76 @@
+import { expect, it } from "vitest";
+import { failRequests } from "../support/faults.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { sqsEvent } from "../support/uploads/upload-harness.ts";
+import { createUploadService, dataOf, MINUTE_MS } from "../support/uploads/upload-service.ts";
+
+const TEN_MINUTES_MS = 10 * MINUTE_MS;
+const RUN_MS = 120_000;
+
+/**
+ * An uploaded file whose workers die at the first of some requests: they carry out nothing after it. All other requests
+ * are answered, and a sweep runs each minute.
+ */
+const createDying = async (isFatal: (command: string) => boolean) => {
+  const uploads = await createUploadService();
+  const { clock, harness, runtime } = uploads;
+  const rows = Array.from({ length: 1500 }, (_, row) => `row-${row}\n`).join("");
+  const { id } = dataOf(await uploads.post(`external_id\n${rows}`));
+  let isDead = false;
+  let deaths = 0;
+  for (const client of [runtime.dynamodb, runtime.s3, runtime.sqs as unknown as typeof runtime.s3]) {
+    failRequests(client, (command) => {
+      if (isFatal(command) && !isDead) {
+        isDead = true;
+        deaths++;
+      }
+      return isDead ? { name: "Killed", httpStatusCode: 400 } : undefined;
+    });
+  }
+  /** Runs the worker of each message that waits. No message of a worker that died comes again in time. */
+  const deliver = async (queue: "split" | "parts"): Promise<void> => {
+    for (const message of await harness.take(queue)) {
+      await (queue === "split" ? harness.split : harness.apply)(sqsEvent(message), lambdaContext(RUN_MS));
+      isDead = false;
+    }
+  };
+  /** @param phase milliseconds until the first sweep @returns the job, and the milliseconds that it took to end */
+  const run = async (phase: number) => {
+    const start = clock();
+    await harness.split(sqsEvent({ ...uploads.jobKey(id), offset: 0 }), lambdaContext(RUN_MS));
+    isDead = false;
+    await deliver("parts");
+    for (let sweeps = 0; sweeps < 60; sweeps++) {
+      clock.advance(sweeps === 0 ? phase : MINUTE_MS);
+      await uploads.sweep();
+      await deliver("split");
+      await deliver("parts");
+      const job = await uploads.get(id);
+      if (job.status !== "processing") return { job, took: clock() - start, deaths };
+    }
+    throw new Error("the job does not end");
+  };
+  return { run };
+};
+
+/** Just before and after a lease ends, and a check is due. */
+const PHASES = [1000, 29_000, 31_000, 54_000, 59_000];
+
+it.each(PHASES)("a file whose reader always dies fails within ten minutes; first sweep after %i ms", async (phase) => {
+  const { run } = await createDying((command) => command === "GetObjectCommand");
+  const { job, took, deaths } = await run(phase);
+  expect(job).toMatchObject({ status: "failed", error: "reading the file makes no progress" });
+  expect(deaths).toBe(6);
+  expect(took).toBeLessThan(TEN_MINUTES_MS);
+});
+
+it.each(PHASES)(
+  "rows whose worker always dies fail their job within ten minutes; first sweep after %i ms",
+  async (phase) => {
+    const { run } = await createDying((command) => command === "BatchGetItemCommand");
+    const { job, took, deaths } = await run(phase);
+    expect(job).toMatchObject({ status: "failed", error: "applying row 2 makes no progress" });
+    expect(deaths).toBe(6);
+    expect(took).toBeLessThan(TEN_MINUTES_MS);
+  },
+);
