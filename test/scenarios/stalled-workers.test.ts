@@ -74,3 +74,52 @@ it.each(PHASES)(
     expect(took).toBeLessThan(TEN_MINUTES_MS);
   },
 );
+
+it("a file that takes longer to read than a sweep waits fails within ten minutes, though S3 answers", async () => {
+  const uploads = await createUploadService();
+  const { clock, harness, runtime } = uploads;
+  const { id } = dataOf(await uploads.post("external_id\nA\n"));
+  const split = () => harness.split(sqsEvent({ ...uploads.jobKey(id), offset: 0 }), lambdaContext(RUN_MS));
+  const start = clock();
+  let reads = 0;
+  // While one worker waits for the first row, the sweep finds its lease over and sends the job to another.
+  const readSlowly = async (): Promise<void> => {
+    if (++reads > 20) throw new Error("the job does not end");
+    clock.advance(MINUTE_MS);
+    await uploads.sweep();
+    for (const _ of await harness.take("split")) await split();
+  };
+  runtime.s3.middlewareStack.add(
+    (next, { commandName }) =>
+      async (request) => {
+        if (commandName === "GetObjectCommand") await readSlowly();
+        return next(request);
+      },
+    { step: "initialize", name: "slow" },
+  );
+  await split();
+  expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "reading the file makes no progress" });
+  expect(clock() - start).toBeLessThan(TEN_MINUTES_MS);
+});
+
+it.each([
+  ["completes when the refusals end within a day", 18, { status: "completed", succeeded_rows: 1 }],
+  ["fails with a reason after a day", 30, { status: "failed", error: "reading the file makes no progress" }],
+])("a file that S3 refuses to deliver waits, and %s", async (_title, hours, expected) => {
+  const uploads = await createUploadService();
+  const { clock, harness, runtime } = uploads;
+  const { id } = dataOf(await uploads.post("external_id\nA\n"));
+  const split = () => harness.split(sqsEvent({ ...uploads.jobKey(id), offset: 0 }), lambdaContext(RUN_MS));
+  const stop = failRequests(runtime.s3, (command) =>
+    command === "GetObjectCommand" ? { name: "SlowDown", httpStatusCode: 503 } : undefined,
+  );
+  for (let hour = 0; hour < hours; hour += 6) {
+    await split();
+    expect((await uploads.get(id)).status).toBe("processing");
+    clock.advance(6 * 60 * MINUTE_MS);
+  }
+  stop();
+  await split();
+  await harness.drain();
+  expect(await uploads.get(id)).toMatchObject(expected);
+});
