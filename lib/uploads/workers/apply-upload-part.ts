@@ -1,14 +1,14 @@
 import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import { type ApplyRows, type RowResult, RowsPendingError, type UnreadRow } from "./apply-rows.ts";
+import { type ApplyRows, RowsPendingError, type UnreadRow } from "./apply-rows.ts";
 import { HeldError } from "../../aws/queue-worker.ts";
 import type { CsvFormat } from "../file-format.ts";
 import { cellValue, rawCells } from "../csv/csv-row.ts";
-import { errorOfRow, type RowError } from "../csv/row-reader.ts";
+import type { RowError } from "../csv/row-reader.ts";
+import { type AppliedWindow, toAppliedWindow } from "./applied-window.ts";
 import { createReportWriter } from "../files/failed-rows.ts";
-import { resultLine } from "../files/results.ts";
-import { createFrameWriter, readRows, readTableEntry, type RowText, tableEntry, windowsOf } from "../files/segment.ts";
+import { readRows, readTableEntry, type RowText, tableEntry, windowsOf } from "../files/segment.ts";
 import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { type PartMessage, retryOf, type SendParts, startOfPart } from "./upload-messages.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
@@ -16,7 +16,6 @@ import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { traceOf } from "../../trace.ts";
 import { formatOfJob } from "../job/job-format.ts";
 import {
-  type Counters,
   countOf,
   epochOf,
   isEnded,
@@ -33,8 +32,6 @@ import {
 import type { Claimed, UploadStore } from "../job/upload-store.ts";
 import { afterTime, rowsAtOnceOf, timeOf, WINDOW_LIMITS } from "./window-size.ts";
 
-/** What becomes of a row that has no result: none has. */
-const NOT_APPLIED = { outcome: "error", id: "", error: errorOfRow("invalid", "") } as const satisfies RowResult;
 /** Dependencies of `createApplyPart`. */
 export interface ApplyPartDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
@@ -60,15 +57,6 @@ interface PartContext {
   readonly handOverAt: number;
   /** Called for every window that is counted. */
   readonly onCounted: (rows: number) => void;
-}
-
-interface AppliedWindow {
-  readonly counters: Counters;
-  /** Frames with the lines of the window's rows in the job's lists. */
-  readonly failures: Buffer;
-  readonly results: Buffer;
-  /** Whether every valid row created an item. */
-  readonly allNew: boolean;
 }
 
 type PartOutcome = "done" | "stopped" | "handed over";
@@ -124,23 +112,7 @@ export const createApplyPart = (dependencies: ApplyPartDependencies) => {
       },
       onDefect: (row, cause) => log.error("a row cannot be read", { job: context.job.id, row, ...traceOf(cause) }),
     });
-    const counters = { created: 0, updated: 0, unchanged: 0, restored: 0 };
-    const failures = createFrameWriter();
-    const results = createFrameWriter();
-    for (const { row, externalId, text } of rows) {
-      const { outcome, id, error } = applied.get(row) ?? NOT_APPLIED;
-      if (outcome === "error") {
-        failures.addText(row, context.toLine(row, text, error ?? NOT_APPLIED.error));
-      } else counters[outcome] += 1;
-      results.addText(row, resultLine({ row, externalId, id, outcome }));
-    }
-    const succeeded = counters.created + counters.updated + counters.unchanged + counters.restored;
-    return {
-      counters: { ...counters, succeeded, failed: window.length - succeeded },
-      failures: failures.bytes(),
-      results: results.bytes(),
-      allNew: succeeded > 0 && counters.created === succeeded,
-    };
+    return toAppliedWindow(rows, applied, context.toLine);
   };
 
   /** Applies a window and saves the checkpoint. */
