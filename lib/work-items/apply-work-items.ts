@@ -1,6 +1,7 @@
 import { isoTime } from "../clock.ts";
 import { optimisticWrite, type OptimisticWriteOptions, type WriteResult } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { describeProblems, type Problem } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -108,8 +109,16 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
     const records = source?.dryRun
       ? createPlannedRecords(store, organization, source.job, clock)
       : createStoredRecords(store, organization);
-    const known = await records.read(assumeNew ? [] : [...groups, ...allEvents].map(({ key }) => key));
-    const eventKeys = allEvents.map(({ key }) => records.keyOf(key));
+    const readAll = async (keys: readonly RecordKey[]) => (assumeNew ? [] : [...(await records.read(keys))]);
+    const itemKeys = groups.map(({ key }) => key);
+    const keysOfEvents = allEvents.map(({ key }) => key);
+    // Of rows, events are read after the items, as in `readerOfItems`.
+    const known = new Map(
+      source
+        ? [...(await readAll(itemKeys)), ...(await readAll(keysOfEvents))]
+        : await readAll([...itemKeys, ...keysOfEvents]),
+    );
+    const eventKeys = keysOfEvents.map(records.keyOf);
     const applied = source && (await findApplied(source, known, eventKeys));
     guard?.();
     const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, onRefused, clock, known };

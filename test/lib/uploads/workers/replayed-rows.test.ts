@@ -152,7 +152,7 @@ describe("rows that cannot be applied", () => {
     let now = Date.now();
     const apply = createApplyRows(createApplyWorkItems({ ...runtime, clock: () => now }), () => now);
     const stop = injectFaults(runtime.dynamodb, (command) => {
-      if (command === "BatchGetItemCommand") now += 16_000;
+      if (command === "BatchGetItemCommand") now += 8000;
       return /BatchExecute|PutItem/.test(command) ? fault : "none";
     });
     const deadline = fault === "none" ? now + 15_000 : now + 20_000;
