@@ -1,103 +1,96 @@
+import { isDeepStrictEqual } from "node:util";
 import type { OpenApiDocument } from "./document.ts";
-import { createSchemaComparison, type Resolve } from "./schema-changes.ts";
-import { isObject, type Json } from "./schema-form.ts";
+import { isObject, type Json, referencedSchemas } from "./schema-form.ts";
 
-const objectAt = (value: unknown, key: string): Json => {
-  const inner = isObject(value) ? value[key] : undefined;
-  return isObject(inner) ? inner : {};
-};
+/** Keywords on which no program depends. */
+const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links"]);
+/** Keywords whose keys are names. */
+const NAMED = new Set(["properties", "responses", "content", "headers", "encoding"]);
+/** Keywords that say what a value may be. Bounds, patterns and the keywords after `const` restrict requests only. */
+const LIMIT =
+  /^(min|max|exclusiveM|required$|type$|enum$|const$|format$|pattern|propertyNames|not$|multipleOf|uniqueI|addi)/;
+const LIMIT_OF_RESPONSES = /^(required|type|enum|const|format)$/;
 
-/** Resolves references of a document, such as `#/components/schemas/WorkItem`. */
-const resolverOf = (document: OpenApiDocument): Resolve => {
-  const resolve: Resolve = (value) => {
-    if (!isObject(value)) return {};
-    const { $ref: reference, ...beside } = value;
-    if (typeof reference !== "string") return value;
-    const target = reference
-      .replace(/^#\//, "")
-      .split("/")
-      .reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), document);
-    return { ...resolve(target), ...beside };
-  };
-  return resolve;
-};
+/** The choices of a keyword. A number may be an integer, and the pattern `^(a|b)$` has the choices `a` and `b`. */
+function choicesOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value.flatMap(choicesOf);
+  return value === "number"
+    ? ["number", "integer"]
+    : (/^\^\((.*)\)\$$/.exec(String(value))?.[1]?.split("|") ?? [value]);
+}
 
-/** The parameters of an operation by place and name, such as `query limit`. */
-const parametersOf = (operation: Json, resolve: Resolve): Map<string, Json> => {
-  const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(resolve) : [];
-  return new Map(parameters.map((parameter) => [`${String(parameter["in"])} ${String(parameter["name"])}`, parameter]));
-};
+/** Whether the keyword with the value `narrow` refuses what it admits with the value `wide`. */
+function isNarrower(key: string, narrow: unknown, wide: unknown): boolean {
+  if (key === "additionalProperties") return narrow === false && wide !== false;
+  if (key === "required") return [narrow ?? []].flat().some((name) => name !== false && ![wide].flat().includes(name));
+  if (narrow === undefined || wide === undefined) return narrow !== undefined;
+  if (typeof narrow === "number") return /min/i.test(key) ? narrow > Number(wide) : narrow < Number(wide);
+  return choicesOf(wide).some((choice) => !choicesOf(narrow).some((other) => isDeepStrictEqual(choice, other)));
+}
 
-const missingFrom = (after: Json, before: Json): string[] =>
-  Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+/** Parameters as the properties of an object. */
+function parametersAsObject(parameters: unknown = []): Json {
+  const named = (parameters as Json[]).map(
+    (each) =>
+      [
+        Object.values({ $ref: each["$ref"], in: each["in"], name: each["name"] }).filter(Boolean).join(" "),
+        each,
+      ] as const,
+  );
+  const required = named.flatMap(([name, each]) => (each["required"] === true ? [name] : []));
+  return { properties: Object.fromEntries(named.map(([name, each]) => [name, each["schema"] ?? {}])), required };
+}
+
+/** Requests must be taken as before; responses must hold what they held, and no values that callers can't know. */
+function compare(old: Json, now: Json, place: string, isRequest: boolean, areNames = false): string[] {
+  return Object.keys({ ...old, ...now }).flatMap((key) => {
+    const at = `${place}.${key}`;
+    let [before, after] = [old[key], now[key]];
+    if (!areNames && PROSE.has(key)) return [];
+    if (!areNames && key === "requestBody") [before, after] = [before ?? {}, after ?? {}];
+    if (Array.isArray(before ?? after) && key === "parameters") {
+      [before, after] = [parametersAsObject(before), parametersAsObject(after)];
+    }
+    if (isObject(before) && isObject(after) && key !== "not") {
+      return compare(before, after, at, isRequest && key !== "responses", !areNames && NAMED.has(key));
+    }
+    const [narrow, wide] = isRequest ? [after, before] : [before, after];
+    const limit = isRequest ? LIMIT : LIMIT_OF_RESPONSES;
+    let isBroken = before !== undefined && !isDeepStrictEqual(before, after);
+    if (Array.isArray(narrow) && Array.isArray(wide) && key === "anyOf") {
+      // Each alternative of the wider schema must be covered by one of the narrower.
+      isBroken = !wide.every((one: Json) =>
+        narrow.some(
+          (other: Json) =>
+            compare(...(isRequest ? ([one, other] as const) : ([other, one] as const)), at, isRequest).length === 0,
+        ),
+      );
+    } else if (!areNames && LIMIT.test(key)) isBroken = limit.test(key) && isNarrower(key, narrow, wide);
+    return isBroken ? [`${at}: ${after === undefined ? "is removed" : `is now ${JSON.stringify(after)}`}`] : [];
+  });
+}
 
 /**
- * What a new document breaks for callers that follow the old one: operations, parameters, statuses, media types, headers
- * and fields that are gone, inputs that are required now or take less, and outputs that are wider.
- * @returns one line for each change; none if there are only additions
+ * What a new document breaks for callers that follow the old one. New operations, properties and optional parameters
+ * break nothing.
+ * @returns a line for each place in the document that breaks something
  */
-export const breakingChanges = (before: OpenApiDocument, after: OpenApiDocument): string[] => {
-  const [resolveOld, resolveNew] = [resolverOf(before), resolverOf(after)];
-  const requests = createSchemaComparison("request", resolveOld, resolveNew);
-  const responses = createSchemaComparison("response", resolveOld, resolveNew);
-
-  const compareContents = (old: Json, now: Json, place: string, compare: typeof requests): string[] =>
-    Object.entries(old).flatMap(([type, content]) =>
-      Object.hasOwn(now, type)
-        ? compare(objectAt(content, "schema"), objectAt(now[type], "schema"), `${place} ${type}`)
-        : [`${place} ${type}: is removed`],
-    );
-
-  const compareParameters = (old: Json, now: Json, place: string): string[] => {
-    const [oldOnes, newOnes] = [parametersOf(old, resolveOld), parametersOf(now, resolveNew)];
-    return [
-      ...[...oldOnes].flatMap(([name, parameter]) => {
-        const same = newOnes.get(name);
-        if (same === undefined) return [`${place} ${name}: is removed`];
-        const isRequired = same["required"] === true && parameter["required"] !== true;
-        return [
-          ...(isRequired ? [`${place} ${name}: is required now`] : []),
-          ...requests(parameter["schema"], same["schema"], `${place} ${name}`),
-        ];
-      }),
-      ...[...newOnes].flatMap(([name, { required }]) =>
-        required === true && !oldOnes.has(name) ? [`${place} ${name}: is required now`] : [],
-      ),
-    ];
+export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
+  const operations = Object.values(before.paths).flatMap((methods) => Object.values(methods));
+  const { schemas, responses } = before.components;
+  const requests = operations.map(({ parameters, requestBody }) => [parameters, requestBody]);
+  const compareSchemas = (users: unknown, isRequest: boolean): string[] => {
+    const used = referencedSchemas(users, schemas);
+    const old = Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
+    return compare(old, after.components.schemas, "schemas", isRequest, true);
   };
-
-  const compareBodies = (old: Json, now: Json, place: string): string[] => {
-    const [oldBody, newBody] = [objectAt(old, "requestBody"), objectAt(now, "requestBody")];
-    return [
-      ...(newBody["required"] === true && oldBody["required"] !== true ? [`${place} body: is required now`] : []),
-      ...compareContents(objectAt(oldBody, "content"), objectAt(newBody, "content"), `${place} body`, requests),
-    ];
-  };
-
-  const compareResponses = (old: Json, now: Json, place: string): string[] =>
-    Object.entries(objectAt(old, "responses")).flatMap(([status, response]) => {
-      const same = objectAt(now, "responses")[status];
-      if (same === undefined) return [`${place} ${status}: is removed`];
-      const [oldOne, newOne] = [resolveOld(response), resolveNew(same)];
-      return [
-        ...missingFrom(objectAt(newOne, "headers"), objectAt(oldOne, "headers")).map(
-          (header) => `${place} ${status} header ${header}: is removed`,
-        ),
-        ...compareContents(objectAt(oldOne, "content"), objectAt(newOne, "content"), `${place} ${status}`, responses),
-      ];
-    });
-
-  return Object.entries(before.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, old]) => {
-      const place = `${method.toUpperCase()} ${path}`;
-      const now = after.paths[path]?.[method];
-      if (now === undefined) return [`${place}: is removed`];
-      return [
-        ...(old["operationId"] === now["operationId"] ? [] : [`${place}: its operationId changed`]),
-        ...compareParameters(old, now, place),
-        ...compareBodies(old, now, place),
-        ...compareResponses(old, now, place),
-      ];
-    }),
-  );
-};
+  const changes = [
+    ...compare(before.paths, after.paths, "paths", true, true),
+    ...compare(responses, after.components.responses, "responses", false, true),
+    ...compare(before.components.headers, after.components.headers, "headers", false, true),
+    ...compare(before.components.parameters, after.components.parameters, "parameters", true, true),
+    ...compareSchemas(requests, true),
+    ...compareSchemas([operations.map((operation) => operation["responses"]), responses], false),
+  ];
+  return [...new Set(changes)];
+}
