@@ -9,6 +9,7 @@ import type { Route } from "../../lib/http/route.ts";
 import { createKey, revokeKey } from "../../lib/operator/administration.ts";
 import { generateApiKey } from "../../lib/organizations/api-key.ts";
 import { createTestClock } from "../support/clock.ts";
+import { exampleBodyOf } from "../support/openapi/example-body.ts";
 import {
   administrationOf,
   type ApiResponse,
@@ -49,13 +50,13 @@ const makeResource: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-/** A valid body for each route that takes one. */
-const bodies: Readonly<Record<string, unknown>> = {
-  "apply-work-item-batch": { work_items: [{ external_id: "a" }], dry_run: true },
-  "create-work-item": { work_item: { external_id: "b" } },
-  "update-work-item": { work_item: { type: "c" } },
-  "upsert-work-item-event": { event: { external_id: "d" } },
-  "upload-work-items": { upload: { filename: "file.csv", size: 1 } },
+/** Makes what a route's `{id}` names. @returns its id; an empty one if the path has none */
+const makeResourceOf = ({ path }: Route): Promise<string> | string => {
+  const [list = "", rest] = path.split("/{id}");
+  if (rest === undefined) return "";
+  const make = makeResource[list];
+  if (make === undefined) throw new Error(`makeResource must say how something in ${list} is made, for ${path}`);
+  return make();
 };
 
 const functionOf = async (route: Route): Promise<(from: TestRuntime) => ApiHandler> =>
@@ -65,7 +66,7 @@ const requestTo = (route: Route, changes: ApiRequest = {}): ApiRequest => ({
   method: route.method,
   resource: route.path,
   params: route.path.includes("{id}") ? { id: randomUUID() } : {},
-  ...(route.bodyKind !== "none" && { body: bodies[route.name] }),
+  ...(route.bodyKind !== "none" && { body: exampleBodyOf(route) }),
   ...changes,
 });
 
@@ -87,7 +88,8 @@ describe.each(routesWithKey)("$method $path", (route) => {
   });
 
   it("responds to an owner with JSON and the request's id", async () => {
-    const response = await call(handler, requestTo(route, { key: owner.key }));
+    const { key } = await createTestOrganization(runtime);
+    const response = await call(handler, requestTo(route, { key }));
     expect(response.status).toBe(route.path.includes("{id}") ? 404 : route.status);
     expect(response.headers).toMatchObject({ "content-type": "application/json" });
     expect(response.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
@@ -191,7 +193,7 @@ describe.each(allRoutes().filter(({ bodyKind }) => bodyKind !== "none"))("$metho
     ["a body without a type", "{}", { "content-type": "" }, 415, /^Content-Type must be/],
     ["a body of 5 MiB", "x".repeat(5 * 1024 * 1024), {}, 413, /at most 4194304 bytes/],
     ["an array", [], {}, 422, /^body: /],
-    ["an unknown key", { ...(bodies[route.name] as object), colour: "red" }, {}, 422, /^colour: is not known$/],
+    ["an unknown key", { ...exampleBodyOf(route), colour: "red" }, {}, 422, /^colour: is not known$/],
   ] as const)("refuses %s", async (_, body, headers, status, error) => {
     const handler = (await functionOf(route))(runtime);
     const response = await call(handler, requestTo(route, { key: owner.key, body, headers }));
@@ -215,7 +217,7 @@ describe.each(routesWithKey.filter(({ bodyKind }) => bodyKind === "none"))("$met
 describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method $path", (route) => {
   it("responds to other organizations' ids byte for byte as to unknown ids", async () => {
     const handler = (await functionOf(route))(runtime);
-    const id = (await makeResource[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    const id = await makeResourceOf(route);
     const mine = await call(handler, requestTo(route, { key: owner.key, params: { id } }));
     expect([route.status, 409]).toContain(mine.status);
 
@@ -244,7 +246,7 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
 describe.each(allRoutes().filter(({ method }) => method === "GET"))("$method $path", (route) => {
   it("responds to HEAD as to GET, without a body", async () => {
     const handler = (await functionOf(route))(runtime);
-    const id = (await makeResource[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    const id = await makeResourceOf(route);
     for (const changes of [{ params: { id } }, { params: { id: "none" } }, { query: { what: "ever" } }, { key: "" }]) {
       const request = requestTo(route, { key: owner.key, ...changes });
       const { headers: got, ...get } = await call(handler, request);
@@ -256,7 +258,7 @@ describe.each(allRoutes().filter(({ method }) => method === "GET"))("$method $pa
 
   it("responds with 304 to a caller that has the representation, and with all of it to others", async () => {
     const handler = (await functionOf(route))(runtime);
-    const id = (await makeResource[route.path.slice(0, route.path.indexOf("/{id}"))]?.()) ?? "";
+    const id = await makeResourceOf(route);
     const request = (etag?: string) =>
       requestTo(route, { key: owner.key, params: { id }, headers: { ...(etag && { "If-None-Match": etag }) } });
     const first = await call(handler, request());

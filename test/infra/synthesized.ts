@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
+import { regionCodes } from "../../lib/regions.ts";
 import type { StageSettings } from "../../infra/settings/stage-settings.ts";
 
 /** A resource of a template. */
@@ -31,7 +32,7 @@ for (const name of functionNames) {
   writeFileSync(join(bundles, name, "index.js"), "exports.handler = async () => {};");
 }
 
-/** Settings of a stage; without `regions`, of both. */
+/** Settings of a stage; without `regions`, of all. */
 type TestSettings = Partial<StageSettings>;
 
 /** What `-c name=value` sets. */
@@ -41,7 +42,9 @@ type TestContext = Context & { readonly stage?: string };
 export const makeApp = (settings: TestSettings = {}, context: TestContext = {}) =>
   createServiceApp({
     context,
-    stages: { [context.stage ?? "dev"]: { regions: { us: {}, eu: {} }, ...settings } },
+    stages: {
+      [context.stage ?? "dev"]: { regions: Object.fromEntries(regionCodes.map((code) => [code, {}])), ...settings },
+    },
     outdir: mkdtempSync(join(directory, "app-")),
     bundles,
   });
