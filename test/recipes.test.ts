@@ -1,0 +1,28 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { applyRecipes, copyCheckout } from "./support/recipes.ts";
+
+const copy = copyCheckout();
+afterAll(() => rmSync(copy, { recursive: true }));
+
+const run = (...args: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: "utf8" });
+  return { status, printed: stdout + stderr };
+};
+
+it("finds a place for every code block of CONTRIBUTING.md's recipes", () => {
+  applyRecipes(copy);
+  expect(readFileSync(join(copy, "functions/routes.ts"), "utf8")).toContain('name: "get-organization"');
+});
+
+// Compiling takes too much CPU for each run of the suite: npm run test:recipes.
+it.runIf(process.env["RECIPES"] === "all")(
+  "documents and compiles what the recipes add, none of which is a breaking change",
+  () => {
+    expect(run("infra/openapi/write-document.ts")).toMatchObject({ status: 0 });
+    expect(readFileSync(join(copy, "docs/openapi.json"), "utf8")).toMatch(/"\/v1\/organization"[^]*"priority"/);
+    expect(run("node_modules/typescript/bin/tsc", "-p", ".")).toEqual({ status: 0, printed: "" });
+  },
+);
