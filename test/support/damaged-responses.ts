@@ -10,7 +10,8 @@ const SENT = ["before", "after"] as const;
 /**
  * A response that is not what the service's protocol says, in place of carrying the request out (`before`) or of its
  * response (`after`): a foreign body with any status, a body that ends too early, or a connection that breaks inside the
- * body. `wrong checksum` changes a byte of a whole object that is read, and the checksum in the response to a write.
+ * body. `wrong checksum` changes a byte of a whole object that is read, and the checksum in the response to a write. Where
+ * there is no body to damage, the connection breaks before the headers.
  */
 export type DamagedResponse =
   | `${(typeof FOREIGN_BODIES)[number]} ${(typeof STATUSES)[number]} ${(typeof SENT)[number]}`
@@ -42,12 +43,13 @@ const SERVER_FAULT = {
 };
 
 const halfOf = (body: Buffer): Buffer => body.subarray(0, Math.floor(body.length / 2));
-/** A body whose connection breaks, as `node:http` reports it. */
+/** The error of a connection that breaks, as `node:http` reports it. */
+const broken = (): Error => Object.assign(new Error("aborted"), { code: "ECONNRESET" });
 const brokenAfter = (body: Buffer): Readable =>
   Readable.from(
     (function* () {
       yield body;
-      throw Object.assign(new Error("aborted"), { code: "ECONNRESET" });
+      throw broken();
     })(),
   );
 const whole = (statusCode: number, headers: WireResponse["headers"], body: Buffer | string): WireResponse => ({
@@ -87,7 +89,10 @@ export const damage = async (
   const { statusCode, headers } = response;
   // The connection stays open for other requests only if the body was read.
   const body = await buffer(response.body);
-  if (kind === "wrong checksum") return withWrongChecksum(method, response, body);
+  const isForeign = name === "html" || name === "empty";
+  const hasChecksum = kind === "wrong checksum" && method !== "HEAD";
+  if (body.length === 0 && !isForeign && !hasChecksum) throw broken();
+  if (hasChecksum) return withWrongChecksum(method, response, body);
   if (name === "truncated") return whole(statusCode, headers, halfOf(body));
   if (name === "cut") return { statusCode, headers, body: brokenAfter(halfOf(body)) };
   const status = Number(rest[0]);

@@ -6,7 +6,10 @@ export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
-  /** Whether the connection breaks at the body's end, before the length that the headers announce. */
+  /**
+   * Whether the connection breaks at the body's end, before the length that the headers announce; or before the headers,
+   * if there is no body.
+   */
   readonly isCut?: boolean;
 }
 
@@ -34,11 +37,17 @@ export const damageOf = (faults: Faults): ((response: WireResponse) => WireRespo
   const foreign = frontEndResponse(faults, "after");
   if (foreign !== undefined) return () => foreign;
   const half = (body: Buffer): Buffer => body.subarray(0, Math.floor(body.length / 2));
-  if (faults.occurs("truncated")) return ({ status, headers, body }) => whole(status, headers, half(body));
-  if (faults.occurs("cut")) {
-    return ({ status, headers, body }) => ({ ...whole(status, headers, body), body: half(body), isCut: true });
+  const cut = ({ status, headers, body }: WireResponse): WireResponse => ({
+    ...whole(status, headers, body),
+    body: half(body),
+    isCut: true,
+  });
+  // The headers to HEAD stay as they are: a length of 0 would say that the object is empty.
+  if (faults.occurs("truncated")) {
+    return (response) =>
+      response.body.length === 0 ? cut(response) : whole(response.status, response.headers, half(response.body));
   }
-  return undefined;
+  return faults.occurs("cut") ? cut : undefined;
 };
 
 /** Sends a response. @param isHead whether it has no body */
@@ -47,6 +56,10 @@ export const sendWire = (
   { status, headers, body, isCut = false }: WireResponse,
   isHead = false,
 ): void => {
+  if (isCut && body.length === 0) {
+    to.destroy();
+    return;
+  }
   to.writeHead(status, headers as Record<string, string>);
   if (isHead) to.end();
   else if (isCut) to.write(body, () => to.destroy());

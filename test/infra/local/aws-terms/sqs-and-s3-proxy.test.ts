@@ -149,8 +149,8 @@ describe("S3 on AWS's terms", () => {
     for (const fault of ["truncated", "cut", "wrong checksum"]) {
       rates[fault] = 1;
       const received = await read("calm").catch((error: Error) => error);
-      expect(received, fault).not.toBe("calm");
-      expect(received instanceof Error, fault).toBe(fault !== "truncated");
+      // The SDK compares the length and the checksum of a whole object.
+      expect(received, fault).toBeInstanceOf(Error);
       rates[fault] = 0;
     }
     for (const [fault, isStored] of [
