@@ -56,11 +56,11 @@ const addItems = (results: readonly BatchResult[], applied: readonly (ApplyResul
 /** `POST /v1/work_items/batch` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const applyWorkItems = createApplyWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, scopes, body }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, scopes, body, deadline: end }) => {
     const { items, dry_run: dryRun } = body;
     assertScope(scopes, dryRun ? route.dryRunScope : scopeOf(route));
     const valid = items.filter((item) => "input" in item);
-    const deadline = runtime.clock() + APPLY_WITHIN_MS;
+    const deadline = Math.min(end, runtime.clock() + APPLY_WITHIN_MS);
     const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
     // Nothing was applied and the items aren't the cause: a 503 tells clients that a retry can succeed.
     if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {

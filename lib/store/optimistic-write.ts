@@ -149,10 +149,11 @@ export const optimisticWrite = async <R>(
 
   for (let round = 0; pending.length > 0; round++) {
     if (round > 0) await backOff(round, waitCap);
-    const isLate = clock() > until;
     const keys = pending.map(({ target }) => target.key);
     // From the second round on, some records are written: their results must be returned even if a read fails.
     const records = round === 0 ? (known ?? (await read(keys))) : await read(keys).catch(() => undefined);
+    // After the read: a call that was frozen in it must not write on what others have written since.
+    const isLate = clock() > until;
     if (records === undefined) {
       onRefused?.();
       if (!isLate) continue;
