@@ -71,7 +71,7 @@ export const createProofService = async () => {
     call: async (name: RouteName, { key }: Caller, request: ApiRequest = {}): Promise<ProofResponse> => {
       const route: Route = routes[name];
       const event = apiEvent({ method: route.method, resource: route.path, key, ...request });
-      const result = asDocumented(event, await functions.handlers[name](event, lambdaContext()));
+      const result = asDocumented(event, await functions.handlers[name](event, lambdaContext(29_000, clock)));
       const { statusCode, headers = {}, body } = result;
       return {
         status: statusCode,
@@ -96,7 +96,7 @@ export const createProofService = async () => {
     deliver: async (body: string, to: "workers" | "dead letters", sizes?: WindowSizes): Promise<boolean> => {
       const { handle } = sizes ? createWorkers(runtime, sizes) : functions.workers;
       const worker = to === "workers" ? queueWorker(runtime, handle, sendAgain) : functions.failDead;
-      const { batchItemFailures } = await worker(sqsEvent(body), lambdaContext(WORKER_MS));
+      const { batchItemFailures } = await worker(sqsEvent(body), lambdaContext(WORKER_MS, clock));
       return batchItemFailures.length === 0;
     },
     /** Writes the file of a job to the bucket, as S3 does with a posted form. */

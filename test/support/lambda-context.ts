@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 
-/** The context of an invocation. @param milliseconds remaining time when the function starts */
-export const lambdaContext = (milliseconds = 29_000): Context => {
-  const end = Date.now() + milliseconds;
+/** The context of an invocation. @param milliseconds remaining time when the function starts, by the clock */
+export const lambdaContext = (milliseconds = 29_000, clock: () => number = Date.now): Context => {
+  const end = clock() + milliseconds;
   return {
     callbackWaitsForEmptyEventLoop: false,
     functionName: "test",
@@ -13,7 +13,7 @@ export const lambdaContext = (milliseconds = 29_000): Context => {
     awsRequestId: randomUUID(),
     logGroupName: "test",
     logStreamName: "test",
-    getRemainingTimeInMillis: () => end - Date.now(),
+    getRemainingTimeInMillis: () => end - clock(),
     done: () => undefined,
     fail: () => undefined,
     succeed: () => undefined,

@@ -25,6 +25,15 @@ const SLOW_MS = { least: 2000, most: 15_000 } as const;
 /** Longer than any deadline of a function: a call that goes on after it must not write any more. */
 const FROZEN_MS = 60_000;
 
+/** Requests for items, and not for jobs, messages or objects. */
+const ITEM_COMMANDS = new Set([
+  "BatchExecuteStatementCommand",
+  "BatchGetCommand",
+  "BatchGetItemCommand",
+  "PutCommand",
+  "UpdateCommand",
+]);
+
 const isPossible = (fault: RequestFault, command: string): boolean => {
   if (fault === "leave unprocessed") return command === "BatchGetItemCommand";
   return fault !== "conflict" || (isWrite(command) && !/Object|Message/.test(command));
@@ -90,7 +99,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
       const chooseAttemptFault = createAttemptFaults(random, ATTEMPT_RATES);
       const run: FaultyRun = {
         clock,
-        pass: () => clock.advance(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least)),
+        pass: () => clock.advance(Math.floor(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least))),
         attemptFault: (command, input) => {
           const fault = isOver || isSlow || input["TableName"] === LIMITS_TABLE ? "none" : chooseAttemptFault(command);
           if (fault !== "none") faults += 1;
@@ -99,7 +108,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
         },
         faultOf: (command, input) => {
           if (command === "HeadObjectCommand") heads += 1;
-          if (isSlow && (isWrite(command) || command === "BatchGetCommand" || command === "BatchGetItemCommand")) {
+          if (isSlow && ITEM_COMMANDS.has(command)) {
             faults += 1;
             return "slow";
           }

@@ -53,7 +53,7 @@ export const runUploadCalls = async (
   const isForm = seed % 5 < 2;
   const isSlow = seed % 7 === 2;
   const end = isDryRun || isSlow || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
-  const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete", isSlow);
+  const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete" && !isSlow, isSlow);
   const interruptedAt = Math.floor(random() * INTERRUPTED_BEFORE_STEP);
   const queue: string[] = [];
   /** Messages that come later, and when. */
@@ -129,7 +129,7 @@ export const runUploadCalls = async (
     // A sweep that fails is followed by the next one.
     const mayFail = !isCalm && !isSlow && step % 4 !== 0;
     await faulty.call(() => service.sweep(), { mayFail, onMessages }).catch(() => undefined);
-    if (mayFail) watch.onFaultySweep();
+    if (mayFail) watch.onChange();
   };
   const minutes = createMinutes(clock, sweep);
   const watch = createWatch({ clock, faulty, isForm, stallsOf: () => service.stallsOf(job), report });
@@ -161,6 +161,7 @@ export const runUploadCalls = async (
         onMessages(bodies);
       },
     });
+    watch.onChange();
     // A message that waits for the store is sent again as it was.
     if (isHandled === true && !sent.includes(body)) failures.delete(name);
     else failures.set(name, { failed: failed + 1, stopped: stopped + (isHandled === NO_RESPONSE ? 1 : 0) });

@@ -53,8 +53,8 @@ export const createWatch = ({ clock, faulty, isForm, stallsOf, report }: Watched
       hasReported = true;
       report("lost", { "not resumed for": clock() - idleSince, isForm, job });
     },
-    /** Called when a sweep may have failed: it may have lost a message, and the time is counted from here. */
-    onFaultySweep: (): void => {
+    /** Called when a message is delivered, or a sweep may have lost one: each failure has its own time. */
+    onChange: (): void => {
       idleSince = undefined;
     },
     /** Whether a slow job has saved nothing for so long that it should have ended. */
