@@ -1,7 +1,7 @@
 import { isoTime } from "../clock.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { type Administration, changeOrganization, getOrganization, listKeys, revokeKey } from "./administration.ts";
+import { type Administration, getOrganization, listKeys, revokeKey } from "./administration.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
 import { resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -9,7 +9,7 @@ import { fileDue } from "../uploads/files/upload-form.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
 import { deleteObjects, objectsOf } from "./customer-objects.ts";
 import { type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
-import { createErasureWrites, transactionsOf } from "./erasure-writes.ts";
+import { createErasureWrites, markErasing, transactionsOf } from "./erasure-writes.ts";
 import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs, lastRecords } from "./kinds-of-data.ts";
 
@@ -88,14 +88,14 @@ export const eraseOrganization = async (
   { onProgress, onWait, sleep }: ErasureOptions,
 ) => {
   const { clock, environment } = runtime;
-  const before = await getOrganization(runtime, organization);
-  const { erasing_since: since = isoTime(clock()), files_until: mayCome = isoTime(0) } = before;
-  await changeOrganization(runtime, organization, { erasing_since: since });
-  // From the mark on no key is made any more.
+  const before = await markErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
+  const { erasing_since: since, files_until: mayCome = isoTime(0) } = before;
+  const writes = createErasureWrites(runtime, organization, since);
+  // From the mark on no key is made any more. If the erasure is not over now, those that were listed are its own.
   const keys = await listKeys(runtime, organization);
+  await writes.assertOwn();
   for (const key of keys) await revokeKey(runtime, organization, key.key_id);
 
-  const writes = createErasureWrites(runtime, organization, since);
   let erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
   let readUnits = 0;
   let filesUntil = Date.parse(mayCome);

@@ -1,9 +1,9 @@
-import { DeleteCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { backOff } from "../retry.ts";
 import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { NotFoundError, StateConflictError, StoreBusyError } from "../errors.ts";
-import { organizationRecordKey } from "../organizations/access-store.ts";
+import { decodeOrganization, organizationRecordKey } from "../organizations/access-store.ts";
 import { type Administration, getOrganization } from "./administration.ts";
 import type { OrganizationRecord } from "../organizations/organization.ts";
 import { isThrottled } from "../aws/error-codes.ts";
@@ -16,6 +16,32 @@ const ATTEMPTS_MAX = 10;
 
 /** What an erasure keeps in the organization's record, for the command that repeats it. */
 export type ErasureProgress = Required<Pick<OrganizationRecord, "erased" | "files_until">>;
+
+/**
+ * Marks an organization as being erased. One that is marked keeps its mark: commands that run beside each other work on
+ * the same erasure.
+ * @param before as the command has read it: an organization that was made again since then is not marked
+ * @returns its record, which is marked
+ * @throws StateConflictError if it was erased since then
+ */
+export async function markErasing(runtime: Administration, before: OrganizationRecord, now: string) {
+  const { dynamodb, environment } = runtime;
+  const mark = new UpdateCommand({
+    TableName: environment.ACCESS_TABLE,
+    Key: organizationRecordKey(before.organization),
+    UpdateExpression: "SET erasing_since = if_not_exists(erasing_since, :now)",
+    ConditionExpression: "cursor_secret = :secret",
+    ExpressionAttributeValues: { ":now": now, ":secret": before.cursor_secret },
+    ReturnValues: "ALL_NEW",
+  });
+  try {
+    const { Attributes: marked = {} } = await dynamodb.send(mark);
+    return { ...decodeOrganization(marked), erasing_since: String(marked["erasing_since"]) };
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    throw new StateConflictError(`another command has erased ${before.organization} meanwhile`);
+  }
+}
 
 /** Cuts records into lists that one transaction can delete. */
 export function transactionsOf<T extends RecordKey>(records: readonly T[]): T[][] {

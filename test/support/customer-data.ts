@@ -51,7 +51,7 @@ export const fill = async (runtime: TestRuntime, { organization, send, apply }: 
 };
 
 /** All records of all tables, so that one added later is not forgotten. */
-const allRecords = async ({ dynamodb, environment }: TestRuntime): Promise<Record<string, unknown>[]> => {
+export const allRecords = async ({ dynamodb, environment }: TestRuntime): Promise<Record<string, unknown>[]> => {
   const tables = resourcesOfKind("table").map(async ([name]) =>
     allItems(
       paginateScan(
@@ -70,6 +70,16 @@ const allObjects = async ({ s3, environment }: TestRuntime): Promise<string[]> =
   }
   return keys;
 };
+
+/** All records and the keys of all objects, in an order that two calls have in common. */
+export async function everythingIn(runtime: TestRuntime) {
+  const nameOf = ({ pk, sk }: Record<string, unknown>): string => `${String(pk)} ${String(sk)}`;
+  const records = await allRecords(runtime);
+  return {
+    records: records.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
+    objects: (await allObjects(runtime)).toSorted(),
+  };
+}
 
 /** Whatever the tables hold that names an organization anywhere, and the keys of its objects. @param ids of its API keys */
 export const tracesOf = async (runtime: TestRuntime, organization: string, ...ids: readonly string[]) => {
