@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { erasePerson } from "../../../lib/operator/erase-person.ts";
+import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { createCustomer, type Customer, fill } from "../../support/customer-data.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { allRecords, createCustomer, type Customer, fill } from "../../support/customer-data.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { createUploadHarness, splitMessage } from "../../support/uploads/upload-harness.ts";
+import { createWorkers } from "../../support/uploads/upload-workers.ts";
 
 let runtime: TestRuntime;
 let acme: Customer;
@@ -117,5 +121,57 @@ describe("erasing a person", () => {
     remove();
     await erasePerson(runtime, acme.organization.id, "ann@example.com");
     expect(await get("kept")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("waits for uploads whose files came before it and for their workers, and deletes plans of dry runs", async () => {
+    const clock = createTestClock();
+    runtime = await createTestRuntime({ clock });
+    acme = await createCustomer(runtime);
+    const { organization } = acme;
+    const workers = createWorkers(runtime);
+    const upload = (dryRun: boolean) => {
+      const text = `external_id,agent_email\n${dryRun ? "tried" : "from a file"},ann@example.com\n`;
+      return workers.upload(organization, { text, dryRun });
+    };
+    const plannedFor = async (): Promise<string[]> =>
+      (await allRecords(runtime)).flatMap(({ pk }) => {
+        const [kind, , job] = String(pk).split("#");
+        return kind === "DRY_RUN" && job !== undefined ? [job] : [];
+      });
+    const { take } = createUploadHarness(runtime);
+    const applyAll = async (jobs: readonly JobKey[]): Promise<void> => {
+      for (const job of jobs) await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
+      for (let parts = await take("parts"); parts.length > 0; parts = await take("parts")) {
+        for (const part of parts) await workers.handle(JSON.stringify(part), clock() + 60_000);
+      }
+    };
+    const before = [await upload(false), await upload(true)];
+    clock.advance(1000);
+    const began = clock();
+    const later: JobKey[] = [];
+    let planned: readonly string[] = [];
+    const waits: (readonly string[])[] = [];
+    const erased = await erasePerson(runtime, organization.id, "ann@example.com", {
+      onWait: (jobs) => waits.push(jobs),
+      sleep: async (milliseconds) => {
+        clock.advance(milliseconds);
+        if (waits.length === 1) later.push(await upload(true));
+        if (waits.length !== 2) return;
+        await applyAll([...before, ...later]);
+        planned = await plannedFor();
+      },
+    });
+    const ids = before.map(({ id }) => id).toSorted();
+    expect(waits.map((jobs) => jobs.toSorted())).toEqual([ids, ids, []]);
+    expect(erased.work_items).toBe(1);
+    expect(await get("from a file")).toMatchObject({ agent: NOBODY });
+    // Lambda ends a worker of such a job 120 s after its last change at the latest.
+    const ended = await Promise.all(before.map((job) => workers.store.readJob(job)));
+    expect(ended.map((job) => job?.status)).toEqual(["completed", "completed"]);
+    expect(clock()).toBe(Math.max(...ended.map((job) => Date.parse(job!.updated_at))) + 120_000);
+    expect(clock()).toBeGreaterThan(began + 120_000);
+
+    expect(planned.toSorted()).toEqual([before[1]!.id, later[0]!.id].toSorted());
+    expect(await plannedFor()).toEqual([later[0]!.id]);
   });
 });

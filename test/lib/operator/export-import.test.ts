@@ -134,6 +134,61 @@ describe("an export", () => {
     }
   });
 
+  it("beside writers has each item once, as it was before or after a change, and none is missing", async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `steady ${index}`);
+    const apply = (type: string, ids: readonly string[]) =>
+      acme.apply(...ids.map((external_id) => ({ external_id, type, events: [{ external_id: "e", content: type }] })));
+    await apply("v0", names);
+    let round = 0;
+    const lines: string[] = [];
+    await exportOrganization(runtime, "acme", async (chunk) => {
+      lines.push(...chunk.split("\n").filter((line) => line !== ""));
+      // Between two pages items are changed, deleted, restored and created.
+      round += 1;
+      await apply(`v${round}`, names);
+      await apply(`v${round}`, [`created ${round}`]);
+      const id = workItemId("acme", names[round % names.length]!);
+      await acme.send("deleteWorkItem", { params: { id } });
+    });
+    expect(round).toBeGreaterThan(8);
+    const parsed = lines.map((line) => JSON.parse(line) as Readonly<Record<string, Readonly<Record<string, unknown>>>>);
+    const of = (kind: string) => parsed.map((line) => line[kind]).filter((found) => found !== undefined);
+    const items = of("work_item");
+    const events = of("event");
+    const steady = items.filter(({ external_id: id }) => names.includes(String(id)));
+    expect(steady.map(({ external_id: id }) => String(id)).toSorted()).toEqual(names.toSorted());
+    const ofSteady = events.filter(({ work_item_external_id: id }) => names.includes(String(id)));
+    expect(ofSteady.map(({ work_item_external_id: id }) => String(id)).toSorted()).toEqual(names.toSorted());
+    const versions = Array.from({ length: round + 1 }, (_, index) => `v${index}`);
+    for (const { type } of steady) expect(versions).toContain(type);
+    for (const { content } of ofSteady) expect(versions).toContain(content);
+    expect(parsed.at(-1)).toEqual({
+      end: { work_items: items.length, events: events.length, conversation_uploads: 1 },
+    });
+  });
+
+  it("that is interrupted after any chunk is not taken for complete", async () => {
+    await createCustomer(runtime, "copy");
+    const interrupted = new Error("interrupted");
+    let chunks = Infinity;
+    for (let last = 1; last < chunks; last++) {
+      let text = "";
+      let written = 0;
+      const exporting = exportOrganization(runtime, "acme", async (lines) => {
+        if (written++ === last) throw interrupted;
+        text += lines;
+      });
+      const result = await exporting.catch((error: unknown) => error);
+      if (result !== interrupted) {
+        chunks = last;
+        break;
+      }
+      await expect(imported(runtime, "copy", text.trimEnd().split("\n"))).rejects.toThrow("the export is cut off");
+    }
+    // The first line, eight parts of the table, and the last line.
+    expect(chunks).toBe(10);
+  });
+
   it("is not imported any further once the organization is being erased", async () => {
     const lines = await exported(runtime, "acme");
     await createCustomer(runtime, "copy");
