@@ -104,7 +104,10 @@ const eraseAll = async (runtime: OperatorRuntime, organization: string, options:
   const erasing = scanBar("erasing");
   const receipt = await eraseOrganization(runtime, organization, {
     onProgress: erasing.update,
-    onWait: (until, reason) => console.error(`waiting until ${isoTime(until)}, when ${reason}`),
+    onWait: (until, reason) =>
+      console.error(
+        `waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`,
+      ),
     sleep,
   }).finally(erasing.stop);
   const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
