@@ -92,19 +92,30 @@ type Filtered<F extends Fields> = {
   [N in keyof F]: [NonNullable<F[N]["filter"]>] extends [never] ? never : N;
 }[keyof F];
 
-/** Names of the fields that the list can be filtered by. */
-export const filterNames = <F extends Fields>(fields: F) =>
-  Object.keys(fields).filter((name) => fields[name]?.filter !== undefined) as Filtered<F>[];
+/** A filter of a list: a query parameter, and the records that match its value. */
+export interface Filter<T, Q extends z.ZodType> {
+  /** Makes the schema of the parameter. */
+  readonly parameter: () => Q;
+  // A method, so that filters with values of several types fit into one table.
+  matches(stored: T, value: z.output<Q>): boolean;
+  /** Whether it compares without case. @default false */
+  readonly ignoresCase?: boolean | undefined;
+}
 
-/** Shape of the schema for the list's query parameters that filter by a field. */
-export const filterShape = <F extends Fields>(fields: F) =>
+/** The filters that compare a field with a value, by the field's name. */
+export const fieldFilters = <F extends Fields>(fields: F) =>
   Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter().optional()]] : [])),
-  ) as { readonly [N in Filtered<F>]: z.ZodOptional<ReturnType<NonNullable<F[N]["filter"]>>> };
-
-/** Names of the fields whose filters compare without case. */
-export const caselessFilters = (fields: Fields): string[] =>
-  Object.keys(fields).filter((name) => fields[name]?.filterIgnoresCase === true);
+    Object.entries(fields).flatMap(([name, { filter, filterIgnoresCase: ignoresCase }]) => {
+      if (filter === undefined) return [];
+      const compared = (value: unknown) => (ignoresCase && typeof value === "string" ? value.toLowerCase() : value);
+      const row: Filter<Readonly<Record<string, unknown>>, z.ZodType> = {
+        parameter: filter,
+        matches: (stored, value) => compared(stored[name]) === value,
+        ignoresCase,
+      };
+      return [[name, row]];
+    }),
+  ) as { readonly [N in Filtered<F>]: Filter<StoredFields<F>, ReturnType<NonNullable<F[N]["filter"]>>> };
 
 /** Fields of a new record for which the caller gives no values. */
 export const initialFields = <F extends Fields>(fields: F) =>

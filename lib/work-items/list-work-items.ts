@@ -6,25 +6,18 @@ import { agentSource, idAt, listingSource } from "../store/lists/partition.ts";
 import { walkListing } from "../store/lists/walk.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
+import type { NoneBesides } from "../http/page.ts";
 import { countFitting } from "../http/response-size.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { storedWorkItemSchema, type WorkItem, type WorkItemResponse } from "./work-item.ts";
-import { equalityFilterNames, ignoresCase, type WorkItemFilters } from "./work-item-filters.ts";
+import { ignoresCase, matchesFilters, type WorkItemFilters } from "./work-item-filters.ts";
 import { itemIdOf, itemKey, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
 
-const fits = (item: WorkItem, filters: WorkItemFilters, name: (typeof equalityFilterNames)[number]): boolean => {
-  const stored = ignoresCase(name) ? item[name]?.toLowerCase() : item[name];
-  return filters[name] === undefined || stored === filters[name];
-};
-
 /** Whether the current item belongs in the list; the index may be out of date. */
-const matches = (item: WorkItem, filters: WorkItemFilters): boolean =>
-  item.deleted_at === null &&
-  equalityFilterNames.every((name) => fits(item, filters, name)) &&
-  (filters.completed_from === undefined || (item.completed_at ?? "") >= filters.completed_from) &&
-  (filters.completed_to === undefined || (item.completed_at !== null && item.completed_at < filters.completed_to));
+const isListed = (item: WorkItem, filters: WorkItemFilters): boolean =>
+  item.deleted_at === null && matchesFilters(item, filters);
 
 /** The index that holds the fewest entries besides the wanted ones. */
 const sourceOf = (organization: Organization, { agent_external_id: agent }: WorkItemFilters) =>
@@ -80,13 +73,13 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
     const items = new Map(records.map((record) => [record["pk"], itemIn(record)]));
     return keys.map((key) => {
       const item = items.get(key.pk);
-      return item && matches(item, filters) ? toWorkItemResponse(itemIdOf(key), item) : undefined;
+      return item && isListed(item, filters) ? toWorkItemResponse(itemIdOf(key), item) : undefined;
     });
   };
 
-  return async (
+  return async <F extends WorkItemFilters>(
     organization: Organization,
-    filters: WorkItemFilters,
+    filters: F & NoneBesides<WorkItemFilters, F>,
     page: { readonly cursor: string | undefined; readonly limit: number },
   ): Promise<{ readonly data: WorkItemResponse[]; readonly next: string | undefined }> => {
     const scope = { organization, list: "work_items", filters: { ...filters } };

@@ -1,25 +1,51 @@
 import type * as z from "zod";
 import { externalId, timestamp } from "../schema.ts";
-import { caselessFilters, filterNames, filterShape } from "./field-definition.ts";
+import { fieldFilters, type Filter } from "./field-definition.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+import type { WorkItem } from "./work-item.ts";
 
-/** Names of the filters that compare a field with a value. */
-export const equalityFilterNames = filterNames(WORK_ITEM_FIELDS);
+const filter = <Q extends z.ZodType>(row: Filter<WorkItem, Q>) => row;
 
-const CASELESS: ReadonlySet<string> = new Set(caselessFilters(WORK_ITEM_FIELDS));
-/** Whether a filter compares without case. Its value is in lower case. */
-export const ignoresCase = (name: string): boolean => CASELESS.has(name);
-
-/** Query parameters that filter the list; items must match all of them. Times are ISO 8601 in UTC with milliseconds. */
-export const workItemFilters = () => ({
-  external_id: externalId.optional(),
-  ...filterShape(WORK_ITEM_FIELDS),
+/** Filters of the list by query parameter; items must match all that are given. Times are ISO 8601 in UTC with milliseconds. */
+const WORK_ITEM_FILTERS = {
+  external_id: filter({
+    parameter: () => externalId,
+    matches: (item, value) => item.external_id === value,
+  }),
+  ...fieldFilters(WORK_ITEM_FIELDS),
   /** Completed at or after. */
-  completed_from: timestamp().optional(),
+  completed_from: filter({
+    parameter: timestamp,
+    matches: ({ completed_at: at }, from) => at !== null && at >= from,
+  }),
   /** Completed before. */
-  completed_to: timestamp().optional(),
-});
-/** Values of the filters. */
-export type WorkItemFilters = {
-  readonly [N in keyof ReturnType<typeof workItemFilters>]?: z.output<ReturnType<typeof workItemFilters>[N]>;
+  completed_to: filter({
+    parameter: timestamp,
+    matches: ({ completed_at: at }, to) => at !== null && at < to,
+  }),
 };
+type Filters = typeof WORK_ITEM_FILTERS;
+type FilterName = keyof Filters;
+type ParameterOf<N extends FilterName> = ReturnType<Filters[N]["parameter"]>;
+
+/** Values of the filters. */
+export type WorkItemFilters = { readonly [N in FilterName]?: z.output<ParameterOf<N>> | undefined };
+
+/** Names of the filters. */
+export const workItemFilterNames = Object.keys(WORK_ITEM_FILTERS) as FilterName[];
+
+/** Shape of the schema for the list's query parameters that filter. */
+export const workItemFilters = () =>
+  Object.fromEntries(workItemFilterNames.map((name) => [name, WORK_ITEM_FILTERS[name].parameter().optional()])) as {
+    readonly [N in FilterName]: z.ZodOptional<ParameterOf<N>>;
+  };
+
+/** Whether a filter compares without case. Its value is in lower case. */
+export const ignoresCase = (name: FilterName): boolean => WORK_ITEM_FILTERS[name].ignoresCase === true;
+
+/** Whether an item matches all filters. */
+export const matchesFilters = (item: WorkItem, filters: WorkItemFilters): boolean =>
+  workItemFilterNames.every((name) => {
+    const { matches }: Filter<WorkItem, z.ZodType> = WORK_ITEM_FILTERS[name];
+    return filters[name] === undefined || matches(item, filters[name]);
+  });

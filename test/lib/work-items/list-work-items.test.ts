@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
-import { equalityFilterNames } from "../../../lib/work-items/work-item-filters.ts";
+import type { createListWorkItems } from "../../../lib/work-items/list-work-items.ts";
+import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { createTestService, type Json } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
@@ -200,27 +201,34 @@ describe("an item that moves while the shards are read", () => {
 });
 
 describe("a filter", () => {
+  const fields = { agent_email: "ann@example.com", agent_external_id: "agent-1", type: "call", status: "cancelled" };
+  const one = { external_id: "one", ...fields, completed_at: time(20) };
+  const others = [10, 30].map((minutes) => ({ external_id: `other-${minutes}`, completed_at: time(minutes) }));
+  /** For each filter a value that only `one` matches among the items. */
   const values = {
-    agent_email: "ann@example.com",
-    agent_external_id: "agent-1",
-    type: "call",
-    status: "cancelled",
-  } as const satisfies Record<(typeof equalityFilterNames)[number], string>;
+    ...fields,
+    external_id: "one",
+    completed_from: time(20),
+    completed_to: time(21),
+  } as const satisfies Record<(typeof workItemFilterNames)[number], string>;
 
-  it.each(equalityFilterNames)("by %s is applied to the items if the index does not project it", async (name) => {
+  it.each(workItemFilterNames)("by %s is applied to the items if the index does not apply it", async (name) => {
     const service = await createTestService();
-    const one = { external_id: "one", [name]: values[name] };
-    await service.call("applyWorkItemBatch", { body: { work_items: [one, { external_id: "other" }] } });
+    const hidden = name === "completed_from" ? others.slice(0, 1) : others.slice(1);
+    await service.call("applyWorkItemBatch", { body: { work_items: [one, ...hidden] } });
     const query = { [name]: values[name] };
     const projected = await service.call("listWorkItems", { query });
-    // Removes the filter from the query, as if the index did not project the attribute.
+    // Removes filter and range from the query, as if the index did not have the attribute.
     service.runtime.dynamodb.middlewareStack.add(
       (next, context) => (request) => {
         if (context.commandName !== "QueryCommand") return next(request);
         const { FilterExpression: _, ...input } = request.input as Record<string, unknown>;
-        const placeholders = Object.entries(input["ExpressionAttributeValues"] as object).filter(
-          ([key]) => !key.startsWith(":filter"),
-        );
+        const unfiltered = {
+          ...(input["ExpressionAttributeValues"] as object),
+          ":low": { S: "1#" },
+          ":high": { S: "3#" },
+        };
+        const placeholders = Object.entries(unfiltered).filter(([key]) => !key.startsWith(":filter"));
         const names = Object.entries(input["ExpressionAttributeNames"] ?? {}).filter(([key]) =>
           String(input["ProjectionExpression"]).includes(key),
         );
@@ -238,6 +246,16 @@ describe("a filter", () => {
     const unprojected = await service.call("listWorkItems", { query });
     expect(unprojected.body["data"]).toMatchObject([{ external_id: "one" }]);
     expect(unprojected.text).toBe(projected.text);
+  });
+
+  it("does not compile if the list does not apply it", () => {
+    type List = ReturnType<typeof createListWorkItems>;
+    const call = (list: List, ...[organization, , page]: Parameters<List>) => [
+      list(organization, { type: "call" }, page),
+      // @ts-expect-error the list has no filter with this name
+      list(organization, { type: "call", colour: "red" } as { type: string; colour: string }, page),
+    ];
+    expect(call).toBeTypeOf("function");
   });
 
   it("by an e-mail address compares without case, and the address stays as it was given", async () => {
