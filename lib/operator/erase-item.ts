@@ -14,6 +14,8 @@ interface Found {
   /** Undefined if there is no item. */
   readonly version: number | undefined;
   readonly events: readonly RecordKey[];
+  /** Records of any other kind in the item's partition. */
+  readonly others: readonly RecordKey[];
 }
 
 const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> => {
@@ -29,10 +31,11 @@ const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey
   );
   const records = await allItems(pages);
   const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
-  const events = records.map(({ sk }) => ({ pk, sk: String(sk) }));
+  const below = records.filter((record) => record !== item).map(({ sk }) => ({ pk, sk: String(sk) }));
   return {
     version: item === undefined ? undefined : Number(item["version"]),
-    events: events.filter(({ sk }) => sk.startsWith(EVENT_SORT_KEY_PREFIX)),
+    events: below.filter(({ sk }) => sk.startsWith(EVENT_SORT_KEY_PREFIX)),
+    others: below.filter(({ sk }) => !sk.startsWith(EVENT_SORT_KEY_PREFIX)),
   };
 };
 
@@ -69,10 +72,11 @@ export const eraseItem = async (
       if (!isConditionFailure(error)) throw error;
     }
   };
-  const isEmpty = ({ version, events: found }: Found): boolean => version === undefined && found.length === 0;
+  const isEmpty = ({ version, events: found, others }: Found): boolean =>
+    version === undefined && found.length === 0 && others.length === 0;
   const removeAll = async (first: Found): Promise<void> => {
     for (let found = first; !isEmpty(found); found = await find(runtime, key)) {
-      await deleteRecords(runtime, table, found.events);
+      await deleteRecords(runtime, table, [...found.events, ...found.others]);
       events += found.events.length;
       if (found.version === undefined) continue;
       item = true;

@@ -1,7 +1,7 @@
 import { isoTime } from "../clock.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
+import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
 import {
   conversationUploadLine,
   type CustomerCounts,
@@ -68,7 +68,7 @@ export const exportOrganization = async (
         return [workItemLine(record)];
       }
       // Without its item an event cannot be seen by anybody.
-      if (item?.pk !== record.pk) return [];
+      if (item?.pk !== record.pk || !record.sk.startsWith(EVENT_SORT_KEY_PREFIX)) return [];
       counts.events += 1;
       return [eventLine(item.external_id, record)];
     });

@@ -1,5 +1,5 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
-import { fromAttributeValues, toAttributeValues } from "../aws/attribute-values.ts";
+import { type AttributeValues, fromAttributeValues, toAttributeValues } from "../aws/attribute-values.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import { type StoredRecord, storedRecordFrom } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
@@ -33,9 +33,24 @@ export const assertVisible = (record: StoredRecord | undefined): WorkItem => {
   return item;
 };
 
+/** Above the sort keys of all events, below those of later kinds: `$` follows `#`. */
+const AFTER_EVENTS = "EVENT$";
+
+const sortKeyOf = (item: AttributeValues): string => item["sk"]?.S ?? "";
+const recordFrom = (item: AttributeValues): StoredRecord => storedRecordFrom(fromAttributeValues(item));
+const eventsIn = (items: readonly AttributeValues[]): KeyedEvent[] =>
+  items
+    .filter((item) => sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX))
+    .map(recordFrom)
+    .map(keyedEventFrom);
+
+/** The sort key after which unread events begin, from the one at which a query stopped. */
+const eventsAfter = (stoppedAt: string | undefined): string | undefined =>
+  stoppedAt !== undefined && stoppedAt < EVENT_SORT_KEY_PREFIX ? EVENT_SORT_KEY_PREFIX : stoppedAt;
+
 /**
  * Reads an item and as many of its events as one strongly consistent Query returns (1 MB): nearly always all of them.
- * The item's sort key is lower than those of its events.
+ * The item's sort key is lower than those of its events. Records of other kinds in its partition are left out.
  */
 export const createReadItemPage =
   ({ dynamodb, environment }: RuntimeWith<"workItems">) =>
@@ -44,17 +59,20 @@ export const createReadItemPage =
       new QueryCommand({
         TableName: environment.WORK_ITEMS_TABLE,
         ConsistentRead: true,
-        KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: toAttributeValues({ ":pk": partitionOf(organization, id) }),
+        KeyConditionExpression: "pk = :pk AND sk BETWEEN :item AND :end",
+        ExpressionAttributeValues: toAttributeValues({
+          ":pk": partitionOf(organization, id),
+          ":item": ITEM_SORT_KEY,
+          ":end": AFTER_EVENTS,
+        }),
       }),
     );
-    const records = Items.map(fromAttributeValues).map(storedRecordFrom);
-    const record = records[0]?.sk === ITEM_SORT_KEY ? records[0] : undefined;
+    const item = Items.find((one) => sortKeyOf(one) === ITEM_SORT_KEY);
     return {
       /** The item's record, which may be soft-deleted; undefined if it does not exist. */
-      record,
-      events: (record ? records.slice(1) : records).map(keyedEventFrom),
-      eventsAfter: LastEvaluatedKey?.["sk"]?.S,
+      record: item && recordFrom(item),
+      events: eventsIn(Items),
+      eventsAfter: eventsAfter(LastEvaluatedKey?.["sk"]?.S),
     };
   };
 
@@ -78,24 +96,23 @@ export const createListWorkItemEvents = (runtime: RuntimeWith<"workItems">) => {
     after: string | undefined,
     limit: number,
   ): Promise<{ readonly events: readonly KeyedEvent[]; readonly hasMore: boolean }> => {
+    const pk = partitionOf(organization, id);
     const [owner, { Items = [], LastEvaluatedKey }] = await Promise.all([
       records.readOne(itemKey(organization, id)),
       dynamodb.send(
         new QueryCommand({
           TableName: environment.WORK_ITEMS_TABLE,
           ConsistentRead: true,
-          KeyConditionExpression: "pk = :pk AND sk > :after",
-          ExpressionAttributeValues: toAttributeValues({
-            ":pk": partitionOf(organization, id),
-            ":after": after ?? EVENT_SORT_KEY_PREFIX,
-          }),
+          KeyConditionExpression: "pk = :pk AND begins_with(sk, :events)",
+          ExpressionAttributeValues: toAttributeValues({ ":pk": pk, ":events": EVENT_SORT_KEY_PREFIX }),
+          ExclusiveStartKey: after === undefined ? undefined : toAttributeValues({ pk, sk: after }),
           Limit: limit,
         }),
       ),
     ]);
     assertVisible(owner);
     return {
-      events: Items.map(fromAttributeValues).map(storedRecordFrom).map(keyedEventFrom),
+      events: eventsIn(Items),
       hasMore: LastEvaluatedKey !== undefined,
     };
   };
