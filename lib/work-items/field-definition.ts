@@ -97,7 +97,7 @@ export interface Filter<T, Q extends z.ZodType> {
   /** Makes the schema of the parameter. */
   readonly parameter: () => Q;
   // A method, so that filters with values of several types fit into one table.
-  matches(stored: T, value: z.output<Q>): boolean;
+  matches(this: void, stored: T, value: z.output<Q>): boolean;
   /** Whether it compares without case. @default false */
   readonly ignoresCase?: boolean | undefined;
 }

@@ -45,7 +45,7 @@ const eventsIn = (items: readonly AttributeValues[]): KeyedEvent[] =>
     .map(keyedEventFrom);
 
 /** The sort key after which unread events begin, from the one at which a query stopped. */
-const eventsAfter = (stoppedAt: string | undefined): string | undefined =>
+const lastEventKey = (stoppedAt: string | undefined): string | undefined =>
   stoppedAt !== undefined && stoppedAt < EVENT_SORT_KEY_PREFIX ? EVENT_SORT_KEY_PREFIX : stoppedAt;
 
 /**
@@ -72,7 +72,7 @@ export const createReadItemPage =
       /** The item's record, which may be soft-deleted; undefined if it does not exist. */
       record: item && recordFrom(item),
       events: eventsIn(Items),
-      eventsAfter: eventsAfter(LastEvaluatedKey?.["sk"]?.S),
+      eventsAfter: lastEventKey(LastEvaluatedKey?.["sk"]?.S),
     };
   };
 

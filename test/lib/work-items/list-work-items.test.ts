@@ -253,7 +253,7 @@ describe("a filter", () => {
     const call = (list: List, ...[organization, , page]: Parameters<List>) => [
       list(organization, { type: "call" }, page),
       // @ts-expect-error the list has no filter with this name
-      list(organization, { type: "call", colour: "red" } as { type: string; colour: string }, page),
+      list(organization, { type: "call", colour: "red" }, page),
     ];
     expect(call).toBeTypeOf("function");
   });
