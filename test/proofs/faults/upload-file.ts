@@ -9,7 +9,7 @@ const SINGLE_KINDS = ["new", "gone", "kept"] as const;
 const SINGLES_OF_A_KIND = 6;
 
 /** A row of a file, and whether it is valid. */
-interface UploadRow {
+export interface UploadRow {
   readonly input: ItemInput & { readonly type: string };
   readonly number: number;
   readonly isValid: boolean;
@@ -128,7 +128,7 @@ export const contentIn = (organization: string, item: ModelItem): Content => {
 };
 
 /** What a file does, row by row. */
-export const expectedOf = (organization: string, file: UploadFile, before: readonly ModelItem[]) => {
+export const expectedOf = (organization: string, file: Pick<UploadFile, "rows">, before: readonly ModelItem[]) => {
   const items = new Map(before.map((item) => [item.external_id, item]));
   const counters = { created_rows: 0, updated_rows: 0, unchanged_rows: 0, restored_rows: 0 };
   for (const { input, isValid } of file.rows) {

@@ -7,7 +7,7 @@ export const ORGANIZATION = "demo";
 const RETRY_AFTER_MS = 100;
 
 /** A response with its body parsed. */
-interface CallerResponse {
+export interface CallerResponse {
   readonly status: number;
   readonly body: { readonly data?: unknown; readonly meta?: unknown; readonly error?: string };
 }
@@ -144,77 +144,4 @@ export const runWriter = async (
   }
   for (const [externalId, item] of items) await check(externalId, item);
   return [...items].filter(([, { deleted }]) => !deleted).map(([externalId]) => externalId);
-};
-
-/** A job of an upload, what it should have counted in the end, and what its items should be. */
-export interface UploadedJob {
-  readonly id: string;
-  readonly counters: Readonly<Record<string, number>>;
-  /** The external_ids of the events that each of its items has, by that of the item. None if it was only tried. */
-  readonly items: ReadonlyMap<string, readonly string[]>;
-}
-const ROWS = { once: 300, changed: 40, same: 30, invalid: 20 } as const;
-/** How files are uploaded, in turn. */
-const KINDS = ["with events", "tried", "plain"] as const;
-const MAPPING = {
-  fields: { external_id: { column: "Ticket" }, type: { column: "Kind" }, status: { column: "State" } },
-  event: { external_id: { column: "Step" }, content: { column: "Kind" } },
-  delimiter: ";",
-};
-
-/** A file whose rows begin with some external_ids, as a form. */
-const formOf = (kind: (typeof KINDS)[number], ids: readonly string[]): FormData => {
-  const rows = [
-    ...ids.map((id) => [id, "first", "", "e0"]),
-    ...ids.slice(0, ROWS.changed).map((id) => [id, "second", "", "e1"]),
-    ...ids.slice(0, ROWS.same).map((id) => [id, "second", "", "e1"]),
-    ...ids.slice(0, ROWS.invalid).map((id) => [id, "third", "nonsense", "e2"]),
-  ];
-  const isPlain = kind === "plain";
-  const table = isPlain
-    ? [["external_id", "type", "status"], ...rows.map((cells) => cells.slice(0, 3))]
-    : [["Ticket", "Kind", "State", "Step"], ...rows];
-  const form = new FormData();
-  const text = table.map((cells) => `${cells.join(isPlain ? "," : MAPPING.delimiter)}\n`).join("");
-  form.append("upload[file]", new Blob([text], { type: "text/csv" }), "items.csv");
-  if (!isPlain) form.append("upload[mapping]", JSON.stringify(MAPPING));
-  form.append("upload[dry_run]", String(kind === "tried"));
-  return form;
-};
-
-/** Uploads files with an `Idempotency-Key`. @param pause called after each @returns the acknowledged jobs */
-export const runUploader = async (
-  { call }: PatientCaller,
-  count: number,
-  pause: (uploaded: number) => Promise<unknown>,
-  report: (difference: object) => void,
-): Promise<readonly UploadedJob[]> => {
-  const jobs: UploadedJob[] = [];
-  while (jobs.length < count) {
-    const name = `job${jobs.length}`;
-    const kind = KINDS[jobs.length % KINDS.length]!;
-    const ids = Array.from({ length: ROWS.once }, (_, row) => `${name}-${row}`);
-    const response = await call("POST", "/v1/work_items/upload", formOf(kind, ids), name);
-    if (response.status !== 202) {
-      report({ upload: name, response });
-      break;
-    }
-    const succeeded = ROWS.once + ROWS.changed + ROWS.same;
-    const eventsOf = (row: number): string[] => (kind === "plain" ? [] : row < ROWS.changed ? ["e0", "e1"] : ["e0"]);
-    jobs.push({
-      id: (response.body.data as { id: string }).id,
-      counters: {
-        total_rows: succeeded + ROWS.invalid,
-        succeeded_rows: succeeded,
-        failed_rows: ROWS.invalid,
-        created_rows: ROWS.once,
-        updated_rows: ROWS.changed,
-        unchanged_rows: ROWS.same,
-        restored_rows: 0,
-      },
-      items: new Map(kind === "tried" ? [] : ids.map((id, row) => [id, eventsOf(row)])),
-    });
-    await pause(jobs.length);
-  }
-  return jobs;
 };

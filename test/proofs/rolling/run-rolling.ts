@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import type { Synthesis } from "../../../infra/local/synthesis.ts";
-import { createPatientCaller, type PatientCaller, runUploader, runWriter, type UploadedJob } from "../kills/callers.ts";
+import { createPatientCaller, type PatientCaller, runWriter } from "../kills/callers.ts";
+import { presentIn, runUploader, type UploadedJob } from "../kills/uploader.ts";
 import type { ServiceProcess } from "../service-process.ts";
 import { compareList, createKept, createTwice, walkList } from "./item-callers.ts";
 import { checkKeys, createKeys } from "./key-callers.ts";
 import { countServed, startMixedService } from "./mixed-service.ts";
-import { checkRows, endOfJob, uploadAndCancel, uploadByForm } from "./upload-callers.ts";
+import { checkRows, endOfJob, fileOf, uploadAndCancel, uploadByForm } from "./upload-callers.ts";
 
 const WRITERS = 4;
 const KEPT_ITEMS = 60;
@@ -101,7 +102,7 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
     const uploadForms = async (): Promise<void> => {
       for (let number = 0; number < jobs; number++) {
         const ids = Array.from({ length: FORM_ROWS }, (_, row) => `form${number}-${row}`);
-        const id = await uploadByForm(caller, `form${number}`, ids, report);
+        const id = await uploadByForm(caller, `form${number}`, fileOf(ids), report);
         if (id !== undefined) byForm.push({ id, ids });
         await pause(number + 1);
       }
@@ -116,7 +117,11 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
       }
     };
     const background = Promise.all([...writers, walk(), create()]);
-    const uploading = Promise.all([runUploader(caller, jobs, pause, report), uploadForms(), cancelJobs()]);
+    const uploading = Promise.all([
+      runUploader(caller, { count: jobs, seed, pause, report }),
+      uploadForms(),
+      cancelJobs(),
+    ]);
 
     for (; progress.killed < kills; progress.killed++) {
       const enough = caller.acknowledged() + 1 + random() * WRITES_MAX;
@@ -139,7 +144,7 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
     }
     work.isOver = true;
     const written = (await background).flatMap((own) => own ?? []);
-    const whole = [...uploaded.flatMap(({ items }) => [...items.keys()]), ...byForm.flatMap(({ ids }) => ids)];
+    const whole = [...uploaded.flatMap(({ items }) => presentIn(items)), ...byForm.flatMap(({ ids }) => ids)];
     const found = await walkList(caller, 100, report);
     const cancelledIds = new Set(toCancel.flatMap(({ ids }) => ids));
     const others = found.filter((externalId) => !cancelledIds.has(externalId));

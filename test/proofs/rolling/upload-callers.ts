@@ -12,7 +12,9 @@ interface Form {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-const fileOf = (ids: readonly string[]): string => ["external_id,type", ...ids.map((id) => `${id},r`), ""].join("\n");
+/** A file whose rows each have an item of their own. */
+export const fileOf = (ids: readonly string[]): string =>
+  ["external_id,type", ...ids.map((id) => `${id},r`), ""].join("\n");
 
 /** Posts a file by a form. @returns false if the connection broke: the service was killed */
 async function post({ url, fields }: Form, file: string): Promise<boolean> {
@@ -22,7 +24,8 @@ async function post({ url, fields }: Form, file: string): Promise<boolean> {
   try {
     const response = await fetch(url, { method: "POST", body });
     await response.arrayBuffer();
-    return response.ok;
+    // A 200 would be that of a front end.
+    return response.status === 204;
   } catch {
     return false;
   }
@@ -31,11 +34,17 @@ async function post({ url, fields }: Form, file: string): Promise<boolean> {
 /**
  * Requests a form and posts its file. A request that is repeated with its `Idempotency-Key` gives the form's present
  * address, which a restart changes.
+ * @param options members of `upload` besides the file's name and size
  * @returns the job's id
  */
-export async function uploadByForm({ call }: PatientCaller, name: string, ids: readonly string[], report: Report) {
-  const file = fileOf(ids);
-  const upload = { filename: `${name}.csv`, size: Buffer.byteLength(file) };
+export async function uploadByForm(
+  { call }: PatientCaller,
+  name: string,
+  file: string,
+  report: Report,
+  options: object = {},
+): Promise<string | undefined> {
+  const upload = { filename: `${name}.csv`, size: Buffer.byteLength(file), ...options };
   for (;;) {
     const { status, body } = await call("POST", PATH, { upload }, name);
     if (status !== 202) {
