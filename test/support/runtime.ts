@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { Logger } from "@aws-lambda-powertools/logger";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { pages } from "../../functions/pages.ts";
 import { provision } from "../../infra/local/engines/provision.ts";
@@ -14,6 +13,7 @@ import type { Permissions } from "../../lib/aws/permissions.ts";
 import type { Runtime } from "../../lib/aws/runtime.ts";
 import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { createSqsClient } from "../../lib/aws/sqs-client.ts";
+import { TestLogger } from "./test-logger.ts";
 
 /** Permissions on all resources, so that tests can pass one runtime to any function. */
 type Everything = Required<Permissions>;
@@ -64,5 +64,5 @@ export const createTestDeployment = async (
     options.variables,
   );
   const environment = parseEnvironment(everything, variables as Record<string, string>);
-  return { template, runtime: { environment, clock: options.clock ?? Date.now, log: new Logger(), ...clients } };
+  return { template, runtime: { environment, clock: options.clock ?? Date.now, log: new TestLogger(), ...clients } };
 };
