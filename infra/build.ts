@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
 import { pages } from "../functions/pages.ts";
@@ -47,15 +47,18 @@ export const BUNDLE_OPTIONS = {
 /**
  * Bundles every function into `<outdir>/<name>/index.js`, all in one call so that shared modules are parsed once, and
  * puts the pages beside the function that serves them.
+ * @param options `sourceMaps` also writes `<outdir>/<name>/index.js.map`, to which the bundle itself does not refer
  * @throws Error naming every file that is missing or cannot be bundled
  */
-export const buildFunctions = async (outdir: string = BUNDLES): Promise<void> => {
+export const buildFunctions = async (outdir: string = BUNDLES, { sourceMaps = false } = {}): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await build({
     ...BUNDLE_OPTIONS,
     alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
+    // The sources are relative to the directory of a bundle, all of which are equally deep.
+    ...(sourceMaps && { sourcemap: "external", sourcesContent: false, sourceRoot: join(resolve(outdir), "function") }),
   });
   await buildPages(join(outdir, pages.name, "pages"));
 };

@@ -46,7 +46,7 @@ export interface LocalStackOptions {
   readonly synthesis?: Synthesis;
   /** Makes a function of the template. @default createLambdaFunction */
   readonly functionOf?: (definition: FunctionDefinition, log: readonly number[]) => LambdaFunction;
-  /** Also prints the functions' log. @default it is only written to functions.log in the data directory */
+  /** Also prints the functions' log. @default one line for each unexpected error; the log is in functions.log */
   readonly verbose?: boolean;
 }
 
@@ -196,7 +196,8 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     s3: await serve("s3", proxy.endpoint),
     sqs: sqsEndpoint,
   });
-  const definitions = functionsOf(template, directory, platform);
+  const terminal = verbose ? undefined : process.stderr.fd;
+  const definitions = functionsOf(template, directory, platform).map((each) => ({ ...each, terminal }));
   const log = verbose ? [data.log, process.stderr.fd] : [data.log];
   const functions = new Map(definitions.map((definition) => [definition.name, functionOf(definition, log)]));
   started.defer(async () => {

@@ -19,7 +19,7 @@ const localStages = (region: RegionCode, settings: LocalSettings): Readonly<Reco
 /** Runs as another process for `synthesis.ts`, so that esbuild and the CDK take no memory of the running stack. */
 const run = async (outdir: string, region: RegionCode, settings: LocalSettings): Promise<void> => {
   const bundles = join(outdir, "dist");
-  await buildFunctions(bundles);
+  await buildFunctions(bundles, { sourceMaps: true });
   createServiceApp({ context: { region }, stages: localStages(region, settings), outdir, bundles }).synth();
   // The cloud assembly holds copies of the bundles.
   await rm(bundles, { recursive: true });

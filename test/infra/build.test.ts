@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
@@ -63,6 +65,22 @@ describe("the build", () => {
     // The name of the class itself is shortened: only a text can hold it.
     const lost = classes.filter((name) => !bundles.some((code) => code.includes(`"${name}"`)));
     expect(lost).toEqual([]);
+  });
+
+  test("can be traced: a position of a bundle without source maps leads to a line of the source", async () => {
+    const bundle = await readFile(join(outdir, "get-work-item/index.js"), "utf8");
+    const before = bundle.slice(0, bundle.indexOf('"NotFoundError"')).split("\n");
+    const position = `${before.length}:${before.at(-1)!.length + 1}`;
+    const child = spawn(process.execPath, [join(PROJECT_ROOT, "infra/cli/operator/trace.ts"), "get-work-item"], {
+      cwd: PROJECT_ROOT,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    child.stdin.end(`NotFoundError: no such item\\n    at async a (/var/task/index.js:${position})`);
+    const traced = await text(child.stdout);
+    const [, file = "", line] =
+      /^NotFoundError: no such item\n    at async a \((\S+):(\d+):\d+\)\n$/.exec(traced) ?? [];
+    expect([traced, file]).toEqual([traced, "lib/errors.ts"]);
+    expect(readFileSync(join(PROJECT_ROOT, file), "utf8").split("\n")[Number(line) - 1]).toContain('"NotFoundError"');
   });
 
   test("loads nothing by import(), which would load more of node:http than a require does", async () => {

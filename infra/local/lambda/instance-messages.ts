@@ -7,6 +7,8 @@ export interface InstanceData {
   readonly compileCache: string | undefined;
   /** File descriptors of the log. */
   readonly log: readonly number[];
+  /** File descriptor that gets one line for each unexpected error. @default none */
+  readonly terminal: number | undefined;
   readonly context: {
     readonly functionName: string;
     readonly functionVersion: string;

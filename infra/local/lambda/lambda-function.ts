@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { YOUNG_GENERATION_MB } from "../../constructs/function-memory.ts";
 import type { FunctionError, InstanceData, InstanceResponse, InstanceRequest } from "./instance-messages.ts";
-import { writeLog } from "./log.mjs";
+import { writeFunctionLog } from "./function-log.mjs";
 
 /** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 export const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
@@ -28,6 +28,8 @@ export interface FunctionDefinition {
   readonly concurrency: number;
   /** Directory that keeps the compiled code of the functions, so that instances start faster. @default none */
   readonly compileCache?: string;
+  /** File descriptor that gets one line for each unexpected error. @default none */
+  readonly terminal?: number | undefined;
 }
 
 /** The outcome of an invocation: the result as JSON, or the error. */
@@ -73,14 +75,18 @@ const environmentOf = ({ name, memoryMb, handler, directory, environment }: Func
   ...environment,
 });
 
-const startInstance = (definition: FunctionDefinition, log: readonly number[]): Instance => {
-  const { name, arn, directory, handler, memoryMb, timeoutSeconds } = definition;
+const codeOf = ({ directory, handler }: FunctionDefinition): Pick<InstanceData, "file" | "handlerName"> => {
   const [file = "index", handlerName = "handler"] = handler.split(".");
+  return { file: join(directory, `${file}.js`), handlerName };
+};
+
+const startInstance = (definition: FunctionDefinition, log: readonly number[]): Instance => {
+  const { name, arn, memoryMb, timeoutSeconds } = definition;
   const data: InstanceData = {
-    file: join(directory, `${file}.js`),
-    handlerName,
+    ...codeOf(definition),
     compileCache: definition.compileCache,
     log,
+    terminal: definition.terminal,
     context: {
       functionName: name,
       functionVersion: "$LATEST",
@@ -220,7 +226,8 @@ export const createLambdaFunction = (
   };
   const report = ({ errorType, errorMessage, trace }: FunctionError, requestId: string): void => {
     const line = { level: "ERROR", function: definition.name, requestId, errorType, errorMessage, trace };
-    writeLog(log, `${JSON.stringify(line)}\n`);
+    const { name: functionName, terminal } = definition;
+    writeFunctionLog({ log, terminal, file: codeOf(definition).file, functionName }, `${JSON.stringify(line)}\n`);
   };
 
   return {

@@ -6,7 +6,7 @@
 import { createRequire, enableCompileCache, flushCompileCache } from "node:module";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { writeLog } from "./log.mjs";
+import { writeFunctionLog } from "./function-log.mjs";
 
 /** @import { FunctionError, InstanceData, InstanceRequest, InstanceResponse } from "./instance-messages.ts" */
 /** @typedef {(event: unknown, context: object) => unknown} Handler */
@@ -31,11 +31,12 @@ const respond = (/** @type {InstanceResponse} */ message) => parentPort?.postMes
  * Sends what the function prints to the log. Streams of threads would send it to the main thread line by line, which
  * costs a tenth of the CPU of a get.
  * @param {NodeJS.WriteStream} stream
- * @param {readonly number[]} log
+ * @param {InstanceData} data
  */
-const printToLog = (stream, log) => {
+const printToLog = (stream, { log, terminal, file, context: { functionName } }) => {
+  const to = { log, terminal, file, functionName };
   stream.write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...options) => {
-    writeLog(log, chunk);
+    writeFunctionLog(to, chunk);
     const written = options.find((option) => typeof option === "function");
     if (written !== undefined) process.nextTick(written);
     return true;
@@ -44,7 +45,7 @@ const printToLog = (stream, log) => {
 
 /** Loads the code once, then handles one event after another. */
 const run = (/** @type {InstanceData} */ data) => {
-  for (const stream of [process.stdout, process.stderr]) printToLog(stream, data.log);
+  for (const stream of [process.stdout, process.stderr]) printToLog(stream, data);
   if (data.compileCache !== undefined) enableCompileCache(data.compileCache);
   /** @type {Handler} */
   let handler;

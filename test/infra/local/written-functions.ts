@@ -21,12 +21,14 @@ export const writtenFunction = (
   source: string,
   settings: Partial<FunctionDefinition> = {},
   idleMs?: number,
-): LambdaFunction & { readonly printed: () => string } => {
+): LambdaFunction & { readonly printed: () => string; readonly terminal: () => string; readonly directory: string } => {
   const directory = join(temporaryDirectory(), name);
   mkdirSync(directory);
   writeFileSync(join(directory, "index.js"), source);
   const logFile = join(directory, "log");
   const log = openSync(logFile, "a");
+  const terminalFile = join(directory, "terminal");
+  const terminal = openSync(terminalFile, "a");
   const made = createLambdaFunction(
     {
       name,
@@ -37,6 +39,7 @@ export const writtenFunction = (
       timeoutSeconds: 5,
       environment: {},
       concurrency: 2,
+      terminal,
       ...settings,
     },
     [log],
@@ -45,6 +48,12 @@ export const writtenFunction = (
   onTestFinished(async () => {
     await made.stop();
     closeSync(log);
+    closeSync(terminal);
   });
-  return { ...made, printed: () => readFileSync(logFile, "utf8") };
+  return {
+    ...made,
+    directory,
+    printed: () => readFileSync(logFile, "utf8"),
+    terminal: () => readFileSync(terminalFile, "utf8"),
+  };
 };

@@ -1,0 +1,42 @@
+// @ts-check
+import { readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { relative, resolve } from "node:path";
+
+/** @typedef {{ readonly file: string, readonly sourceRoot: string, readonly map: SourceMap }} LoadedMap */
+
+/**
+ * The map that was read last: a function's thread has one only, and it takes some 20 MB.
+ * @type {LoadedMap | undefined}
+ */
+let loaded;
+
+/** @returns {LoadedMap | undefined} undefined if there is no such file */
+const load = (/** @type {string} */ file) => {
+  if (loaded?.file === file) return loaded;
+  try {
+    const parsed = JSON.parse(readFileSync(file, "utf8"));
+    loaded = { file, sourceRoot: parsed.sourceRoot ?? "", map: new SourceMap(parsed) };
+    return loaded;
+  } catch {
+    return undefined;
+  }
+};
+
+const escaped = (/** @type {string} */ text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+/**
+ * Replaces positions in a bundle (`<bundle>:<line>:<column>`) by those in the source, relative to the current
+ * directory. A position stays as it is if the map does not have it, and so does the whole text without a map.
+ * @param {string} text a stack, or a log line that holds one
+ * @param {string} bundle path of the bundle, as the stack names it
+ * @param {string} mapFile path of the bundle's source map; read only if the text names the bundle
+ */
+export const toSourceLines = (text, bundle, mapFile) =>
+  text.replaceAll(new RegExp(`(?:file://)?${escaped(bundle)}:(\\d+):(\\d+)`, "g"), (position, line, column) => {
+    const found = load(mapFile);
+    const entry = found?.map.findEntry(Number(line) - 1, Number(column) - 1);
+    if (found === undefined || entry === undefined || !("originalSource" in entry)) return position;
+    const source = relative(process.cwd(), resolve(found.sourceRoot, entry.originalSource));
+    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  });
