@@ -23,6 +23,8 @@ const CALM_AFTER_ATTEMPTS = 4;
 const FAILED_DELIVERIES_MAX = 12;
 /** After so many deliveries whose worker was killed or frozen the next one is not: a job fails if none makes progress. */
 const STOPPED_DELIVERIES_MAX = 3;
+/** Claims in a row without progress after which a job's deliveries have no more faults; after six it fails. */
+const STALLS_MAX = 3;
 /** A job that needs more deliveries does not end. */
 const STEPS_MAX = 2000;
 /** Step at which a job is cancelled or gets a dead letter, at most. */
@@ -152,9 +154,11 @@ export const runUploadCalls = async (
     const { failed, stopped } = failures.get(name) ?? { failed: 0, stopped: 0 };
     const sent: string[] = [];
     const sizes = isSlow ? DEFAULT_WINDOWS : randomSizes(random);
+    // Workers that all die without progress end their job, as documented: not so many are stopped in a row.
+    const isExhausted = (await service.stallsOf(job)) >= STALLS_MAX;
     const isHandled = await faulty.call(() => service.deliver(body, to, sizes), {
-      mayFail: failed < FAILED_DELIVERIES_MAX,
-      mayStop: stopped < STOPPED_DELIVERIES_MAX,
+      mayFail: failed < FAILED_DELIVERIES_MAX && !isExhausted,
+      mayStop: stopped < STOPPED_DELIVERIES_MAX && !isExhausted,
       isSlow,
       onMessages: (bodies) => {
         sent.push(...bodies);
