@@ -141,10 +141,11 @@ export const createRateLimiter = (
   const send = async (command: UpdateCommand) => {
     if (storeTimeout === Infinity) return dynamodb.send(command);
     const abortSignal = AbortSignal.timeout(storeTimeout);
+    const sent = dynamodb.send(command, { abortSignal });
     const timeout = new Promise<never>((_, reject) => {
       abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
     });
-    return Promise.race([dynamodb.send(command, { abortSignal }), timeout]);
+    return Promise.race([sent, timeout]);
   };
 
   /**
