@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createAccessStore } from "../../lib/organizations/access-store.ts";
-import { type Administration, createKey, isLive, putOrganization } from "../../lib/operator/administration.ts";
+import { type Administration, putOrganization } from "../../lib/operator/administration.ts";
+import { createKey, isLive } from "../../lib/operator/keys.ts";
 import { hashApiKey } from "../../lib/organizations/api-key.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 

@@ -1,30 +1,11 @@
-import {
-  GetCommand,
-  paginateQuery,
-  paginateScan,
-  PutCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
-import { backOff } from "../retry.ts";
+import { GetCommand, paginateScan, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
-import { type Clock, isoTime } from "../clock.ts";
+import { type Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
-import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
+import { isConditionFailure } from "../store/write-outcome.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
-import {
-  type AccessRuntime,
-  type ApiKeyRecord,
-  decodeKey,
-  decodeOrganization,
-  keyRecordKey,
-  listedKeyKey,
-  organizationPartition,
-  organizationRecordKey,
-} from "../organizations/access-store.ts";
+import { type AccessRuntime, decodeOrganization, organizationRecordKey } from "../organizations/access-store.ts";
 import type { RegionCode } from "../regions.ts";
-import { apiKeyId, generateApiKey, hashApiKey } from "../organizations/api-key.ts";
-import type { KeyScope } from "../organizations/key-scope.ts";
 import {
   BURST_DEFAULT,
   generateCursorSecret,
@@ -39,16 +20,6 @@ export interface Administration extends AccessRuntime {
   readonly region: RegionCode;
   readonly clock: Clock;
 }
-
-/** A new API key, which is shown only once, and its record. */
-export interface CreatedKey {
-  readonly key: string;
-  readonly record: ApiKeyRecord;
-}
-
-const KEY_NAME_DEFAULT = "default";
-/** Attempts of a transaction that may conflict with other commands. */
-const ATTEMPTS_MAX = 8;
 
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
@@ -140,18 +111,6 @@ export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime
   return (await allItems(pages)).map(decodeOrganization);
 };
 
-/** What the caller may choose for a new key. */
-export interface KeyOptions {
-  /** @default "default" */
-  readonly name?: string | undefined;
-  /** ISO 8601. @default never expires */
-  readonly validUntil?: string | undefined;
-  /** @default all */
-  readonly scopes?: readonly KeyScope[] | undefined;
-  /** Id of the key that the new one is to replace. @default none */
-  readonly replaces?: string | undefined;
-}
-
 /** @throws StateConflictError if the organization's data is being erased */
 export function assertKept({ organization, erasing_since: erasingSince }: OrganizationRecord): void {
   if (erasingSince === undefined) return;
@@ -168,157 +127,3 @@ export function assertSame(before: OrganizationRecord, now: OrganizationRecord):
     throw new StateConflictError(`${now.organization} was erased and made again meanwhile`);
   }
 }
-
-/**
- * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
- * @throws StateConflictError if the organization's data is being erased
- */
-export const createKey = async (
-  administration: Administration,
-  organization: string,
-  options: KeyOptions = {},
-): Promise<CreatedKey> => {
-  const { dynamodb, environment, region, clock } = administration;
-  assertKept(await putOrganization(administration, organization));
-  const key = generateApiKey(region);
-  const hash = hashApiKey(key);
-  const record: ApiKeyRecord = {
-    organization,
-    key_id: apiKeyId(hash),
-    hash,
-    name: options.name ?? KEY_NAME_DEFAULT,
-    created_at: isoTime(clock()),
-    ...(options.validUntil !== undefined && { valid_until: options.validUntil }),
-    ...(options.scopes !== undefined && { scopes: [...options.scopes] }),
-    ...(options.replaces !== undefined && { replaces: options.replaces }),
-  };
-  const put = (Key: Record<string, string>) => ({
-    Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
-  });
-  // An erasure that begins meanwhile deletes only the keys that it finds once it has marked the organization.
-  const isKept = {
-    ConditionCheck: {
-      TableName: environment.ACCESS_TABLE,
-      Key: organizationRecordKey(organization),
-      ConditionExpression: `${present} AND attribute_not_exists(erasing_since)`,
-    },
-  };
-  const write = new TransactWriteCommand({
-    TransactItems: [isKept, put(keyRecordKey(hash)), put(listedKeyKey(record))],
-  });
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await dynamodb.send(write);
-      break;
-    } catch (error) {
-      if (!isTransactionCancelled(error) || attempt === ATTEMPTS_MAX) throw error;
-      assertKept(await getOrganization(administration, organization));
-      await backOff(attempt);
-    }
-  }
-  return { key, record };
-};
-
-/** Lists all API keys of an organization, including revoked and expired ones, newest first. */
-export const listKeys = async (
-  { dynamodb, environment }: AccessRuntime,
-  organization: string,
-): Promise<ApiKeyRecord[]> => {
-  const pages = paginateQuery(
-    { client: dynamodb },
-    {
-      TableName: environment.ACCESS_TABLE,
-      KeyConditionExpression: `${PARTITION_KEY} = :organization AND begins_with(${SORT_KEY}, :keys)`,
-      ExpressionAttributeValues: { ":organization": organizationPartition(organization), ":keys": "KEY#" },
-      ConsistentRead: true,
-    },
-  );
-  return (await allItems(pages)).map(decodeKey).toSorted((a, b) => b.created_at.localeCompare(a.created_at));
-};
-
-/** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */
-export const isLive = (key: ApiKeyRecord, now: number): boolean =>
-  key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
-
-/**
- * Revokes a key permanently; functions reject it within 60 s. A key that is already revoked doesn't change.
- * @throws NotFoundError if the organization has no key with that id
- */
-export const revokeKey = async (
-  administration: Administration,
-  organization: string,
-  keyId: string,
-): Promise<ApiKeyRecord> => {
-  const { dynamodb, environment, clock } = administration;
-  const record = (await listKeys(administration, organization)).find((key) => key.key_id === keyId);
-  if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
-  if (record.revoked_at !== undefined) return record;
-  const revokedAt = isoTime(clock());
-  const revoke = (Key: Record<string, string>) => ({
-    Update: {
-      TableName: environment.ACCESS_TABLE,
-      Key,
-      UpdateExpression: "SET revoked_at = :now",
-      ConditionExpression: `${present} AND attribute_not_exists(revoked_at)`,
-      ExpressionAttributeValues: { ":now": revokedAt },
-    },
-  });
-  try {
-    await dynamodb.send(
-      new TransactWriteCommand({ TransactItems: [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))] }),
-    );
-  } catch (error) {
-    if (!isTransactionCancelled(error)) throw error;
-    throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
-  }
-  return { ...record, revoked_at: revokedAt };
-};
-
-/** Which key is rotated. */
-type RotationOptions = Omit<KeyOptions, "replaces"> & {
-  /** Id of the key. @default the one that has the name and that no live key replaces */
-  readonly keyId?: string | undefined;
-};
-
-/** The key to rotate. @throws NotFoundError, StateConflictError if several have the name */
-const keyToRotate = (
-  live: readonly ApiKeyRecord[],
-  organization: string,
-  { keyId, name = KEY_NAME_DEFAULT }: RotationOptions,
-): ApiKeyRecord => {
-  if (keyId !== undefined) {
-    const named = live.find((key) => key.key_id === keyId);
-    if (named === undefined) throw new NotFoundError(`organization ${organization} has no live key ${keyId}`);
-    return named;
-  }
-  const replaced = new Set(live.map((key) => key.replaces));
-  const [newest, ...others] = live.filter((key) => key.name === name && !replaced.has(key.key_id));
-  if (newest === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
-  if (others.length === 0) return newest;
-  const ids = [newest, ...others].map((key) => key.key_id).join(", ");
-  throw new StateConflictError(`organization ${organization} has several keys named ${name}; say which: ${ids}`);
-};
-
-/**
- * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both stay valid, so that
- * clients can switch to the new one. The key that the rotated key replaced is revoked; other keys with the same name
- * aren't changed.
- * @throws NotFoundError if no live key matches; StateConflictError if several have the name
- */
-export const rotateKey = async (
-  administration: Administration,
-  organization: string,
-  { keyId, ...options }: RotationOptions = {},
-): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> => {
-  const live = (await listKeys(administration, organization)).filter((key) => isLive(key, administration.clock()));
-  const previous = keyToRotate(live, organization, { keyId, name: options.name });
-  const older = live.find((key) => key.key_id === previous.replaces);
-  const revoked = older === undefined ? [] : [await revokeKey(administration, organization, older.key_id)];
-  const created = await createKey(administration, organization, {
-    ...options,
-    name: options.name ?? previous.name,
-    scopes: options.scopes ?? previous.scopes,
-    replaces: previous.key_id,
-  });
-  return { ...created, previous, revoked };
-};

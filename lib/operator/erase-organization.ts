@@ -1,7 +1,8 @@
 import { isoTime } from "../clock.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { type Administration, getOrganization, listKeys, revokeKey } from "./administration.ts";
+import { type Administration, getOrganization } from "./administration.ts";
+import { listKeys, revokeKey } from "./keys.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
 import { resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { routes } from "../../functions/routes.ts";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
-import { createKey } from "../../lib/operator/administration.ts";
+import { createKey } from "../../lib/operator/keys.ts";
 import { KEY_SCOPES, type KeyScope } from "../../lib/organizations/key-scope.ts";
 import { createHandlers, type Handlers, type RouteName } from "../support/handlers.ts";
 import { administrationOf, type ApiRequest, call, createTestOrganization } from "../support/organization.ts";

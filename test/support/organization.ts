@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { ApiHandler } from "../../lib/http/chain.ts";
-import { createKey, type OrganizationChanges, putOrganization } from "../../lib/operator/administration.ts";
+import { type OrganizationChanges, putOrganization } from "../../lib/operator/administration.ts";
+import { createKey } from "../../lib/operator/keys.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 import { lambdaContext } from "./lambda-context.ts";

@@ -1,14 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Clock, isoTime } from "../../../lib/clock.ts";
 import { type ApiKeyRecord, apiKeyRecordSchema } from "../../../lib/organizations/access-store.ts";
-import {
-  type CreatedKey,
-  createKey,
-  isLive,
-  listKeys,
-  revokeKey,
-  rotateKey,
-} from "../../../lib/operator/administration.ts";
+import { type CreatedKey, createKey, isLive, listKeys, revokeKey, rotateKey } from "../../../lib/operator/keys.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { apiKeyId, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { lastUsesOf, listAllKeys } from "../../../lib/operator/key-list.ts";

@@ -1,15 +1,8 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createAccessStore } from "../../../lib/organizations/access-store.ts";
-import {
-  createKey,
-  getOrganization,
-  isLive,
-  listKeys,
-  putOrganization,
-  revokeKey,
-  rotateKey,
-} from "../../../lib/operator/administration.ts";
+import { getOrganization, putOrganization } from "../../../lib/operator/administration.ts";
+import { createKey, isLive, listKeys, revokeKey, rotateKey } from "../../../lib/operator/keys.ts";
 import { hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { NotFoundError } from "../../../lib/errors.ts";
 import { createTestClock } from "../../support/clock.ts";

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
 import { countForErasure, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
-import { createKey, getOrganization, revokeKey } from "../../../lib/operator/administration.ts";
+import { getOrganization } from "../../../lib/operator/administration.ts";
+import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import {
   createCustomer,

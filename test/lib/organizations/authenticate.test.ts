@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccessStore, keyRecordKey } from "../../../lib/organizations/access-store.ts";
-import { createKey, putOrganization, revokeKey } from "../../../lib/operator/administration.ts";
+import { putOrganization } from "../../../lib/operator/administration.ts";
+import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
 import { generateApiKey, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { UnauthenticatedError } from "../../../lib/errors.ts";
 import {

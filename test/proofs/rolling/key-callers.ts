@@ -1,6 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { createKey, revokeKey } from "../../../lib/operator/administration.ts";
+import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
 import { ORGANIZATION, type PatientCaller } from "../kills/callers.ts";
 import type { ServiceProcess } from "../service-process.ts";
 import { variablesOf } from "./mixed-service.ts";

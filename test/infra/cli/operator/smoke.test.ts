@@ -11,7 +11,8 @@ import { openAdministration } from "../../../../infra/cli/operator/administratio
 import { operatorRuntime, type OperatorRuntime } from "../../../../infra/cli/operator/operator-runtime.ts";
 import { type LocalStack, startLocalStack } from "../../../../infra/local/stack.ts";
 import { eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
-import { createKey, listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
+import { listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
+import { createKey } from "../../../../lib/operator/keys.ts";
 
 /** Low enough to be reached on any machine, and high enough for the other checks. */
 const LIMITS = { rate: 5, burst: 80 };
