@@ -29,16 +29,18 @@ const endOf = async (child: ChildProcess): Promise<void> => {
 };
 
 /**
- * Starts the service on a free port.
- * @param variables environment variables of `npm start`
+ * Starts a script that runs the whole service, as a process of its own.
+ * @param args the script and its arguments
+ * @param environmentFile where it writes its address and key
  * @throws Error if it does not become ready
  */
-export const startService = async (
-  directory: string,
-  variables: Readonly<Record<string, string>> = {},
+export const startServiceProcess = async (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  environmentFile: string,
 ): Promise<ServiceProcess> => {
-  const child = spawn(process.execPath, [SCRIPT], {
-    env: { ...childEnvironment(), DATA_DIR: directory, PORT: "0", ...variables },
+  const child = spawn(process.execPath, args, {
+    env,
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, which can be killed as a whole.
     detached: true,
@@ -52,7 +54,7 @@ export const startService = async (
   const { pid } = child;
   if (!/^ready$/m.test(printed) || pid === undefined) throw new Error(`the service did not start: ${await complaint}`);
   child.stdout.resume();
-  const { BASE_URL: baseUrl = "", API_KEY: apiKey = "" } = readEnvironmentFile(join(directory, "env"));
+  const { BASE_URL: baseUrl = "", API_KEY: apiKey = "" } = readEnvironmentFile(environmentFile);
   const signal = async (target: number, name: NodeJS.Signals): Promise<void> => {
     process.kill(target, name);
     await endOf(child);
@@ -65,3 +67,18 @@ export const startService = async (
     stop: () => signal(pid, "SIGTERM"),
   };
 };
+
+/**
+ * Starts the service on a free port.
+ * @param variables environment variables of `npm start`
+ * @throws Error if it does not become ready
+ */
+export const startService = (
+  directory: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> =>
+  startServiceProcess(
+    [SCRIPT],
+    { ...childEnvironment(), DATA_DIR: directory, PORT: "0", ...variables },
+    join(directory, "env"),
+  );

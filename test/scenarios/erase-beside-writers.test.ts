@@ -89,21 +89,22 @@ const createScene = async (seed: number) => {
     }
   };
 
-  const any = (): string => `item-${Math.floor(random() * ITEMS)}`;
-  const params = () => ({ id: workItemId("acme", any()) });
+  const anyId = (): string => `item-${Math.floor(random() * ITEMS)}`;
+  const params = () => ({ id: workItemId("acme", anyId()) });
   let named = 0;
   const write = async (): Promise<void> => {
     const name = `written-${named++}`;
     const item = { external_id: name, type: `type ${name}`, agent_email: BOB };
-    const { status } = await send("applyWorkItemBatch", { body: { work_items: [item, { external_id: any() }] } });
+    const { status } = await send("applyWorkItemBatch", { body: { work_items: [item, { external_id: anyId() }] } });
     if (status === 200) acknowledged.set(name, item.type);
   };
   const callers = [
     write,
     () => send("updateWorkItem", { params: params(), body: { work_item: { type: "patched" } } }),
     () => send("deleteWorkItem", { params: params() }),
-    () => send("upsertWorkItemEvent", { params: params(), body: { event: { external_id: any(), actor_email: BOB } } }),
-    () => recordQaScore({ organization: "acme", external_id: any(), qa_score: 0.5 }),
+    () =>
+      send("upsertWorkItemEvent", { params: params(), body: { event: { external_id: anyId(), actor_email: BOB } } }),
+    () => recordQaScore({ organization: "acme", external_id: anyId(), qa_score: 0.5 }),
     () => upload(`file-${named++}`, BOB, random() < 0.3 ? { dry_run: "true" } : {}),
   ];
 

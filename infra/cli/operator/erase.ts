@@ -164,11 +164,11 @@ const eraseAddress = async (
   const dryRun = options["dry-run"];
   if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
   const bar = scanBar(dryRun ? "looking for" : "erasing");
-  let told = "";
+  let shown = "";
   const onWait = (jobs: readonly string[]): void => {
     const what = jobs.length === 0 ? "workers of uploads that have just ended" : `uploads to end: ${jobs.join(", ")}`;
-    if (what !== told) console.error(`waiting for ${what}`);
-    told = what;
+    if (what !== shown) console.error(`waiting for ${what}`);
+    shown = what;
   };
   const erased = await erasePerson(runtime, organization, address, {
     dryRun,

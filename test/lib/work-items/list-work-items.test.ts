@@ -252,7 +252,7 @@ describe("a filter", () => {
     type List = ReturnType<typeof createListWorkItems>;
     const call = (list: List, ...[organization, , page]: Parameters<List>) => [
       list(organization, { type: "call" }, page),
-      // @ts-expect-error the list has no filter with this name
+      // @ts-expect-error This is the test: tsc must refuse a parameter that the list doesn't apply.
       list(organization, { type: "call", colour: "red" }, page),
     ];
     expect(call).toBeTypeOf("function");
