@@ -31,6 +31,9 @@ const STEPS_MAX = 2000;
 const INTERRUPTED_BEFORE_STEP = 12;
 /** Time until SQS delivers a message again whose worker was stopped: that of the queues in the template. */
 const VISIBILITY_MS = 12 * 60_000;
+/** Time from a form's request until its file is posted, at most: the form itself expires after a quarter of an hour. */
+const FILE_WITHIN_MS = 14 * 60_000;
+const LARGE_FILE_WITHIN_MS = 5 * 60 * 60_000;
 /** Items that are read at the same time. */
 const READ_AT_ONCE = 16;
 
@@ -53,6 +56,8 @@ export const runUploadCalls = async (
   // Any three seeds in a row have every kind of file, any four a dry run, any five two forms, any seven a slow job.
   const isDryRun = seed % 4 === 3;
   const isForm = seed % 5 < 2;
+  // Half of the forms are for the largest file, which may arrive hours later: looks at them are far apart by then.
+  const isLarge = seed % 5 === 1;
   const isSlow = seed % 7 === 2;
   const end = isDryRun || isSlow || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
   const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete" && !isSlow, isSlow);
@@ -98,7 +103,7 @@ export const runUploadCalls = async (
     expected.items,
   );
 
-  const { posted, id } = await requestUpload(call, file, { isDryRun, isForm });
+  const { posted, id } = await requestUpload(call, file, { isDryRun, isForm, isLarge });
   if (id === undefined) {
     report("wrong label", { posted });
     return;
@@ -138,7 +143,7 @@ export const runUploadCalls = async (
 
   if (isForm) {
     isCalm = true;
-    await minutes.pass(Math.floor(random() * 14 * 60_000));
+    await minutes.pass(Math.floor(random() * (isLarge ? LARGE_FILE_WITHIN_MS : FILE_WITHIN_MS)));
     await service.postFile(job, file.text);
     isCalm = false;
     watch.onPosted();

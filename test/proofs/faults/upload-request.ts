@@ -32,6 +32,9 @@ export const NO_JOB = {
 /** The data of a response. */
 export const dataOf = ({ body }: ProofResponse): unknown => (body as { readonly data?: unknown }).data;
 
+/** Largest size that a form may announce, in bytes: its file may arrive for six hours. */
+const LARGEST_FILE_BYTES = 5 * 1024 ** 3;
+
 /**
  * Requests a job, with its file or for a form.
  * @param call calls until it is answered
@@ -40,11 +43,11 @@ export const dataOf = ({ body }: ProofResponse): unknown => (body as { readonly 
 export const requestUpload = async (
   call: (route: RouteName, request: ApiRequest) => Promise<ProofResponse>,
   { text, mapping }: Pick<UploadFile, "text" | "mapping">,
-  { isDryRun, isForm }: { readonly isDryRun: boolean; readonly isForm: boolean },
+  { isDryRun, isForm, isLarge }: { readonly isDryRun: boolean; readonly isForm: boolean; readonly isLarge: boolean },
 ): Promise<{ readonly posted: ProofResponse; readonly id: string | undefined }> => {
   const options = { ...(mapping && { mapping }), dry_run: isDryRun };
   const request = isForm
-    ? { method: "POST", body: { upload: { filename: "items.csv", size: Buffer.byteLength(text), ...options } } }
+    ? { method: "POST", body: { upload: { filename: "items.csv", size: isLarge ? LARGEST_FILE_BYTES : Buffer.byteLength(text), ...options } } }
     : multipart(text, { ...options, dry_run: String(isDryRun) });
   const headers = { ...("headers" in request && request.headers), "idempotency-key": "the upload" };
   const posted = await call("uploadWorkItems", { ...request, headers });
