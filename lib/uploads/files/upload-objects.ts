@@ -58,6 +58,12 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
+/** The byte after the last of a response, as its `Content-Range` says: a response that is cut short keeps this header. */
+const endOfRange = (contentRange: string | undefined): number | undefined => {
+  const last = /^bytes \d+-(\d+)\//.exec(contentRange ?? "")?.[1];
+  return last === undefined ? undefined : Number(last) + 1;
+};
+
 const unreadable = (key: string, cause?: unknown): Error => new UnreadableResponseError(`${key} cannot be read`, cause);
 
 /** Reads and writes the objects of upload jobs in the bucket. */
@@ -66,7 +72,11 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
 
   const open = async (key: string, from: number, to: number | undefined, etag: string | undefined) => {
     try {
-      const { Body, ContentLength = 0 } = await s3.send(
+      const {
+        Body,
+        ContentLength = 0,
+        ContentRange,
+      } = await s3.send(
         new GetObjectCommand({
           Bucket: bucket,
           Key: key,
@@ -74,7 +84,7 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
           ...(etag !== undefined && { IfMatch: etag }),
         }),
       );
-      return { body: Body as Readable, end: from + ContentLength };
+      return { body: Body as Readable, end: endOfRange(ContentRange) ?? from + ContentLength };
     } catch (error) {
       if (isMissingObject(error)) throw new ObjectGoneError(key, { cause: error });
       if (isPreconditionFailed(error)) throw new ObjectReplacedError(key, { cause: error });
@@ -88,8 +98,9 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
     let end = to;
     for (let failures = 0; end === undefined || position < end;) {
       try {
-        const opened = await open(key, position, end, etag);
-        end ??= opened.end;
+        const opened = await open(key, position, to, etag);
+        // The end that an interrupted response has named may be wrong, as its bytes were: each response names its own.
+        end = to ?? opened.end;
         for await (const chunk of opened.body) {
           const bytes = chunk as Uint8Array;
           position += bytes.length;

@@ -19,6 +19,8 @@ const RATES: readonly (readonly [RequestFault, number])[] = [
 const ATTEMPT_RATES = { throttled: 0.06, "lost response": 0.06, damaged: 0.1, outage: 0.01 } as const;
 const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
 const CHECKPOINT_STOP_RATE = 0.08;
+/** The same for a call that is likely to be stopped at its first checkpoint. */
+const FATAL_STOP_RATE = 0.6;
 const STATEMENT_FAULT_RATE = 0.35;
 /** Time of a slow request. */
 const SLOW_MS = { least: 2000, most: 15_000 } as const;
@@ -52,6 +54,8 @@ export interface FaultyCalls {
       readonly mayFail: boolean;
       /** Whether the call may be killed or frozen. @default true */
       readonly mayStop?: boolean;
+      /** Whether it is likely to be stopped at its first checkpoint. @default false */
+      readonly isFatal?: boolean;
       /** Whether reads and writes of items take so long that a lease ends after a few, and have no other faults. @default false */
       readonly isSlow?: boolean;
       /** Called with the bodies of messages that were sent to a queue. */
@@ -79,9 +83,9 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   /** Calls that can go on. Requests of one call that were sent at the same time may each have been stopped. */
   const frozen: { readonly resume: () => void; readonly isOver: Promise<unknown> }[] = [];
 
-  const chooseFault = (command: string): RequestFault => {
+  const chooseFault = (command: string, checkpointStopRate: number): RequestFault => {
     // Checkpoints are interrupted more often than other requests: what they would have saved is done again.
-    if (command === "UpdateItemCommand" && random() < CHECKPOINT_STOP_RATE)
+    if (command === "UpdateItemCommand" && random() < checkpointStopRate)
       return random() < 0.5 ? "kill before" : "stall before";
     let number = random();
     for (const [fault, rate] of RATES) {
@@ -92,7 +96,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   };
 
   return {
-    call: async (work, { mayFail, mayStop = true, isSlow = false, onMessages = () => undefined }) => {
+    call: async (work, { mayFail, mayStop = true, isFatal = false, isSlow = false, onMessages = () => undefined }) => {
       let isOver = !mayFail;
       const stopped = Promise.withResolvers<typeof NO_RESPONSE>();
       const killed = Promise.withResolvers<void>();
@@ -113,7 +117,8 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
             return "slow";
           }
           // If the limiter's record is throttled, it refuses all calls for some seconds, as it should.
-          const chosen = isOver || isSlow || input["TableName"] === LIMITS_TABLE ? "none" : chooseFault(command);
+          const isSpared = isOver || isSlow || input["TableName"] === LIMITS_TABLE;
+          const chosen = isSpared ? "none" : chooseFault(command, isFatal ? FATAL_STOP_RATE : CHECKPOINT_STOP_RATE);
           const fault = mayStop || !STOPS.has(chosen) ? chosen : "none";
           if (fault !== "none") faults += 1;
           return fault;

@@ -56,9 +56,9 @@ export const runUploadCalls = async (
   // Any three seeds in a row have every kind of file, any four a dry run, any five two forms, any seven a slow job.
   const isDryRun = seed % 4 === 3;
   const isForm = seed % 5 < 2;
-  // Half of the forms are for the largest file, which may arrive hours later: looks at them are far apart by then.
-  const isLarge = seed % 5 === 1;
   const isSlow = seed % 7 === 2;
+  // Half of the forms are for the largest file, which may arrive hours later: looks at them are far apart by then.
+  const isLarge = seed % 5 === 1 && !isSlow;
   const end = isDryRun || isSlow || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
   const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete" && !isSlow, isSlow);
   const interruptedAt = Math.floor(random() * INTERRUPTED_BEFORE_STEP);
@@ -162,9 +162,12 @@ export const runUploadCalls = async (
     const sizes = isSlow ? DEFAULT_WINDOWS : randomSizes(random);
     // Workers that all die without progress end their job, as documented: not so many are stopped in a row.
     const isExhausted = (await service.stallsOf(job)) >= STALLS_MAX;
+    // Without a worker and a message, a job whose file came late is found by its next check alone.
+    const isFatal = isLarge && failed === 0;
     const isHandled = await faulty.call(() => service.deliver(body, to, sizes), {
       mayFail: failed < FAILED_DELIVERIES_MAX && !isExhausted,
       mayStop: stopped < STOPPED_DELIVERIES_MAX && !isExhausted,
+      isFatal,
       isSlow,
       onMessages: (bodies) => {
         sent.push(...bodies);
@@ -175,7 +178,7 @@ export const runUploadCalls = async (
     // A message that waits for the store is sent again as it was.
     if (isHandled === true && !sent.includes(body)) failures.delete(name);
     else failures.set(name, { failed: failed + 1, stopped: stopped + (isHandled === NO_RESPONSE ? 1 : 0) });
-    if (isHandled === NO_RESPONSE && random() < 0.5) late.push({ body, at: clock() + VISIBILITY_MS });
+    if (isHandled === NO_RESPONSE && (isFatal || random() < 0.5)) late.push({ body, at: clock() + VISIBILITY_MS });
     // SQS delivers some messages again although they were handled.
     else if (isHandled !== true || (!isSlow && random() < 0.1)) queue.push(body);
   };

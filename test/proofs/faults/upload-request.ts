@@ -47,7 +47,12 @@ export const requestUpload = async (
 ): Promise<{ readonly posted: ProofResponse; readonly id: string | undefined }> => {
   const options = { ...(mapping && { mapping }), dry_run: isDryRun };
   const request = isForm
-    ? { method: "POST", body: { upload: { filename: "items.csv", size: isLarge ? LARGEST_FILE_BYTES : Buffer.byteLength(text), ...options } } }
+    ? {
+        method: "POST",
+        body: {
+          upload: { filename: "items.csv", size: isLarge ? LARGEST_FILE_BYTES : Buffer.byteLength(text), ...options },
+        },
+      }
     : multipart(text, { ...options, dry_run: String(isDryRun) });
   const headers = { ...("headers" in request && request.headers), "idempotency-key": "the upload" };
   const posted = await call("uploadWorkItems", { ...request, headers });
