@@ -98,6 +98,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   return {
     call: async (work, { mayFail, mayStop = true, isFatal = false, isSlow = false, onMessages = () => undefined }) => {
       let isOver = !mayFail;
+      let isThawed = false;
       const stopped = Promise.withResolvers<typeof NO_RESPONSE>();
       const killed = Promise.withResolvers<void>();
       const chooseAttemptFault = createAttemptFaults(random, ATTEMPT_RATES);
@@ -131,8 +132,14 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
         stop: (kind) => {
           isOver = true;
           const { promise, resolve } = Promise.withResolvers<void>();
-          if (kind === "stall") frozen.push({ resume: resolve, isOver: Promise.race([settled, killed.promise]) });
-          else killed.resolve();
+          const resume = (): void => {
+            isThawed = true;
+            resolve();
+          };
+          if (kind === "kill") killed.resolve();
+          // A request that was sent before its call was stopped may come to its own stop only after the call goes on.
+          else if (isThawed) resolve();
+          else frozen.push({ resume, isOver: Promise.race([settled, killed.promise]) });
           stopped.resolve(NO_RESPONSE);
           return promise;
         },

@@ -245,6 +245,7 @@ export const runUploadCalls = async (
   const check = async (otherwise: FindingKind): Promise<void> => {
     const now = await poll();
     const isComplete = now.status === "completed";
+    if (isComplete && now.error !== undefined) report("wrong label", { now });
     if (end === "complete" && !isComplete && !(isSlow && watch.mayFail(now))) report("lost", { end, now });
     const counters = Object.fromEntries(Object.keys(expected.counters).map((name) => [name, now[name as keyof Job]]));
     if (isComplete && !isDeepStrictEqual(counters, expected.counters)) {
