@@ -6,9 +6,7 @@ import { NotFoundError } from "../errors.ts";
 import { workItemId } from "../identity.ts";
 import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY, itemKeyOf } from "../work-items/work-item-record.ts";
 import { deleteRecords, type RecordsRuntime } from "./customer-records.ts";
-
-/** Calls that have read the item before it was erased have ended after this time: the gateway waits 29 s. */
-const CALLS_END_WITHIN_MS = 30_000;
+import { CALLS_END_WITHIN_MS } from "./jobs-before.ts";
 
 interface Found {
   /** Undefined if there is no item. */
@@ -88,6 +86,7 @@ export const eraseItem = async (
   if (isEmpty(first)) throw new NotFoundError(`${organization} has no work item ${externalId}`);
   if (options.dryRun) return { id, events: first.events.length, item: first.version !== undefined };
   await removeAll(first);
+  // Calls that have read the item before it was erased may still write it.
   await options.sleep(CALLS_END_WITHIN_MS);
   // An event whose call had read the item may have come after it; an item that is here now was sent anew.
   const late = await find(runtime, key);

@@ -19,7 +19,7 @@ import {
 } from "../work-items/work-item-record.ts";
 import { deleteRecords, scanOrganization, type ScanProgress } from "./customer-records.ts";
 import { erasedAs, kindOf } from "./kinds-of-data.ts";
-import { createJobsBefore } from "./jobs-before.ts";
+import { CALLS_END_WITHIN_MS, createJobsBefore } from "./jobs-before.ts";
 
 /** What erasing a person requires of a runtime. */
 export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
@@ -28,7 +28,7 @@ export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
 export interface PersonOptions {
   readonly dryRun?: boolean;
   readonly onProgress?: (progress: ScanProgress) => void;
-  /** Called before it waits for upload jobs, with their ids. None: for their workers. */
+  /** Called before it waits for upload jobs, with their ids. None: for calls and workers that have begun. */
   readonly onWait?: (jobs: readonly string[]) => void;
   /** @default waits */
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
@@ -61,7 +61,8 @@ const isRecordOfItem = ({ sk }: RecordKey): boolean => sk === ITEM_SORT_KEY;
 
 /**
  * Empties the agent of every item and the actor of every event that has this e-mail address, whatever its case, also in
- * deleted items, and deletes the plans of dry runs that hold it. First waits for the upload jobs whose files came before.
+ * deleted items, and deletes the plans of dry runs that hold it. First waits for calls under way, and for the upload jobs
+ * whose files have come by then.
  * Repeats until a pass finds none. Texts are not changed: the result names those that hold the address.
  * @throws NotFoundError, StoreBusyError
  */
@@ -135,11 +136,13 @@ export const erasePerson = async (
     created_at,
   });
 
-  const began = clock();
-  const jobs = createJobsBefore(runtime, organizationId, began);
+  const callsUntil = clock() + CALLS_END_WITHIN_MS;
+  const jobs = createJobsBefore(runtime, organizationId, callsUntil);
   /** Until when workers of jobs that have ended may write, in milliseconds since the epoch. */
   let workersUntil = 0;
   if (!options.dryRun) {
+    onWait([]);
+    await sleep(CALLS_END_WITHIN_MS);
     for (let open = await jobs.open(); open.length > 0; open = await jobs.open()) {
       onWait(open);
       await sleep(ASK_AGAIN_MS);

@@ -6,6 +6,8 @@ import { createUploadObjects, objectKeys } from "../uploads/files/upload-objects
 import { isEnded, type UploadJob } from "../uploads/job/upload-record.ts";
 import { createUploadTable } from "../uploads/job/upload-table.ts";
 
+/** Calls end within this time, frozen or not, since the gateway waits 29 s. */
+export const CALLS_END_WITHIN_MS = 30_000;
 /**
  * The longest that a worker runs: Lambda ends it at its timeout, frozen or not. One that has read a record before it was
  * changed may write until then.

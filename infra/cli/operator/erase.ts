@@ -166,7 +166,7 @@ const eraseAddress = async (
   const bar = scanBar(dryRun ? "looking for" : "erasing");
   let shown = "";
   const onWait = (jobs: readonly string[]): void => {
-    const what = jobs.length === 0 ? "workers of uploads that have just ended" : `uploads to end: ${jobs.join(", ")}`;
+    const what = jobs.length === 0 ? "calls and workers that are under way" : `uploads to end: ${jobs.join(", ")}`;
     if (what !== shown) console.error(`waiting for ${what}`);
     shown = what;
   };

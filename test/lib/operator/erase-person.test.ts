@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { erasePerson } from "../../../lib/operator/erase-person.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { createTestClock } from "../../support/clock.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill } from "../../support/customer-data.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -12,8 +12,11 @@ import { createWorkers } from "../../support/uploads/upload-workers.ts";
 let runtime: TestRuntime;
 let acme: Customer;
 let other: Customer;
+let clock: TestClock;
+const sleep = async (milliseconds: number): Promise<void> => void clock.advance(milliseconds);
 beforeEach(async () => {
-  runtime = await createTestRuntime();
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
   acme = await createCustomer(runtime);
   other = await createCustomer(runtime);
   await fill(runtime, acme);
@@ -31,7 +34,7 @@ const NOBODY = { id: null, name: null, email: null, external_id: null, avatar_ur
 describe("erasing a person", () => {
   it("empties agents and actors with the address, whatever its case, also of deleted items", async () => {
     const { updated_at: before } = await get("kept");
-    const erased = await erasePerson(runtime, acme.organization.id, "ann@EXAMPLE.com");
+    const erased = await erasePerson(runtime, acme.organization.id, "ann@EXAMPLE.com", { sleep });
     expect(erased).toMatchObject({ work_items: 2, events: 1 });
     expect(await get("kept")).toMatchObject({ agent: NOBODY, agents: [], events: [{ actor: NOBODY }] });
     expect((await get("kept")).updated_at > before).toBe(true);
@@ -42,7 +45,7 @@ describe("erasing a person", () => {
   });
 
   it("names the texts and the files that may still hold the address", async () => {
-    const { mentions, files } = await erasePerson(runtime, acme.organization.id, "ann@example.com");
+    const { mentions, files } = await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
     expect(mentions).toHaveLength(2);
     expect(mentions).toContainEqual({ kind: "content", id: idOf("kept") });
     expect(mentions).toContainEqual({ kind: "custom_attributes", id: idOf("of another") });
@@ -50,7 +53,7 @@ describe("erasing a person", () => {
   });
 
   it("leaves other people and other organizations alone", async () => {
-    await erasePerson(runtime, acme.organization.id, "ann@example.com");
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
     expect(await get("of another")).toMatchObject({ agent: { email: "bob@example.com" } });
     const list = await other.send("listWorkItems", { query: { agent_email: "ann@example.com" } });
     expect(list.body.data).toHaveLength(1);
@@ -60,7 +63,7 @@ describe("erasing a person", () => {
     await acme.apply({ external_id: "kept", agent_external_id: "ann-1" });
     const byAgent = () => acme.send("listWorkItems", { query: { agent_external_id: "ann-1" } });
     expect((await byAgent()).body.data).toHaveLength(1);
-    await erasePerson(runtime, acme.organization.id, "ann@example.com");
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
     expect((await byAgent()).body.data).toEqual([]);
   });
 
@@ -79,7 +82,7 @@ describe("erasing a person", () => {
       await acme.apply({ external_id: "new", agent_email: "ann@example.com" });
       return "none";
     });
-    await erasePerson(runtime, acme.organization.id, "ann@example.com");
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
     remove();
     expect(await get("kept")).toMatchObject({ type: "changed", agent: NOBODY });
     expect(await get("new")).toMatchObject({ agent: NOBODY });
@@ -92,7 +95,7 @@ describe("erasing a person", () => {
       agent_email: "ann@example.com",
     }));
     await acme.send("applyWorkItemBatch", { body: { work_items: more } });
-    const erase = (dryRun: boolean) => erasePerson(runtime, acme.organization.id, "ann@example.com", { dryRun });
+    const erase = (dryRun: boolean) => erasePerson(runtime, acme.organization.id, "ann@example.com", { dryRun, sleep });
     const left = async (): Promise<number> => {
       const { work_items: items, events } = await erase(true);
       return items + events;
@@ -115,18 +118,15 @@ describe("erasing a person", () => {
       if (command === "ScanCommand") await acme.apply({ external_id: "kept", agent_email: "ann@example.com" });
       return "none";
     });
-    await expect(erasePerson(runtime, acme.organization.id, "ann@example.com")).rejects.toThrow(
+    await expect(erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep })).rejects.toThrow(
       "ann@example.com comes back while it is erased: stop what sends it, and repeat the command",
     );
     remove();
-    await erasePerson(runtime, acme.organization.id, "ann@example.com");
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
     expect(await get("kept")).toMatchObject({ agent: NOBODY });
   });
 
   it("waits for uploads whose files came before it and for their workers, and deletes plans of dry runs", async () => {
-    const clock = createTestClock();
-    runtime = await createTestRuntime({ clock });
-    acme = await createCustomer(runtime);
     const { organization } = acme;
     const workers = createWorkers(runtime);
     const upload = (dryRun: boolean) => {
@@ -155,15 +155,15 @@ describe("erasing a person", () => {
       onWait: (jobs) => waits.push(jobs),
       sleep: async (milliseconds) => {
         clock.advance(milliseconds);
-        if (waits.length === 1) later.push(await upload(true));
-        if (waits.length !== 2) return;
+        if (waits.length === 2) later.push(await upload(true));
+        if (waits.length !== 3) return;
         await applyAll([...before, ...later]);
         planned = await plannedFor();
       },
     });
     const ids = before.map(({ id }) => id).toSorted();
-    expect(waits.map((jobs) => jobs.toSorted())).toEqual([ids, ids, []]);
-    expect(erased.work_items).toBe(1);
+    expect(waits.map((jobs) => jobs.toSorted())).toEqual([[], ids, ids, []]);
+    expect(erased.work_items).toBe(3);
     expect(await get("from a file")).toMatchObject({ agent: NOBODY });
     // Lambda ends a worker of such a job 120 s after its last change at the latest.
     const ended = await Promise.all(before.map((job) => workers.store.readJob(job)));

@@ -1,0 +1,156 @@
+import { expect } from "vitest";
+import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
+import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
+import { routes } from "../../functions/routes.ts";
+import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { createTestClock } from "./clock.ts";
+import { createCustomer, fill } from "./customer-data.ts";
+import { createFreezingTasks } from "./freezing-tasks.ts";
+import { createHandlers, type Handlers, type RouteName } from "./handlers.ts";
+import { lambdaContext } from "./lambda-context.ts";
+import { type ApiRequest, call } from "./organization.ts";
+import { createTestRuntime } from "./runtime.ts";
+import { createFaultyRuntime } from "./uploads/fault-injection.ts";
+import { multipart } from "./uploads/multipart.ts";
+import { s3Event, sqsEvent } from "./uploads/upload-harness.ts";
+import { createWorkers } from "./uploads/upload-workers.ts";
+
+/** The gateway ends a call, and Lambda kills a worker, after somewhat more. */
+const CALL_MS = 29_000;
+const WORKER_MS = 119_000;
+/** Time between two steps. */
+export const STEP_MS = 20_000;
+/** Number of items that all callers write to. */
+export const ITEMS = 10;
+const ROWS = 100;
+
+/**
+ * A deployment with an organization full of data, and everything that may write to it.
+ * @param seed what is called, frozen and repeated depends on it; in which order requests reach the store does not
+ * @param email gives the address of the agent or actor in the next call
+ */
+export const createBusyOrganization = async (seed: number, email: () => string) => {
+  const random = randomFrom(seed);
+  const clock = createTestClock();
+  const { runtime, during } = createFaultyRuntime(await createTestRuntime({ clock }));
+  const tasks = createFreezingTasks(during, clock, random);
+  const workers = createWorkers(runtime);
+  const failDead = createFailDeadUpload(runtime);
+  const recordQaScore = createRecordQaScore(runtime);
+  const acme = await createCustomer(runtime, "acme");
+  // For a form, the erasure waits until all workers have ended: half of the organizations have none.
+  if (random() < 0.5) await fill(runtime, acme);
+  await acme.apply(
+    ...Array.from({ length: ITEMS }, (_, index) => ({ external_id: `item-${index}`, agent_email: email() })),
+  );
+
+  /** When each call began, and how it ended. */
+  const calls: { readonly time: number; readonly status: number }[] = [];
+  const acknowledged = new Map<string, string>();
+  /** All messages, each of which may be delivered again, and those that no worker has handled. */
+  const sent: string[] = [];
+  let due: string[] = [];
+
+  /** Lambda sends an instance one call at a time: none waits for a call that is frozen. */
+  const idle: Handlers[] = [];
+  const send = async (name: RouteName, request: ApiRequest) => {
+    const time = clock();
+    const handlers = idle.pop() ?? (await createHandlers(runtime));
+    const { method, path: resource } = routes[name];
+    const response = await call(handlers[name], { method, resource, key: acme.key, ...request }).catch(
+      // No response, or not one that is documented.
+      () => ({ status: 0, body: {} }),
+    );
+    idle.push(handlers);
+    calls.push({ time, status: response.status });
+    return response;
+  };
+  let nextStep = clock();
+  const post = (message: string): void => {
+    sent.push(message);
+    due.push(message);
+  };
+  /** @returns the id of its job; undefined if it was rejected */
+  const upload = async (name: string, email: string, fields = {}): Promise<string | undefined> => {
+    const rows = Array.from({ length: ROWS }, (_, row) => `${name}-${row},${email}\n`);
+    const { body } = await send("uploadWorkItems", multipart(`external_id,agent_email\n${rows.join("")}`, fields));
+    const id = (body as { data?: { id: string } }).data?.id;
+    if (id !== undefined) post(JSON.stringify(s3Event({ organization: "acme", id })));
+    return id;
+  };
+  const handle = async (message: string): Promise<void> => {
+    try {
+      await workers.handle(message, clock() + 90_000);
+    } catch {
+      due.push(message);
+    }
+  };
+
+  const anyId = (): string => `item-${Math.floor(random() * ITEMS)}`;
+  const params = () => ({ id: workItemId("acme", anyId()) });
+  let named = 0;
+  const write = async (): Promise<void> => {
+    const name = `written-${named++}`;
+    const item = { external_id: name, type: `type ${name}`, agent_email: email() };
+    const { status } = await send("applyWorkItemBatch", { body: { work_items: [item, { external_id: anyId() }] } });
+    if (status === 200) acknowledged.set(name, item.type);
+  };
+  const callers = [
+    write,
+    () => send("updateWorkItem", { params: params(), body: { work_item: { type: "patched" } } }),
+    () => send("deleteWorkItem", { params: params() }),
+    () =>
+      send("upsertWorkItemEvent", {
+        params: params(),
+        body: { event: { external_id: anyId(), actor_email: email() } },
+      }),
+    () => recordQaScore({ organization: "acme", external_id: anyId(), qa_score: 0.5 }),
+    () => upload(`file-${named++}`, email(), random() < 0.3 ? { dry_run: "true" } : {}),
+  ];
+
+  /** Starts a few calls, the workers of all waiting messages and of a repeated one, and the sweep. */
+  const step = (): void => {
+    tasks.takeMessages().forEach(post);
+    for (let count = 0; count < 3; count++) {
+      const caller = Math.floor(random() * callers.length);
+      tasks.start(`caller ${caller}`, CALL_MS, callers[caller]!);
+    }
+    const repeated = sent[Math.floor(random() * sent.length)];
+    const messages = repeated === undefined ? due : [...due, repeated];
+    due = [];
+    for (const message of messages) tasks.start(`worker of ${message}`, WORKER_MS, () => handle(message));
+    if (random() < 0.3) tasks.start("sweep", WORKER_MS, () => workers.sweep(clock() + 90_000));
+  };
+  return {
+    runtime,
+    clock,
+    tasks,
+    acme,
+    calls,
+    /** The type of each item that a caller knows to be written. */
+    acknowledged: acknowledged as ReadonlyMap<string, string>,
+    step,
+    /** Lets time pass. What was started last runs beside that which the caller does next. */
+    sleep: async (milliseconds: number): Promise<void> => {
+      for (const until = clock() + milliseconds; clock() < until;) {
+        await tasks.settle();
+        clock.advance(Math.min(until, nextStep, tasks.nextThaw()) - clock());
+        tasks.thawUntil(clock());
+        if (clock() < nextStep) continue;
+        step();
+        nextStep = clock() + STEP_MS;
+      }
+    },
+    /** Delivers every message once more, those of S3 included, as a worker's and as a dead letter. */
+    replay: async (): Promise<void> => {
+      // A message of S3 makes the splitter's, which makes those of parts.
+      for (let batch = [...new Set(sent)], round = 0; batch.length > 0; batch = tasks.takeMessages(), round++) {
+        expect(round).toBeLessThan(10);
+        for (const message of batch) tasks.start(`replay of ${message}`, 0, () => handle(message));
+        await tasks.finish();
+      }
+      for (const message of new Set(sent)) await failDead(sqsEvent(message), lambdaContext(120_000));
+    },
+  };
+};
