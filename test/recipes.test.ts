@@ -14,7 +14,7 @@ const run = (...args: readonly string[]) => {
 
 it("finds a place for every code block of CONTRIBUTING.md's recipes", () => {
   applyRecipes(copy);
-  expect(readFileSync(join(copy, "functions/routes.ts"), "utf8")).toContain('name: "get-organization"');
+  expect(readFileSync(join(copy, "functions/routes/service.ts"), "utf8")).toContain('name: "get-organization"');
 });
 
 // Compiling takes too much CPU for each run of the suite: npm run test:recipes.

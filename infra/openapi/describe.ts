@@ -1,5 +1,5 @@
 import { PARAMETER_DESCRIPTIONS, SCHEMA_DESCRIPTIONS } from "./descriptions.ts";
-import { examples } from "./examples.ts";
+import { examples } from "../../functions/routes/examples.ts";
 import { isObject, type Json, propertiesOf } from "./schema-form.ts";
 
 /** A schema, property or parameter has no description, or a description has no schema. */
@@ -52,7 +52,8 @@ const describeOne = (name: string, schema: Json): Json => {
     ...(about === undefined ? [name] : []),
     ...described.flatMap(([property, , description]) => (description === undefined ? [`${name}.${property}`] : [])),
   ];
-  if (missing.length > 0) throw new DescriptionError(`describe in descriptions.ts: ${missing.join(", ")}`);
+  if (missing.length > 0)
+    throw new DescriptionError(`describe by meta({ description }) or in descriptions.ts: ${missing.join(", ")}`);
   const unknown = Object.keys(SCHEMA_DESCRIPTIONS[name] ?? {}).filter(
     (property) => property !== "" && !Object.hasOwn(properties, property),
   );
@@ -96,8 +97,10 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
 export const describeParameters = (parameters: readonly Json[], id: string | undefined): Json[] =>
   parameters.map((parameter) => {
     const name = String(parameter["name"]);
-    const description = PARAMETER_DESCRIPTIONS[name];
-    if (description === undefined) throw new DescriptionError(`describe the parameter ${name} in descriptions.ts`);
+    const description = PARAMETER_DESCRIPTIONS[name] ?? parameter["description"];
+    if (description === undefined) {
+      throw new DescriptionError(`describe the parameter ${name} by meta({ description }) of its schema`);
+    }
     const example = name === "id" ? id : PARAMETER_EXAMPLES[name];
     return { ...parameter, description, ...(example !== undefined && { example }) };
   });

@@ -1,6 +1,8 @@
 import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
 import * as z from "zod";
 import { routes } from "../../functions/routes.ts";
+import { examples } from "../../functions/routes/examples.ts";
+import type { Operation } from "../../functions/routes/operation.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { uuid } from "../../lib/schema.ts";
@@ -8,9 +10,8 @@ import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
 import { describe, describeParameters } from "./describe.ts";
 import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./errors.ts";
-import { examples } from "./examples.ts";
 import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
-import { type OperationDescription, operations, TAGS } from "./operations.ts";
+import { operations, TAGS } from "./operations.ts";
 import { type Json, open, readable, referencedSchemas } from "./schema-form.ts";
 
 /** An OpenAPI 3.1 document. */
@@ -115,7 +116,7 @@ const schemasOf = ([name, route]: [RouteName, Route]) => {
 };
 
 /** The errors of an endpoint, in order. */
-const errorStatusesOf = (route: Route, { errors = [] }: OperationDescription): ErrorStatus[] => [
+const errorStatusesOf = (route: Route, { errors = [] }: Operation): ErrorStatus[] => [
   400,
   422,
   500,
@@ -126,7 +127,7 @@ const errorStatusesOf = (route: Route, { errors = [] }: OperationDescription): E
   ...errors,
 ];
 
-const withExample = (content: unknown, example: Json | string, type = JSON_TYPE): Json => ({
+const withExample = (content: unknown, example: object | string, type = JSON_TYPE): Json => ({
   [type]: { ...(content as Record<string, Json>)[type], example },
 });
 
@@ -234,7 +235,7 @@ export const createOpenApiDocument = ({ closed = false }: { readonly closed?: bo
       },
     ],
     security: [{ apiKey: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: TAGS,
     paths: completed,
     components: {
       schemas: Object.fromEntries(

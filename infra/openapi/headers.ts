@@ -1,4 +1,4 @@
-import { examples } from "./examples.ts";
+import { examples } from "../../functions/routes/examples.ts";
 import type { Json } from "./schema-form.ts";
 
 const text = (description: string, example: string): Json => ({ description, schema: { type: "string" }, example });

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { KeyScope } from "../organizations/key-scope.ts";
 import type { Permissions } from "../aws/permissions.ts";
 
@@ -42,3 +42,16 @@ export const EDGE_PERMISSIONS = {
   limits: { actions: ["UpdateItem"] },
 } as const satisfies Permissions;
 export type EdgePermissions = typeof EDGE_PERMISSIONS;
+
+/** What a row says unless it says otherwise: a request without query and body, and a response with the status 200. */
+const DEFAULTS = { bodyKind: "none", query: z.strictObject({}), body: z.undefined(), status: 200 } as const;
+
+type OwnPermissions<R> = R extends { readonly permissions: infer P } ? P : object;
+type PermissionsOf<R> = R extends { readonly public: true } ? OwnPermissions<R> : EdgePermissions & OwnPermissions<R>;
+
+/** A row of the route table. It names the permissions that only this endpoint needs. */
+export function route<const R extends Omit<Route, keyof typeof DEFAULTS | "permissions"> & Partial<Route>>(row: R) {
+  const permissions = { ...(row.public !== true && EDGE_PERMISSIONS), ...row.permissions } as PermissionsOf<R>;
+  return { ...DEFAULTS, ...row, permissions } as Omit<typeof DEFAULTS, keyof R> &
+    Omit<R, "permissions"> & { readonly permissions: typeof permissions };
+}

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
+import { operations } from "../../infra/openapi/operations.ts";
 import { createLambdaFunction } from "../../infra/local/lambda/lambda-function.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 
@@ -55,7 +56,7 @@ describe("the build", () => {
 
   test("keeps the name of each class of errors that a function can throw", async () => {
     const bundles = await Promise.all(functionNames.map((name) => readFile(join(outdir, name, "index.js"), "utf8")));
-    const sources = globSync(["lib/**/*.ts", "functions/*.ts"], { cwd: PROJECT_ROOT, exclude: ["lib/client/**"] });
+    const sources = globSync(["lib/**/*.ts", "functions/**/*.ts"], { cwd: PROJECT_ROOT, exclude: ["lib/client/**"] });
     const classes = sources.flatMap((file) =>
       [...readFileSync(join(PROJECT_ROOT, file), "utf8").matchAll(/^(?:export )?class (\w+) extends \w*Error\b/gm)].map(
         ([, name = ""]) => name,
@@ -65,6 +66,17 @@ describe("the build", () => {
     // The name of the class itself is shortened: only a text can hold it.
     const lost = classes.filter((name) => !bundles.some((code) => code.includes(`"${name}"`)));
     expect(lost).toEqual([]);
+  });
+
+  test("leaves what the document says of operations out of all functions but the one that serves it", async () => {
+    const texts = Object.values(operations).flatMap(({ description, response }) => [description, response]);
+    const holding = await Promise.all(
+      functionNames.map(async (name) => {
+        const code = await readFile(join(outdir, name, "index.js"), "utf8");
+        return texts.some((each) => each.length > 40 && code.includes(each.slice(0, 40))) ? [name] : [];
+      }),
+    );
+    expect(holding.flat()).toEqual(["get-openapi-document"]);
   });
 
   test("can be traced: a position of a bundle without source maps leads to a line of the source", async () => {

@@ -2,7 +2,7 @@ import { routes } from "../../functions/routes.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import type { TestRuntime } from "./runtime.ts";
 
-/** Name of a route in `functions/routes.ts`. */
+/** Name of a route in `functions/routes`. */
 export type RouteName = keyof typeof routes;
 /** The handlers of all endpoints, by the names of their routes. */
 export type Handlers = Readonly<Record<RouteName, ApiHandler>>;

@@ -15,9 +15,9 @@ const PLACES: Readonly<Record<string, Place>> = {
   "const PRIORITY_RANGE": [FIELDS, "/** Fields of a work item that callers set"],
   "priority: field(": [FIELDS, "  custom_attributes: field"],
   "priority: fc": ["test/lib/work-items/every-field.test.ts", "  custom_attributes: fc"],
-  "getOrganization: () =>": ["functions/routes.ts", "  getHealth: () =>"],
+  "getOrganization: () =>": ["functions/routes/service.ts", "  getHealth: () =>"],
   "import type { ApiHandler }": ["functions/get-organization.ts"],
-  "getOrganization: {": ["infra/openapi/operations.ts", "  getHealth: {"],
+  "getOrganization: {": ["functions/routes/service.ts", "    getHealth: {"],
   "ap: {": ["lib/regions.ts", "} as const satisfies Record"],
 };
 

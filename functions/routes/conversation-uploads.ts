@@ -1,0 +1,62 @@
+import * as z from "zod";
+import {
+  conversationUploadListItemSchema,
+  conversationUploadSchema,
+} from "../../lib/conversation-uploads/conversation-upload.ts";
+import { pageOf, pageParameters } from "../../lib/http/page.ts";
+import { route } from "../../lib/http/route.ts";
+import { externalId } from "../../lib/schema.ts";
+import { examples } from "./examples.ts";
+import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./operation.ts";
+
+/** Endpoints of conversation uploads. */
+export const conversationUploadRoutes = {
+  listConversationUploads: () =>
+    route({
+      name: "list-conversation-uploads",
+      method: "GET",
+      path: "/v1/conversation_uploads",
+      summary: "List conversation uploads, newest first",
+      query: z.strictObject({ ...pageParameters(), external_id: externalId.optional() }),
+      response: pageOf(conversationUploadListItemSchema),
+      permissions: {
+        workItems: {
+          actions: ["Query", "GetItem", "BatchGetItem"],
+          partitions: ["CONVERSATION", "LIST_CONVERSATION"],
+          indexes: ["listing"],
+        },
+      },
+    }),
+  getConversationUpload: () =>
+    route({
+      name: "get-conversation-upload",
+      method: "GET",
+      path: "/v1/conversation_uploads/{id}",
+      summary: "Get a conversation upload",
+      response: z.strictObject({ data: conversationUploadSchema }),
+      permissions: { workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
+    }),
+};
+
+type Rows = typeof conversationUploadRoutes;
+
+/** What the document says of these endpoints. */
+export function conversationUploadOperations(): OperationsOf<Rows> {
+  return {
+    listConversationUploads: {
+      description: `Conversation uploads, newest first. ${LISTS}`,
+      response: "A page of conversation uploads.",
+      example: examplePage([examples.listedConversation]),
+      links: {
+        ...nextPage<Rows>("listConversationUploads"),
+        ...linksById<Rows>("$response.body#/data/0/id", "getConversationUpload"),
+      },
+    },
+    getConversationUpload: {
+      description: "They are created by another system.",
+      id: examples.ids.conversation,
+      response: "The conversation upload.",
+      example: { data: examples.conversation },
+    },
+  };
+}

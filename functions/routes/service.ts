@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { route } from "../../lib/http/route.ts";
+import type { OperationsOf } from "./operation.ts";
+
+/** Endpoints of the service itself. */
+export const serviceRoutes = {
+  getHealth: () =>
+    route({
+      public: true,
+      name: "get-health",
+      method: "GET",
+      path: "/v1/health",
+      summary: "Tell whether the service works",
+      response: z.strictObject({ status: z.literal("ok"), region: z.string(), version: z.string() }),
+      extension: true,
+      permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
+    }),
+  getOpenapiDocument: () =>
+    route({
+      public: true,
+      name: "get-openapi-document",
+      method: "GET",
+      path: "/v1/openapi.json",
+      summary: "Get the OpenAPI document",
+      response: z.looseObject({ openapi: z.string() }),
+      extension: true,
+    }),
+};
+
+/** What the document says of these endpoints. */
+export function serviceOperations(): OperationsOf<typeof serviceRoutes> {
+  return {
+    getHealth: {
+      description: "Responds with 503 while the store cannot be read.",
+      response: "The service works.",
+      example: { status: "ok", region: "us", version: "1.0.0" },
+    },
+    getOpenapiDocument: {
+      description: "This document, with the address at which it was requested as its server.",
+      response: "An OpenAPI 3.1 document.",
+      example: { openapi: "3.1.1" },
+    },
+  };
+}

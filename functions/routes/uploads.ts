@@ -1,0 +1,200 @@
+import * as z from "zod";
+import { pageOf, pageParameters } from "../../lib/http/page.ts";
+import { route } from "../../lib/http/route.ts";
+import { templateCsv } from "../../lib/uploads/csv/template.ts";
+import {
+  rowListLinkSchema,
+  singleUploadJobSchema,
+  uploadFieldsSchema,
+  uploadFormRequestSchema,
+  uploadFormSchema,
+  uploadJobSchema,
+  uploadStatusSchema,
+} from "../../lib/uploads/job/upload-job.ts";
+import { examples } from "./examples.ts";
+import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./operation.ts";
+
+/** Endpoints of upload jobs. */
+export const uploadRoutes = {
+  uploadWorkItems: () =>
+    route({
+      name: "upload-work-items",
+      method: "POST",
+      path: "/v1/work_items/upload",
+      summary: "Upload a CSV file of work items",
+      bodyKind: "multipart-or-json",
+      body: uploadFormRequestSchema,
+      fields: uploadFieldsSchema,
+      response: z.strictObject({
+        data: singleUploadJobSchema,
+        /** Present where a form was asked for (extension): the file is posted with it. */
+        meta: z.strictObject({ upload: uploadFormSchema }).optional(),
+      }),
+      status: 202,
+      permissions: {
+        workItems: {
+          actions: ["GetItem", "Query", "PutItem"],
+          partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
+        },
+        uploads: { actions: ["PutObject"] },
+      },
+    }),
+  getWorkItemUpload: () =>
+    route({
+      name: "get-work-item-upload",
+      method: "GET",
+      path: "/v1/work_items/upload/{id}",
+      summary: "Get a work item upload",
+      response: z.strictObject({ data: singleUploadJobSchema }),
+      permissions: { workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
+    }),
+  listWorkItemUploads: () =>
+    route({
+      name: "list-work-item-uploads",
+      method: "GET",
+      path: "/v1/work_items/upload",
+      summary: "List work item uploads, newest first",
+      query: z.strictObject({ ...pageParameters(), status: uploadStatusSchema.optional() }),
+      response: pageOf(uploadJobSchema),
+      extension: true,
+      permissions: {
+        workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD", "LIST_UPLOAD"], indexes: ["listing"] },
+      },
+    }),
+  getWorkItemUploadTemplate: () =>
+    route({
+      public: true,
+      name: "get-work-item-upload-template",
+      method: "GET",
+      path: "/v1/work_items/upload/template.csv",
+      summary: "Get a CSV file to begin with",
+      response: z.string(),
+      contentType: "text/csv",
+      extension: true,
+    }),
+  cancelWorkItemUpload: () =>
+    route({
+      name: "cancel-work-item-upload",
+      method: "DELETE",
+      path: "/v1/work_items/upload/{id}",
+      summary: "Cancel a work item upload; rows that were applied stay",
+      response: z.strictObject({ data: singleUploadJobSchema }),
+      extension: true,
+      permissions: {
+        workItems: {
+          actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"],
+          partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
+        },
+        partsQueue: { actions: ["SendMessage"] },
+      },
+    }),
+  getWorkItemUploadFailedRows: () =>
+    route({
+      name: "get-work-item-upload-failed-rows",
+      method: "GET",
+      path: "/v1/work_items/upload/{id}/failed_rows",
+      summary: "Get the failed rows of a work item upload as a CSV file that can be mended and uploaded",
+      response: z.strictObject({ data: rowListLinkSchema }),
+      extension: true,
+      permissions: {
+        workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
+        uploads: { actions: ["GetObject"] },
+      },
+    }),
+  getWorkItemUploadResults: () =>
+    route({
+      name: "get-work-item-upload-results",
+      method: "GET",
+      path: "/v1/work_items/upload/{id}/results",
+      summary: "Get what became of each row of a work item upload as a CSV file",
+      response: z.strictObject({ data: rowListLinkSchema }),
+      extension: true,
+      permissions: {
+        workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
+        uploads: { actions: ["GetObject"] },
+      },
+    }),
+};
+
+const LIST_OPERATIONS = ["getWorkItemUploadFailedRows", "getWorkItemUploadResults"] as const;
+const JOB_OPERATIONS = ["getWorkItemUpload", "cancelWorkItemUpload", ...LIST_OPERATIONS] as const;
+type Rows = typeof uploadRoutes;
+
+function rowList(name: string, rows: number) {
+  return {
+    data: {
+      url: `https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/${name}.csv?X-Amz-Signature=0a1b2c`,
+      expires_at: "2026-03-01T10:45:00.000Z",
+      rows,
+    },
+  };
+}
+
+/** What the document says of these endpoints. */
+export function uploadOperations(): OperationsOf<Rows> {
+  return {
+    uploadWorkItems: {
+      description:
+        "Takes a CSV file (UTF-8, commas, a header row) of up to 4 MiB as the form field `upload[file]`, and applies " +
+        "its rows by a job: poll it until its status is `completed`, `failed` or `cancelled`. For other delimiters, " +
+        "column names and date formats, the form has a mapping too, and with `dry_run` nothing is written (extensions).\n\nLarger files, up to " +
+        "5 GiB: send the file's name and size as JSON (an extension). The response then holds `meta.upload` with `url`, " +
+        "`fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, and the file as the last " +
+        "field, `file`. It must have exactly the announced size.",
+      body: { upload: { filename: "items.csv", size: 1048576 } },
+      requestHeaders: ["Idempotency-Key"],
+      response: "The job that applies the file.",
+      example: { data: examples.job },
+      headers: ["Retry-After-Job"],
+      links: linksById<Rows>("$response.body#/data/id", ...JOB_OPERATIONS),
+    },
+    getWorkItemUpload: {
+      description: "For polling: counters only grow, and `Retry-After` says when to ask again.",
+      id: examples.ids.upload,
+      response: "The job.",
+      example: { data: examples.completedJob },
+      headers: ["Retry-After-Job"],
+      links: linksById<Rows>("$response.body#/data/id", ...LIST_OPERATIONS),
+    },
+    listWorkItemUploads: {
+      description: `Jobs, newest first. ${LISTS}`,
+      response: "A page of jobs.",
+      example: examplePage([examples.completedJob]),
+      links: {
+        ...nextPage<Rows>("listWorkItemUploads"),
+        ...linksById<Rows>("$response.body#/data/0/id", ...JOB_OPERATIONS),
+      },
+    },
+    getWorkItemUploadTemplate: {
+      description: "It has all columns that a file without mapping may have, and two rows.",
+      response: "A CSV file.",
+      example: templateCsv(),
+      headers: ["Content-Disposition"],
+    },
+    cancelWorkItemUpload: {
+      description: "Rows that are applied stay. Repeating the call has no further effect.",
+      id: examples.ids.upload,
+      response: "The job, which is cancelled or about to be.",
+      example: { data: { ...examples.job, status: "cancelled" } },
+      headers: ["Retry-After-Job"],
+      links: linksById<Rows>("$response.body#/data/id", "getWorkItemUpload"),
+      errors: [409],
+    },
+    getWorkItemUploadFailedRows: {
+      description:
+        "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
+        "error. It can be corrected and uploaded as it is.",
+      id: examples.ids.upload,
+      response: "Where to download the file. `url` is null while the job is open, and if no row failed.",
+      example: rowList("failed_rows", 1),
+    },
+    getWorkItemUploadResults: {
+      description:
+        "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
+        "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.",
+      id: examples.ids.upload,
+      response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
+      example: rowList("results", 3),
+    },
+  };
+}

@@ -1,0 +1,243 @@
+import * as z from "zod";
+import { pageOf, pageParameters } from "../../lib/http/page.ts";
+import { route } from "../../lib/http/route.ts";
+import { count, uuid } from "../../lib/schema.ts";
+import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
+import {
+  batchResultSchema,
+  eventInputSchema,
+  workItemEventSchema,
+  workItemInputSchema,
+  workItemPatchSchema,
+  workItemSchema,
+  workItemWithEventsSchema,
+} from "../../lib/work-items/work-item.ts";
+import { workItemFilters } from "../../lib/work-items/work-item-filters.ts";
+import { examples } from "./examples.ts";
+import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./operation.ts";
+
+const itemWithEvents = z.strictObject({
+  data: workItemWithEventsSchema,
+  /** Present where the events would not fit: the rest is read at /events with this cursor. */
+  meta: z.strictObject({ events: z.strictObject({ next: z.string() }) }).optional(),
+});
+
+/** Endpoints of work items and their events. */
+export const workItemRoutes = {
+  applyWorkItemBatch: () =>
+    route({
+      name: "apply-work-item-batch",
+      method: "POST",
+      path: "/v1/work_items/batch",
+      summary: "Create, update or restore up to 100 work items by external_id",
+      bodyKind: "json",
+      dryRunScope: "read",
+      body: batchInputSchema,
+      response: z.strictObject({
+        data: z.strictObject({
+          dry_run: z.boolean(),
+          summary: z.strictObject({
+            total: count,
+            created: count,
+            updated: count,
+            unchanged: count,
+            restored: count,
+            error: count,
+          }),
+          results: z.array(batchResultSchema),
+        }),
+      }),
+      permissions: {
+        workItems: {
+          actions: ["BatchGetItem", "PartiQLInsert", "PartiQLUpdate", "PutItem", "UpdateItem"],
+          partitions: ["ITEM"],
+        },
+      },
+    }),
+  createWorkItem: () =>
+    route({
+      name: "create-work-item",
+      method: "POST",
+      path: "/v1/work_items",
+      summary: "Create a work item",
+      bodyKind: "json",
+      body: z.strictObject({ work_item: workItemInputSchema }),
+      response: itemWithEvents,
+      status: 201,
+      permissions: { workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["ITEM"] } },
+    }),
+  listWorkItems: () =>
+    route({
+      name: "list-work-items",
+      method: "GET",
+      path: "/v1/work_items",
+      summary: "List work items, newest completion first",
+      query: z.strictObject({ ...pageParameters(), ...workItemFilters() }),
+      response: pageOf(workItemSchema),
+      permissions: {
+        workItems: {
+          actions: ["Query", "BatchGetItem"],
+          partitions: ["ITEM", "LIST_ITEM", "LIST_ITEM_OF_AGENT"],
+          indexes: ["listing", "agents"],
+        },
+      },
+    }),
+  getWorkItem: () =>
+    route({
+      name: "get-work-item",
+      method: "GET",
+      path: "/v1/work_items/{id}",
+      summary: "Get a work item with its events",
+      response: itemWithEvents,
+      permissions: { workItems: { actions: ["Query"], partitions: ["ITEM"] } },
+    }),
+  updateWorkItem: () =>
+    route({
+      name: "update-work-item",
+      method: "PATCH",
+      path: "/v1/work_items/{id}",
+      summary: "Update a work item; omitted fields keep their values",
+      bodyKind: "json",
+      body: z.strictObject({ work_item: workItemPatchSchema }),
+      response: itemWithEvents,
+      permissions: {
+        workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["ITEM"] },
+      },
+    }),
+  deleteWorkItem: () =>
+    route({
+      name: "delete-work-item",
+      method: "DELETE",
+      path: "/v1/work_items/{id}",
+      summary: "Soft-delete a work item",
+      response: z.strictObject({ data: z.strictObject({ id: uuid, deleted: z.boolean() }) }),
+      permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
+    }),
+  upsertWorkItemEvent: () =>
+    route({
+      name: "upsert-work-item-event",
+      method: "POST",
+      path: "/v1/work_items/{id}/events",
+      summary: "Create or update a work item event by its external_id",
+      bodyKind: "json",
+      body: z.strictObject({ event: eventInputSchema }),
+      response: z.strictObject({ data: workItemEventSchema }),
+      status: 201,
+      permissions: {
+        workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], partitions: ["ITEM"] },
+      },
+    }),
+  listWorkItemEvents: () =>
+    route({
+      name: "list-work-item-events",
+      method: "GET",
+      path: "/v1/work_items/{id}/events",
+      summary: "List all events of a work item",
+      query: z.strictObject(pageParameters()),
+      response: pageOf(workItemEventSchema),
+      extension: true,
+      permissions: { workItems: { actions: ["GetItem", "Query"], partitions: ["ITEM"] } },
+    }),
+};
+
+const ITEM_OPERATIONS = [
+  "getWorkItem",
+  "updateWorkItem",
+  "deleteWorkItem",
+  "upsertWorkItemEvent",
+  "listWorkItemEvents",
+] as const;
+type Rows = typeof workItemRoutes;
+
+/** What the document says of these endpoints. */
+export function workItemOperations(): OperationsOf<Rows> {
+  return {
+    applyWorkItemBatch: {
+      description:
+        "Creates, updates or restores each item by its `external_id`, in order. Fields that are left out keep their " +
+        "values. An item that cannot be applied does not affect the others, and items that are not named stay as they " +
+        "are. The same call again applies what is missing and finds the rest `unchanged`.",
+      body: { work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }], dry_run: false },
+      response: "The outcome of each item, in the order of the request.",
+      example: {
+        data: {
+          dry_run: false,
+          summary: { total: 2, created: 2, updated: 0, unchanged: 0, restored: 0, error: 0 },
+          results: [
+            { index: 0, external_id: examples.item.external_id, status: "created", data: examples.item, error: null },
+            { index: 1, external_id: "INC0000046", status: "created", data: null, error: null },
+          ],
+        },
+      },
+      links: linksById<Rows>("$response.body#/data/results/0/data/id", ...ITEM_OPERATIONS),
+    },
+    createWorkItem: {
+      description:
+        "Creates an item with its events in one transaction. Only `external_id` is required. `status` is an extension " +
+        "here.",
+      body: { work_item: examples.itemInput },
+      requestHeaders: ["Idempotency-Key"],
+      response: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
+      example: { data: examples.itemWithEvents },
+      headers: ["ETag"],
+      links: linksById<Rows>("$response.body#/data/id", ...ITEM_OPERATIONS),
+      errors: [409],
+    },
+    listWorkItems: {
+      description:
+        "Items with `completed_at` come first, newest first, then the others by `created_at`, newest first. An item " +
+        `must match all filters. ${LISTS}`,
+      response: "A page of items without their events.",
+      example: examplePage([examples.completed], examples.cursor),
+      links: {
+        ...nextPage<Rows>("listWorkItems"),
+        ...linksById<Rows>("$response.body#/data/0/id", ...ITEM_OPERATIONS),
+      },
+    },
+    getWorkItem: {
+      description: "If an item has very many events, `meta.events.next` is the cursor for the rest of them.",
+      id: examples.ids.item,
+      response: "The item with its events.",
+      example: { data: examples.itemWithEvents },
+      links: linksById<Rows>("$response.body#/data/id", "updateWorkItem", "deleteWorkItem", "listWorkItemEvents"),
+    },
+    updateWorkItem: {
+      description:
+        "Fields that are left out keep their values, and `custom_attributes` is merged by its top-level keys. " +
+        "`external_id` may be given if it is the item's own; `status` is an extension here.",
+      id: examples.ids.item,
+      body: { work_item: { completed_at: "2026-03-01T11:30:00+01:00", custom_attributes: { solved_by: "restart" } } },
+      requestHeaders: ["If-Match"],
+      response: "The item as it is now, with its events.",
+      example: { data: examples.completedWithEvents },
+      headers: ["ETag"],
+      links: linksById<Rows>("$response.body#/data/id", "getWorkItem", "deleteWorkItem"),
+      errors: [412],
+    },
+    deleteWorkItem: {
+      description:
+        "Repeating the call has no further effect. A batch that names the `external_id` restores the item under the " +
+        "same id.",
+      id: examples.ids.item,
+      requestHeaders: ["If-Match"],
+      response: "The item is deleted.",
+      example: { data: { id: examples.ids.item, deleted: true } },
+      errors: [412],
+    },
+    upsertWorkItemEvent: {
+      description: "Fields that are left out keep their values.",
+      id: examples.ids.item,
+      body: { event: examples.eventInput },
+      response: "The event is created.",
+      otherResponses: { 200: "The event is updated, or was so already." },
+      example: { data: examples.event },
+    },
+    listWorkItemEvents: {
+      description: `All events of an item, in no particular order. ${LISTS}`,
+      id: examples.ids.item,
+      response: "A page of events.",
+      example: examplePage([examples.event]),
+      links: nextPage<Rows>("listWorkItemEvents", { id: "$request.path.id" }),
+    },
+  };
+}
