@@ -17,17 +17,15 @@ describe("a batch", () => {
       body: { work_items: [{ external_id: a }, { external_id: b }, { external_id: a, type: "call" }] },
     });
     expect(status).toBe(200);
-    expect(body["data"]!["dry_run"]).toBe(false);
-    expect(body["data"]!["summary"]).toEqual({ total: 3, created: 2, updated: 1, unchanged: 0, restored: 0, error: 0 });
-    const results = body["data"]!["results"] as unknown as Record<string, unknown>[];
-    expect(
-      results.map((result) => [result["index"], result["external_id"], result["status"], result["error"]]),
-    ).toEqual([
+    expect(body.data.dry_run).toBe(false);
+    expect(body.data.summary).toEqual({ total: 3, created: 2, updated: 1, unchanged: 0, restored: 0, error: 0 });
+    const results = body.data.results;
+    expect(results.map((result) => [result.index, result.external_id, result.status, result.error])).toEqual([
       [0, a, "created", null],
       [1, b, "created", null],
       [2, a, "updated", null],
     ]);
-    expect(results.every((result) => !Object.hasOwn(result["data"] as object, "events"))).toBe(true);
+    expect(results.every((result) => !Object.hasOwn(result.data!, "events"))).toBe(true);
   });
   it("applies the other items if one fails, and says why", async () => {
     const big = fresh();
@@ -37,8 +35,8 @@ describe("a batch", () => {
     const { body } = await call("applyWorkItemBatch", {
       body: { work_items: [{ external_id: big, custom_attributes: { b: half } }, { external_id: fresh() }] },
     });
-    expect(body["data"]!["summary"]).toMatchObject({ created: 1, error: 1 });
-    expect(body["data"]!["results"]![0]).toMatchObject({
+    expect(body.data.summary).toMatchObject({ created: 1, error: 1 });
+    expect(body.data.results[0]).toMatchObject({
       status: "error",
       data: null,
       error: expect.stringContaining("after the merge") as string,
@@ -55,7 +53,7 @@ describe("a batch", () => {
     });
     expect(status).toBe(200);
     expect(Buffer.byteLength(text)).toBeLessThan(6_000_000);
-    const results = body["data"]!["results"] as unknown as { status: string; data: unknown }[];
+    const results = body.data.results;
     expect(results.map((result) => result.status)).toEqual(Array(80).fill("unchanged"));
     expect([results[0]?.data === null, results[79]?.data === null]).toEqual([false, true]);
   });
@@ -119,7 +117,7 @@ describe("a batch", () => {
     expect(response.status, response.text).toBe(422);
     expect(Object.keys(response.body)).toEqual(["error"]);
     expect(response.text).toContain(named);
-    expect((await call("listWorkItems", { query: { external_id: "x" } })).body["data"]).toEqual([]);
+    expect((await call("listWorkItems", { query: { external_id: "x" } })).body.data).toEqual([]);
   });
   it.each([
     ["__proto__", '{"__proto__":1}'],

@@ -1,6 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { GetWorkItemUploadResponse } from "../../lib/client/api.ts";
 import { createCustomer, type Customer } from "../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 
@@ -16,15 +17,15 @@ let runtime: TestRuntime;
 let log: KeptLog;
 let caller: Customer;
 let records: Record<string, unknown>[];
-let job: object;
+let job: GetWorkItemUploadResponse["data"];
 beforeAll(async () => {
   log = new KeptLog();
   runtime = { ...(await createTestRuntime()), log };
   caller = await createCustomer(runtime);
   await caller.apply({ external_id: "a", events: [{ external_id: "e" }] });
   const asked = await caller.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } });
-  job = asked.body.data as never;
-  await caller.send("cancelWorkItemUpload", { params: { id: (job as { id: string }).id } });
+  job = asked.body.data;
+  await caller.send("cancelWorkItemUpload", { params: { id: job.id } });
   const { Items = [] } = await runtime.dynamodb.send(
     new ScanCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, ConsistentRead: true }),
   );

@@ -13,9 +13,9 @@ const fresh = (): string => `item-${counter++}`;
 const create = async (fields: object = {}) => {
   const response = await call("createWorkItem", { body: { work_item: { external_id: fresh(), ...fields } } });
   expect(response.status, response.text).toBe(201);
-  return response.body["data"]!;
+  return response.body.data;
 };
-const idOf = (data: unknown): string => (data as { id: string }).id;
+const idOf = ({ id }: { readonly id: string }): string => id;
 const UNKNOWN_ID = "00000000-0000-8000-8000-000000000000";
 
 describe("create a work item", () => {
@@ -63,7 +63,7 @@ describe("create a work item", () => {
 
   it("rejects an external_id that exists with 409, also when it is deleted", async () => {
     const item = await create();
-    const body = { work_item: { external_id: item["external_id"] } };
+    const body = { work_item: { external_id: item.external_id } };
     expect((await call("createWorkItem", { body })).status).toBe(409);
     await call("deleteWorkItem", { params: { id: idOf(item) } });
     const response = await call("createWorkItem", { body });
@@ -74,9 +74,9 @@ describe("create a work item", () => {
   it("leaves nothing of a create that loses, its events included", async () => {
     const item = await create();
     await call("createWorkItem", {
-      body: { work_item: { external_id: item["external_id"], events: [{ external_id: "X" }] } },
+      body: { work_item: { external_id: item.external_id, events: [{ external_id: "X" }] } },
     });
-    expect((await call("getWorkItem", { params: { id: idOf(item) } })).body["data"]!["events"]).toEqual([]);
+    expect((await call("getWorkItem", { params: { id: idOf(item) } })).body.data.events).toEqual([]);
   });
 
   it("returns the current item for the same Idempotency-Key, 422 for another body, 409 for another key", async () => {
@@ -96,7 +96,7 @@ describe("create a work item", () => {
   it("takes 99 events in one transaction and rejects the hundredth", async () => {
     const events = Array.from({ length: 99 }, (_, index) => ({ external_id: `E${index}` }));
     const item = await create({ events });
-    expect(item["events"]).toHaveLength(99);
+    expect(item.events).toHaveLength(99);
     const response = await call("createWorkItem", {
       body: { work_item: { external_id: fresh(), events: [...events, { external_id: "one more" }] } },
     });
@@ -110,7 +110,7 @@ describe("get a work item", () => {
     const stranger = await createTestService();
     const { body } = await stranger.call("createWorkItem", { body: { work_item: { external_id: "theirs" } } });
     const responses = await Promise.all(
-      [UNKNOWN_ID, "not-a-uuid", idOf(body["data"])].map((id) => call("getWorkItem", { params: { id } })),
+      [UNKNOWN_ID, "not-a-uuid", idOf(body.data)].map((id) => call("getWorkItem", { params: { id } })),
     );
     expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
@@ -124,16 +124,14 @@ describe("get a work item", () => {
     ];
     const item = await create({ events });
     const { body } = await call("getWorkItem", { params: { id: idOf(item) } });
-    expect((body["data"]!["events"] as unknown as { external_id: string }[]).map((event) => event.external_id)).toEqual(
-      ["early", "late", "none"],
-    );
+    expect(body.data.events.map((event) => event.external_id)).toEqual(["early", "late", "none"]);
   });
 
   it("shows the qa_score that the evaluation recorded", async () => {
     const item = await create();
     const record = createQaScoreRecorder(service.runtime);
-    await record({ organization: service.organization.id, external_id: item["external_id"], qa_score: 0.85 });
-    expect((await call("getWorkItem", { params: { id: idOf(item) } })).body["data"]!["qa_score"]).toBe(0.85);
+    await record({ organization: service.organization.id, external_id: item.external_id, qa_score: 0.85 });
+    expect((await call("getWorkItem", { params: { id: idOf(item) } })).body.data.qa_score).toBe(0.85);
     await expect(record({ organization: service.organization.id, external_id: "nobody", qa_score: 1 })).rejects.toThrow(
       "not found",
     );
@@ -148,18 +146,18 @@ describe("get a work item", () => {
     for (let batch = 0; batch < 3; batch++) {
       const events = Array.from({ length: 50 }, (_, index) => ({ external_id: `E${batch}-${index}`, content }));
       const { status } = await call("applyWorkItemBatch", {
-        body: { work_items: [{ external_id: item["external_id"], events }] },
+        body: { work_items: [{ external_id: item.external_id, events }] },
       });
       expect(status).toBe(200);
     }
     const { text, body } = await call("getWorkItem", { params: { id: idOf(item) } });
     expect(Buffer.byteLength(text)).toBeLessThan(5.1 * 1024 * 1024);
-    const seen = (body["data"]!["events"] as unknown as { id: string }[]).map(({ id }) => id);
-    let cursor = (body["meta"]!["events"] as unknown as { next: string }).next as string | undefined;
+    const seen = body.data.events.map(({ id }) => id);
+    let cursor = body.meta?.events.next;
     while (cursor !== undefined) {
       const page = await call("listWorkItemEvents", { params: { id: idOf(item) }, query: { cursor, limit: 20 } });
-      seen.push(...(page.body["data"] as unknown as { id: string }[]).map(({ id }) => id));
-      cursor = (page.body["meta"]!["page"] as unknown as { next?: string }).next;
+      seen.push(...page.body.data.map(({ id }) => id));
+      cursor = page.body.meta.page.next;
     }
     expect(seen).toHaveLength(150);
     expect(new Set(seen).size).toBe(150);
@@ -177,13 +175,13 @@ describe("update a work item", () => {
     expect(status).toBe(200);
     expect(headers["etag"]).toMatch(/^"2-/);
     expect((await call("getWorkItem", { params: { id: idOf(item) } })).headers["etag"]).toBe(headers["etag"]);
-    expect(body["data"]).toEqual({
+    expect(body.data).toEqual({
       ...(item as object),
       type: "call",
       status: "completed",
       completed_at: "2026-01-01T00:00:00.000Z",
       custom_attributes: { a: 1, b: null },
-      updated_at: body["data"]!["updated_at"],
+      updated_at: body.data.updated_at,
     });
   });
   it("changes neither updated_at nor the ETag if nothing differs", async () => {
@@ -193,7 +191,7 @@ describe("update a work item", () => {
       params: { id: idOf(item) },
       body: { work_item: { type: "call" } },
     });
-    expect(body["data"]).toEqual(item);
+    expect(body.data).toEqual(item);
     expect(headers["etag"]).toBe(before.headers["etag"]);
   });
   it("rejects another external_id and events with 422, and takes its own external_id", async () => {
@@ -202,7 +200,7 @@ describe("update a work item", () => {
     const patch = (work_item: object) => call("updateWorkItem", { params, body: { work_item } });
     expect((await patch({ external_id: "other" })).status).toBe(422);
     expect((await patch({ events: [] })).text).toContain("work_item.events");
-    expect((await patch({ external_id: item["external_id"] })).status).toBe(200);
+    expect((await patch({ external_id: item.external_id })).status).toBe(200);
   });
   it("honours If-Match: 412 for another version, 200 for the stored one and for *", async () => {
     const params = { id: idOf(await create()) };
@@ -221,7 +219,7 @@ describe("update a work item", () => {
       body: { work_item: { custom_attributes: { b: "x".repeat(200_000) } } },
     });
     expect([status, text.includes("after the merge")]).toEqual([422, true]);
-    expect((await call("getWorkItem", { params })).body["data"]).toEqual(item);
+    expect((await call("getWorkItem", { params })).body.data).toEqual(item);
   });
 });
 
@@ -236,12 +234,12 @@ describe("delete a work item", () => {
     expect((await call("listWorkItemEvents", { params })).status).toBe(404);
     expect((await call("updateWorkItem", { params, body: { work_item: {} } })).status).toBe(404);
     expect((await call("upsertWorkItemEvent", { params, body: { event: { external_id: "E2" } } })).status).toBe(404);
-    const { body } = await call("applyWorkItemBatch", { body: { work_items: [{ external_id: item["external_id"] }] } });
-    expect(body["data"]!["results"]![0]).toMatchObject({
+    const { body } = await call("applyWorkItemBatch", { body: { work_items: [{ external_id: item.external_id }] } });
+    expect(body.data.results[0]).toMatchObject({
       status: "restored",
       data: { id: params.id, custom_attributes: { a: 1 } },
     });
-    expect((await call("getWorkItem", { params })).body["data"]!["events"]).toHaveLength(1);
+    expect((await call("getWorkItem", { params })).body.data.events).toHaveLength(1);
   });
   it("responds with 404 to an id that never existed and with 412 to another version", async () => {
     expect((await call("deleteWorkItem", { params: { id: UNKNOWN_ID } })).status).toBe(404);
@@ -262,10 +260,10 @@ describe("create or update an event", () => {
     const after = await call("getWorkItem", { params });
     const unchanged = await send({});
     expect([created.status, updated.status, unchanged.status]).toEqual([201, 200, 200]);
-    expect(created.body["data"]).toMatchObject({ external_id, content: "opened", actor: { name: "Ann" } });
-    expect(updated.body["data"]).not.toHaveProperty("content");
+    expect(created.body.data).toMatchObject({ external_id, content: "opened", actor: { name: "Ann" } });
+    expect(updated.body.data).not.toHaveProperty("content");
     expect(unchanged.body).toEqual(updated.body);
-    expect(after.body["data"]!["updated_at"]).toBe(before.body["data"]!["updated_at"]);
+    expect(after.body.data.updated_at).toBe(before.body.data.updated_at);
     expect((await call("getWorkItem", { params })).headers["etag"]).toBe(after.headers["etag"]);
   });
   it("makes a copy of the item stale, but doesn't prevent changes to the item", async () => {
@@ -273,7 +271,7 @@ describe("create or update an event", () => {
     const { etag = "" } = (await call("getWorkItem", { params })).headers;
     await call("upsertWorkItemEvent", { params, body: { event: { external_id: "E" } } });
     const again = await call("getWorkItem", { params, headers: { "If-None-Match": etag } });
-    expect([again.status, again.body["data"]!["events"]]).toMatchObject([200, [{ external_id: "E" }]]);
+    expect([again.status, again.body.data.events]).toMatchObject([200, [{ external_id: "E" }]]);
     const changed = { params, headers: { "If-Match": etag }, body: { work_item: { type: "call" } } };
     expect((await call("updateWorkItem", changed)).status).toBe(200);
     expect((await call("updateWorkItem", changed)).status).toBe(412);
@@ -297,17 +295,17 @@ describe("unusual input is returned unchanged", () => {
     const body = `{"work_item":{"external_id":"${external_id}","custom_attributes":${attributes}}}`;
     const created = await call("createWorkItem", { body });
     expect(created.status, created.text).toBe(201);
-    const { text } = await call("getWorkItem", { params: { id: idOf(created.body["data"]) } });
+    const { text } = await call("getWorkItem", { params: { id: idOf(created.body.data) } });
     expect(text).toContain(`"custom_attributes":${attributes}`);
     const batch = await call("applyWorkItemBatch", {
       body: `{"work_items":[{"external_id":"${external_id}","custom_attributes":${attributes}}]}`,
     });
-    expect(batch.body["data"]!["results"]![0]!["status"]).toBe("unchanged");
+    expect(batch.body.data.results[0]!.status).toBe("unchanged");
   });
   it.each([["a/b#c%d e"], ["漢".repeat(512)], ["👍".repeat(512)], [" "]])("the external_id %s", async (external_id) => {
     const item = await create({ external_id });
-    expect(item["external_id"]).toBe(external_id);
+    expect(item.external_id).toBe(external_id);
     const { body } = await call("listWorkItems", { query: { external_id } });
-    expect(body["data"]).toHaveLength(1);
+    expect(body.data).toHaveLength(1);
   });
 });

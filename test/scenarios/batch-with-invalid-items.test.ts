@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createTestService, type Json } from "../support/service.ts";
+import type { ResponseOf } from "../support/caller.ts";
+import { createTestService } from "../support/service.ts";
 
 let service: Awaited<ReturnType<typeof createTestService>>;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ let counter = 0;
 const fresh = (): string => `skip-${counter++}`;
 const apply = (body: object, headers: Record<string, string> = {}) =>
   service.call("applyWorkItemBatch", { body, headers });
-const resultsOf = ({ body }: { body: Json }) => body["data"]!["results"] as unknown as Record<string, unknown>[];
+const resultsOf = ({ body }: ResponseOf<"applyWorkItemBatch">) => body.data.results;
 
 describe("a batch that skips invalid items", () => {
   it("applies the others, and reports what is wrong with each that it skips, for people and for programs", async () => {
@@ -24,7 +25,7 @@ describe("a batch that skips invalid items", () => {
     ];
     const response = await apply({ work_items, on_invalid: "skip" });
     expect(response.status, response.text).toBe(200);
-    expect(response.body["data"]!["summary"]).toMatchObject({ total: 5, created: 2, error: 3 });
+    expect(response.body.data.summary).toMatchObject({ total: 5, created: 2, error: 3 });
     const results = resultsOf(response);
     expect(results.map(({ index, external_id, status }) => [index, external_id, status])).toEqual([
       [0, a, "created"],
@@ -65,10 +66,10 @@ describe("a batch that skips invalid items", () => {
   it("is previewed by a dry run, and may apply nothing at all", async () => {
     const id = fresh();
     const preview = await apply({ work_items: [{ external_id: id }, {}], on_invalid: "skip", dry_run: true });
-    expect(preview.body["data"]!["summary"]).toMatchObject({ created: 1, error: 1 });
-    expect((await service.call("listWorkItems", { query: { external_id: id } })).body["data"]).toEqual([]);
+    expect(preview.body.data.summary).toMatchObject({ created: 1, error: 1 });
+    expect((await service.call("listWorkItems", { query: { external_id: id } })).body.data).toEqual([]);
     const nothing = await apply({ work_items: [{}, null], on_invalid: "skip" });
-    expect([nothing.status, nothing.body["data"]!["summary"]]).toMatchObject([200, { total: 2, error: 2 }]);
+    expect([nothing.status, nothing.body.data.summary]).toMatchObject([200, { total: 2, error: 2 }]);
   });
 
   it("still rejects bodies that aren't batches, too many items and too many events", async () => {
@@ -93,7 +94,7 @@ describe("a batch that skips invalid items", () => {
     for (const place of ["work_items[1].external_id: ", "work_items[1].agent_email: ", "work_items[2]: "]) {
       expect(text).toContain(place);
     }
-    expect((await service.call("listWorkItems", { query: { external_id: id } })).body["data"]).toEqual([]);
+    expect((await service.call("listWorkItems", { query: { external_id: id } })).body.data).toEqual([]);
   });
 
   it("stays within the response's size however much is wrong", async () => {

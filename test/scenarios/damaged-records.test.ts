@@ -2,13 +2,11 @@ import { randomUUID } from "node:crypto";
 import { QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, it, vi } from "vitest";
 import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
-import { routes } from "../../functions/routes.ts";
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
 import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
-import { createHandlers, type RouteName } from "../support/handlers.ts";
-import { type ApiRequest, call } from "../support/organization.ts";
+import { type Caller, createCaller } from "../support/caller.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 
 let uploads: UploadService;
@@ -21,16 +19,8 @@ beforeEach(async () => {
   });
 });
 
-const send = async (name: RouteName, request: ApiRequest = {}) => {
-  const { method, path: resource } = routes[name];
-  const response = await call((await createHandlers(uploads.runtime))[name], {
-    method,
-    resource,
-    key: uploads.key,
-    ...request,
-  });
-  return { ...response, json: JSON.parse(response.text) as { data: never } };
-};
+/** Calls a new instance of an endpoint's function, which has cached nothing. */
+const send: Caller = async (name, request) => (await createCaller(uploads.runtime, uploads.key))(name, request);
 
 /** Gives a record's attribute a type that no version of the service has written. */
 const damage = async (Key: RecordKey, attribute = "created_at"): Promise<void> => {
@@ -52,8 +42,8 @@ const createItems = (...ids: readonly string[]) =>
       return dataOf(await send("createWorkItem", { body: { work_item } })).id;
     }),
   );
-const idsIn = ({ json }: Awaited<ReturnType<typeof send>>) =>
-  (json.data as { id: string }[]).map(({ id }) => id).toSorted();
+const idsIn = ({ body }: { readonly body: { readonly data: readonly { readonly id: string }[] } }) =>
+  body.data.map(({ id }) => id).toSorted();
 
 it("a damaged work item is left out of lists and logged, and every call that names it fails", async () => {
   const { organization } = uploads;
@@ -78,12 +68,8 @@ it.each(["item", "event"])("a damaged %s fails only its own input of a batch, an
     type: "new",
     events: [{ external_id: "e", content: "new" }],
   }));
-  const { json } = await send("applyWorkItemBatch", { body: { work_items } });
-  expect((json.data as { results: { status: string }[] }).results.map(({ status }) => status)).toEqual([
-    "updated",
-    "error",
-    "updated",
-  ]);
+  const { body } = await send("applyWorkItemBatch", { body: { work_items } });
+  expect(body.data.results.map(({ status }) => status)).toEqual(["updated", "error", "updated"]);
   expect(logged).toEqual([expect.stringContaining(b)]);
 });
 

@@ -4,11 +4,12 @@ import { create as createRecordConversationUpload } from "../../functions/record
 import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
 import { isUnavailable } from "../../lib/aws/error-codes.ts";
+import { type Caller, createCaller } from "../support/caller.ts";
 import { createTestClock } from "../support/clock.ts";
 import { DAMAGED_RESPONSES } from "../support/damaged-responses.ts";
 import { type Fault, injectFaults } from "../support/faults.ts";
-import { createHandlers, type RouteName } from "../support/handlers.ts";
-import { type ApiRequest, type ApiResponse, call, createTestOrganization } from "../support/organization.ts";
+import type { RouteName } from "../support/handlers.ts";
+import { type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { multipart } from "../support/uploads/multipart.ts";
 import { createUploadService, dataOf, MINUTE_MS } from "../support/uploads/upload-service.ts";
@@ -34,11 +35,8 @@ beforeEach(async () => {
 });
 
 /** Sends a request to a new instance of its function, which has cached nothing. */
-const send = async (name: RouteName, request: ApiRequest = {}): Promise<ApiResponse> => {
-  const { method, path: resource } = routes[name];
-  return call((await createHandlers(runtime))[name], { method, resource, key, ...request });
-};
-const idIn = ({ text }: ApiResponse): string => (JSON.parse(text) as { data: { id: string } }).data.id;
+const send: Caller = async (name, request) => (await createCaller(runtime, key))(name, request);
+const idIn = ({ body }: { readonly body: { readonly data: { readonly id: string } } }): string => body.data.id;
 
 interface Call {
   readonly name: RouteName;
@@ -145,12 +143,11 @@ describe("if DynamoDB's responses are damaged", () => {
 describe("authentication", () => {
   it.each(DAMAGED_RESPONSES)("is 503, and no 401, if its table's responses are damaged: %s", async (kind) => {
     const stop = damageDynamoDb(kind, isOfAccess);
-    const handlers = await createHandlers(runtime);
-    const request = { resource: "/v1/work_items", key };
-    const refused = await call(handlers.listWorkItems, request).finally(stop);
+    const callInstance = await createCaller(runtime, key);
+    const refused = await callInstance("listWorkItems").finally(stop);
     expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
     // The same instance: it has not remembered the key as an unknown one.
-    expect((await call(handlers.listWorkItems, request)).status).toBe(200);
+    expect((await callInstance("listWorkItems")).status).toBe(200);
   });
 });
 

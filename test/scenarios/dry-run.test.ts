@@ -16,7 +16,7 @@ const LOG = {
   event: { external_id: { column: "Step" }, occurred_at: { column: "At", format: "unix" } },
 };
 const HEADER = "Nr,State,Step,At";
-const errorOf = ({ text }: { text: string }) => (JSON.parse(text) as { error: string }).error;
+const errorOf = ({ body }: { readonly body: { readonly error?: string } }) => body.error;
 const send = async (file: string, fields: object) => {
   const response = await uploads.post(file, fields);
   if (response.status !== 202) throw new Error(response.text);

@@ -20,7 +20,7 @@ const TICKETS = {
 };
 const HEADER = '"Ticket ID";Customer Email;Status;Closed;Subject';
 
-const errorOf = ({ text }: { text: string }) => (JSON.parse(text) as { error: string }).error;
+const errorOf = ({ body }: { readonly body: { readonly error?: string } }) => body.error;
 
 describe("an upload with a mapping", () => {
   it("applies another system's file as it is", async () => {

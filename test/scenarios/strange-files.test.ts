@@ -125,7 +125,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Uploads a file and waits for its job. @returns rows that succeeded, of all, or the error; and the failed rows */
 const upload = async (file: Buffer, fields: object): Promise<string> => {
   const response = await uploads.post(file, fields);
-  if (response.status !== 202) return `${response.status} ${(JSON.parse(response.text) as { error: string }).error}`;
+  if (response.status !== 202) return `${response.status} ${response.body.error}`;
   const job = await uploads.finish(dataOf(response).id);
   const report = Number(job["failed_rows"]) > 0 ? (await uploads.report(job.id)).join("\n") : "";
   return `${job.status} ${String(job["succeeded_rows"])} of ${String(job["total_rows"])} ${job.error ?? ""}${report}`;

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
-import { create as createGetUpload } from "../../functions/get-work-item-upload.ts";
-import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { call } from "../support/organization.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import {
   createUploadService,
   dataOf,
   manyRows,
   MINUTE_MS,
-  type Job,
   type UploadService,
 } from "../support/uploads/upload-service.ts";
 
@@ -184,8 +179,8 @@ describe("cancelling", () => {
   it("ends a pending job, responds with 200 when repeated, and applies nothing afterwards", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nC-1\n");
     for (const attempt of [1, 2]) {
-      const { status, text } = await uploads.cancel(id);
-      expect({ attempt, status, job: dataOf({ text }).status }).toEqual({ attempt, status: 200, job: "cancelled" });
+      const { status, body } = await uploads.cancel(id);
+      expect({ attempt, status, job: body.data.status }).toEqual({ attempt, status: 200, job: "cancelled" });
     }
     await uploads.split(id);
     await uploads.harness.drain();
@@ -198,30 +193,24 @@ describe("cancelling", () => {
     const firstCheckpoint = holdCheckpoints();
     const delivering = uploads.harness.deliverParts();
     await firstCheckpoint;
-    const { status, text } = await uploads.cancel(id);
-    expect({ status, job: dataOf({ text }) }).toMatchObject({
+    const { status, body } = await uploads.cancel(id);
+    expect({ status, job: body.data }).toMatchObject({
       status: 200,
       job: { status: "cancelled", total_rows: 12_000 },
     });
     await delivering;
     await uploads.harness.drain();
     const job = await uploads.get(id);
-    expect(job).toEqual(dataOf({ text }));
+    expect(job).toEqual(body.data);
     expect(job["succeeded_rows"]).toBeLessThan(12_000);
-    const applyBatch = createApplyWorkItemBatch(uploads.runtime);
     let made = 0;
     for (let row = 0; row < 12_000; row += 100) {
       const work_items = Array.from({ length: 100 }, (_, index) => ({
         external_id: `L-${row + index}`,
         custom_attributes: { text: "x".repeat(100) },
       }));
-      const response = await call(applyBatch, {
-        method: "POST",
-        resource: "/v1/work_items/batch",
-        body: { work_items, dry_run: true },
-        key: uploads.key,
-      });
-      made += (dataOf(response) as unknown as { summary: { unchanged: number } }).summary.unchanged;
+      const dryRun = await uploads.call("applyWorkItemBatch", { body: { work_items, dry_run: true } });
+      made += dryRun.body.data.summary.unchanged;
     }
     expect(made).toBe(job["succeeded_rows"]);
   });
@@ -244,9 +233,9 @@ describe("cancelling", () => {
     const { id, applied } = await halfDone();
     const cancelling = uploads.cancel(id);
     while ((await uploads.harness.deliverParts()) === 0) await sleep(10);
-    const { status, text } = await cancelling;
+    const { status, body } = await cancelling;
     const job = { status: "cancelled", succeeded_rows: applied, total_rows: 12_000 };
-    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job });
+    expect({ status, job: body.data }).toMatchObject({ status: 200, job });
     const list = await (await fetch((await uploads.results(id)).url!)).text();
     expect(list.trimEnd().split("\n")).toHaveLength(1 + applied);
   });
@@ -254,9 +243,9 @@ describe("cancelling", () => {
   it("responds after five seconds if no worker has time, and the job ends nevertheless", async () => {
     const { id, applied } = await halfDone();
     const ticking = setInterval(() => uploads.clock.advance(1000), 50);
-    const { status, text, headers } = await uploads.cancel(id);
+    const { status, body, headers } = await uploads.cancel(id);
     clearInterval(ticking);
-    expect({ status, job: dataOf({ text }) }).toMatchObject({ status: 200, job: { status: "processing" } });
+    expect({ status, job: body.data }).toMatchObject({ status: 200, job: { status: "processing" } });
     expect(headers["retry-after"]).toBeDefined();
     expect(await uploads.harness.take("parts")).toHaveLength(1);
     uploads.clock.advance(2 * MINUTE_MS);
@@ -277,8 +266,7 @@ describe("polling", () => {
   it("is told when to ask again, until the job has ended", async () => {
     const made = await uploads.requestForm(100);
     const { id } = dataOf(made);
-    const poll = { resource: "/v1/work_items/upload/{id}", params: { id }, key: uploads.key };
-    const get = async () => (await call(createGetUpload(uploads.runtime), poll)).headers["retry-after"];
+    const get = async () => (await uploads.call("getWorkItemUpload", { params: { id } })).headers["retry-after"];
     expect([made.headers["retry-after"], await get()]).toEqual(["1", "1"]);
     uploads.clock.advance(MINUTE_MS);
     expect(await get()).toBe("6");
@@ -289,15 +277,12 @@ describe("polling", () => {
 
 describe("a form", () => {
   it("names the job's own key, the exact size and when it expires", async () => {
-    const { status, text } = await uploads.requestForm(123);
-    const { data, meta } = JSON.parse(text) as {
-      data: Job;
-      meta: { upload: { url: string; fields: Record<string, string>; expires_at: string } };
-    };
+    const { status, body } = await uploads.requestForm(123);
+    const { data, meta } = body;
     expect({ status, job: data.status }).toEqual({ status: 202, job: "pending" });
-    expect(meta.upload.expires_at).toBe(new Date(uploads.clock() + 15 * MINUTE_MS).toISOString());
-    expect(meta.upload.fields["key"]).toBe(objectKeys.source(uploads.jobKey(data.id)));
-    const policy = JSON.parse(Buffer.from(meta.upload.fields["Policy"]!, "base64").toString()) as {
+    expect(meta?.upload.expires_at).toBe(new Date(uploads.clock() + 15 * MINUTE_MS).toISOString());
+    expect(meta?.upload.fields["key"]).toBe(objectKeys.source(uploads.jobKey(data.id)));
+    const policy = JSON.parse(Buffer.from(meta!.upload.fields["Policy"]!, "base64").toString()) as {
       conditions: unknown[];
     };
     expect(policy.conditions).toContainEqual(["content-length-range", 123, 123]);
@@ -306,9 +291,7 @@ describe("a form", () => {
 
   it("is given for a size with an exponent", async () => {
     const body = '{"upload":{"filename":"items.csv","size":1e6}}';
-    const resource = "/v1/work_items/upload";
-    const request = { method: "POST", resource, key: uploads.key, body };
-    const response = await call(createUploadWorkItems(uploads.runtime), request);
+    const response = await uploads.call("uploadWorkItems", { body });
     expect(response.status).toBe(202);
     expect(dataOf(response)).toMatchObject({ size: 1_000_000 });
   });

@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { create as createGetUpload } from "../../functions/get-work-item-upload.ts";
-import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
-import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import { workItemId } from "../../lib/identity.ts";
 import type { Organization } from "../../lib/organizations/organization.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { call, createTestOrganization } from "../support/organization.ts";
+import { type Caller, createCaller } from "../support/caller.ts";
+import { createTestOrganization } from "../support/organization.ts";
 import { injectFaults } from "../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { multipart } from "../support/uploads/multipart.ts";
@@ -13,34 +11,28 @@ import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/
 
 let runtime: TestRuntime;
 let organization: Organization;
-let key: string;
+let call: Caller;
 let harness: ReturnType<typeof createUploadHarness>;
 
 beforeAll(async () => {
   runtime = await createTestRuntime();
-  ({ organization, key } = await createTestOrganization(runtime));
+  const owner = await createTestOrganization(runtime);
+  organization = owner.organization;
+  call = await createCaller(runtime, owner.key);
   harness = createUploadHarness(runtime);
 });
 
-const upload = async (file: string | Buffer, headers: Record<string, string> = {}) => {
+const upload = (file: string | Buffer, headers: Record<string, string> = {}) => {
   const request = multipart(file);
-  return call(createUploadWorkItems(runtime), { ...request, key, headers: { ...request.headers, ...headers } });
+  return call("uploadWorkItems", { ...request, headers: { ...request.headers, ...headers } });
 };
-const poll = async (id: string) =>
-  (await call(createGetUpload(runtime), { resource: "/v1/work_items/upload/{id}", params: { id }, key })).body
-    .data as unknown as Record<string, unknown>;
+const poll = async (id: string) => (await call("getWorkItemUpload", { params: { id } })).body.data;
 const getItem = async (externalId: string) =>
-  (
-    await call(createGetWorkItem(runtime), {
-      resource: "/v1/work_items/{id}",
-      params: { id: workItemId(organization.id, externalId) },
-      key,
-    })
-  ).body.data as unknown as Record<string, unknown>;
+  (await call("getWorkItem", { params: { id: workItemId(organization.id, externalId) } })).body.data;
 
 /** Uploads a file through the endpoint and runs the workers. @returns the job */
 const run = async (file: string | Buffer) => {
-  const { id } = (await upload(file)).body.data as unknown as { id: string };
+  const { id } = (await upload(file)).body.data;
   await harness.split(sqsEvent(splitMessage({ organization: organization.id, id })), lambdaContext(120_000));
   await harness.drain();
   return poll(id);
@@ -53,7 +45,7 @@ describe("an upload", () => {
         'A-1,ada@example.com,ticket,2026-01-31T10:30:00+01:00,"{""n"": 9007199254740993}",blue\n' +
         "A-2,,,,,\n",
     );
-    const job = body.data as unknown as { id: string };
+    const job = body.data;
     expect({ status, job }).toEqual({
       status: 202,
       job: {
@@ -127,9 +119,9 @@ describe("an upload", () => {
     const job = await run(`external_id,type\n${rows(0, 2000, "second")}`);
     stopCounting();
     expect(job).toMatchObject({ status: "completed", total_rows: 2000, succeeded_rows: 2000, failed_rows: 0 });
-    expect((await getItem("N-599"))["type"]).toBe("second");
-    expect((await getItem("N-600"))["type"]).toBe("second");
-    expect((await getItem("N-600"))["created_at"]).not.toBe((await getItem("N-599"))["created_at"]);
+    expect((await getItem("N-599")).type).toBe("second");
+    expect((await getItem("N-600")).type).toBe("second");
+    expect((await getItem("N-600")).created_at).not.toBe((await getItem("N-599")).created_at);
     // Hundred by hundred: the first is read; 100 to 700 are assumed new, but 600 to 700 are there and are read then; those
     // to 1000 are read; 1000 to 1100 are read because not all of the window before were new. And once the job that has
     // marked the items before.

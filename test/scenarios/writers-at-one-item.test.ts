@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
-import { create as applyBatch } from "../../functions/apply-work-item-batch.ts";
-import { create as getItem } from "../../functions/get-work-item.ts";
-import { create as updateItem } from "../../functions/update-work-item.ts";
-import { create as upsertEvent } from "../../functions/upsert-work-item-event.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
 import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
+import { type Caller, createCaller } from "../support/caller.ts";
 import { createCpuClock } from "../support/cpu-time.ts";
-import { type ApiRequest, call, createTestOrganization } from "../support/organization.ts";
+import type { RouteName } from "../support/handlers.ts";
+import { type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
 
@@ -36,45 +33,38 @@ const keys = writers.map((index) => `k${index}`).toSorted();
 describe("forty writers at one item", () => {
   let runtime: TestRuntime;
   let caller: Awaited<ReturnType<typeof createTestOrganization>>;
+  let call: Caller;
   beforeAll(async () => {
     runtime = await createTestRuntime({ clock: createCpuClock() });
     caller = await createTestOrganization(runtime);
+    call = await createCaller(runtime, caller.key);
   });
 
-  const send = async (create: (from: TestRuntime) => ApiHandler, request: ApiRequest) => {
-    const { status, text, headers } = await call(create(runtime), { method: "POST", key: caller.key, ...request });
-    return { status, headers, data: (JSON.parse(text) as { data: never }).data };
-  };
   const createItem = async (externalId: string) => {
     const body = { work_items: [{ external_id: externalId }] };
-    const { data } = await send(applyBatch, { resource: "/v1/work_items/batch", body });
-    const { id } = (data as { results: { data: { id: string } }[] }).results[0]!.data;
-    const { headers } = await send(getItem, { method: "GET", resource: "/v1/work_items/{id}", params: { id } });
+    const applied = await call("applyWorkItemBatch", { body });
+    const { id } = applied.body.data.results[0]!.data!;
+    const { headers } = await call("getWorkItem", { params: { id } });
     return { id, etag: headers["etag"] ?? "" };
   };
   const attributesOf = async (id: string): Promise<string[]> => {
-    const { data } = await send(getItem, { method: "GET", resource: "/v1/work_items/{id}", params: { id } });
-    return Object.keys((data as { custom_attributes: object }).custom_attributes).toSorted();
+    const { body } = await call("getWorkItem", { params: { id } });
+    return Object.keys(body.data.custom_attributes).toSorted();
   };
   /** Each through an instance of its own, all at once. */
-  const allAtOnce = (create: (from: TestRuntime) => ApiHandler, requestOf: (index: number) => ApiRequest) =>
+  const allAtOnce = <N extends RouteName>(name: N, requestOf: (index: number) => ApiRequest) =>
     Promise.all(
-      writers.map((index) =>
-        call(create({ ...runtime, dynamodb: createDistantClient() }), {
-          method: "POST",
-          key: caller.key,
-          ...requestOf(index),
-        }),
-      ),
+      writers.map(async (index) => {
+        const callFrom = await createCaller({ ...runtime, dynamodb: createDistantClient() }, caller.key);
+        return callFrom(name, requestOf(index));
+      }),
     );
   const countOf = (responses: readonly { readonly status: number }[], status: number): number =>
     responses.filter((response) => response.status === status).length;
 
   it("all succeed by PATCH, and none loses what another wrote", async () => {
     const { id } = await createItem("patched");
-    const responses = await allAtOnce(updateItem, (index) => ({
-      method: "PATCH",
-      resource: "/v1/work_items/{id}",
+    const responses = await allAtOnce("updateWorkItem", (index) => ({
       params: { id },
       body: { work_item: { custom_attributes: { [`k${index}`]: index } } },
     }));
@@ -84,9 +74,7 @@ describe("forty writers at one item", () => {
 
   it("hear 412 but for one where all mean the same version", async () => {
     const { id, etag } = await createItem("versioned");
-    const responses = await allAtOnce(updateItem, (index) => ({
-      method: "PATCH",
-      resource: "/v1/work_items/{id}",
+    const responses = await allAtOnce("updateWorkItem", (index) => ({
       params: { id },
       headers: { "If-Match": etag },
       body: { work_item: { type: `type ${index}` } },
@@ -96,8 +84,7 @@ describe("forty writers at one item", () => {
 
   it("all succeed by batch", async () => {
     const { id } = await createItem("batched");
-    const responses = await allAtOnce(applyBatch, (index) => ({
-      resource: "/v1/work_items/batch",
+    const responses = await allAtOnce("applyWorkItemBatch", (index) => ({
       body: {
         work_items: [
           { external_id: "batched", custom_attributes: { [`k${index}`]: index } },
@@ -106,17 +93,14 @@ describe("forty writers at one item", () => {
       },
     }));
     expect(responses.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
-    const results = responses.flatMap(
-      ({ text }) => (JSON.parse(text) as { data: { results: { status: string }[] } }).data.results,
-    );
+    const results = responses.flatMap(({ body }) => body.data.results);
     expect(results.filter(({ status }) => status === "error")).toEqual([]);
     expect(await attributesOf(id)).toEqual(keys);
   });
 
   it("all succeed with one event", async () => {
     const { id } = await createItem("with event");
-    const responses = await allAtOnce(upsertEvent, (index) => ({
-      resource: "/v1/work_items/{id}/events",
+    const responses = await allAtOnce("upsertWorkItemEvent", (index) => ({
       params: { id },
       body: { event: { external_id: "event", content: `from ${index}` } },
     }));

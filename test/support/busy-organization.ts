@@ -1,15 +1,15 @@
 import { expect } from "vitest";
 import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
 import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
-import { routes } from "../../functions/routes.ts";
 import { randomFrom } from "../../infra/local/aws-terms/random.ts";
 import { workItemId } from "../../lib/identity.ts";
+import { type Caller, createCaller } from "./caller.ts";
 import { createTestClock } from "./clock.ts";
 import { createCustomer, fill } from "./customer-data.ts";
 import { createFreezingTasks } from "./freezing-tasks.ts";
-import { createHandlers, type Handlers, type RouteName } from "./handlers.ts";
+import type { RouteName } from "./handlers.ts";
 import { lambdaContext } from "./lambda-context.ts";
-import { type ApiRequest, call } from "./organization.ts";
+import type { ApiRequest } from "./organization.ts";
 import { createTestRuntime } from "./runtime.ts";
 import { createFaultyRuntime } from "./uploads/fault-injection.ts";
 import { multipart } from "./uploads/multipart.ts";
@@ -53,16 +53,15 @@ export const createBusyOrganization = async (seed: number, email: () => string) 
   let due: string[] = [];
 
   /** Lambda sends an instance one call at a time: none waits for a call that is frozen. */
-  const idle: Handlers[] = [];
-  const send = async (name: RouteName, request: ApiRequest) => {
+  const idle: Caller[] = [];
+  const send = async <N extends RouteName>(name: N, request: ApiRequest) => {
     const time = clock();
-    const handlers = idle.pop() ?? (await createHandlers(runtime));
-    const { method, path: resource } = routes[name];
-    const response = await call(handlers[name], { method, resource, key: acme.key, ...request }).catch(
+    const call = idle.pop() ?? (await createCaller(runtime, acme.key));
+    const response = await call(name, request).catch(
       // No response, or not one that is documented.
-      () => ({ status: 0, body: {} }),
+      () => ({ status: 0, body: undefined }),
     );
-    idle.push(handlers);
+    idle.push(call);
     calls.push({ time, status: response.status });
     return response;
   };
@@ -75,7 +74,7 @@ export const createBusyOrganization = async (seed: number, email: () => string) 
   const upload = async (name: string, email: string, fields = {}): Promise<string | undefined> => {
     const rows = Array.from({ length: ROWS }, (_, row) => `${name}-${row},${email}\n`);
     const { body } = await send("uploadWorkItems", multipart(`external_id,agent_email\n${rows.join("")}`, fields));
-    const id = (body as { data?: { id: string } }).data?.id;
+    const id = body?.data?.id;
     if (id !== undefined) post(JSON.stringify(s3Event({ organization: "acme", id })));
     return id;
   };

@@ -1,11 +1,10 @@
 import { paginateListObjectsV2, PutObjectCommand } from "@aws-sdk/client-s3";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
-import { createHandlers, type RouteName } from "./handlers.ts";
-import { routes } from "../../functions/routes.ts";
 import { allItems } from "../../lib/store/all-items.ts";
 import { resources, resourcesOfKind } from "../../lib/resources.ts";
-import { administrationOf, type ApiRequest, call, createTestOrganization } from "./organization.ts";
+import { createCaller } from "./caller.ts";
+import { administrationOf, createTestOrganization } from "./organization.ts";
 import type { TestRuntime } from "./runtime.ts";
 
 /** What an operator works with, on a test's tables and bucket. */
@@ -14,11 +13,7 @@ export const operatorOf = (runtime: TestRuntime) => ({ ...runtime, ...administra
 /** One organization, and requests with its key. */
 export const createCustomer = async (runtime: TestRuntime, id?: string) => {
   const { organization, key, keyId } = await createTestOrganization(runtime, id === undefined ? {} : { id });
-  const handlers = await createHandlers(runtime);
-  const send = (name: RouteName, request: ApiRequest = {}) => {
-    const { method, path: resource } = routes[name];
-    return call(handlers[name], { method, resource, key, ...request });
-  };
+  const send = await createCaller(runtime, key);
   const apply = (...items: readonly object[]) => send("applyWorkItemBatch", { body: { work_items: items } });
   return { organization, key, keyId, send, apply };
 };
@@ -39,7 +34,7 @@ export const fill = async (runtime: TestRuntime, { organization, send, apply }: 
     { external_id: "of another", agent_email: "bob@example.com", custom_attributes: { by: "ann@example.com", n: 1 } },
   );
   const list = await send("listWorkItems", { query: { external_id: "deleted" } });
-  const [{ id } = { id: "" }] = list.body.data as unknown as { id: string }[];
+  const [{ id } = { id: "" }] = list.body.data;
   await send("deleteWorkItem", { params: { id } });
   await createRecordConversation(runtime)({
     organization: organization.id,

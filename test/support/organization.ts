@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { ApiHandler } from "../../lib/http/chain.ts";
+import { parseJson } from "../../lib/json.ts";
 import { type OrganizationChanges, putOrganization } from "../../lib/operator/administration.ts";
 import { createKey } from "../../lib/operator/keys.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
@@ -108,24 +109,32 @@ export const apiEvent = (request: ApiRequest = {}): APIGatewayProxyEvent => {
   };
 };
 
+/** A body of which no document says what it holds. */
+interface OpenBody {
+  readonly error?: string;
+  readonly data?: never;
+  readonly [key: string]: unknown;
+}
+
 /** A response of the API. */
-export interface ApiResponse {
+export interface ApiResponse<B = OpenBody> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The body as text. */
   readonly text: string;
   /** The parsed body; an empty object if there is none, or if it is no JSON. */
-  readonly body: { readonly error?: string; readonly data?: never; readonly [key: string]: unknown };
+  readonly body: B;
 }
 
 /** Invokes a handler with a request, as the gateway does. The response must be as the OpenAPI document says. */
 export const call = async (handler: ApiHandler, request: ApiRequest): Promise<ApiResponse> => {
   const event = apiEvent(request);
   const { statusCode, headers, body } = asDocumented(event, await handler(event, lambdaContext()));
+  const isJson = body !== "" && headers?.["content-type"] !== "text/csv; charset=utf-8";
   return {
     status: statusCode,
     headers: headers as Record<string, string>,
     text: body,
-    body: body === "" || headers?.["content-type"] === "text/csv; charset=utf-8" ? {} : JSON.parse(body),
+    body: (isJson ? parseJson(body) : {}) as OpenBody,
   };
 };

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import type { ListWorkItemsResponse } from "../../../lib/client/api.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { temporaryDirectory } from "./written-functions.ts";
 
@@ -53,12 +54,15 @@ const start = async (
 
 const caller = (directory: string) => {
   const { BASE_URL: base = "", API_KEY: key = "" } = readEnvironmentFile(join(directory, "env"));
-  return async (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) => {
+  return async <T = { readonly data: Readonly<Record<string, unknown>> }>(
+    path: string,
+    init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
+  ) => {
     const response = await fetch(`${base}${path}`, {
       ...init,
       headers: { authorization: `Bearer ${key}`, ...init.headers },
     });
-    return { status: response.status, body: (await response.json()) as { data: Record<string, unknown> } };
+    return { status: response.status, body: (await response.json()) as T };
   };
 };
 const json = (body: unknown) => ({
@@ -98,10 +102,9 @@ describe("what npm start serves", () => {
     await expect
       .poll(async () => (await call(jobPath)).body.data)
       .toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
-    const { body } = await call("/v1/work_items");
+    const { body } = await call<ListWorkItemsResponse>("/v1/work_items");
     listed = body;
-    const { data: items } = body as unknown as { data: { external_id: string }[] };
-    expect(items.map((item) => item.external_id)).toEqual(["b", "a/1"]);
+    expect(body.data.map((item) => item.external_id)).toEqual(["b", "a/1"]);
 
     expect(printed).toContain(`Bearer ${readEnvironmentFile(file)["API_KEY"]}`);
     expect(statSync(file).mode & 0o777).toBe(0o600);

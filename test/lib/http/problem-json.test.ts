@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { errorKinds, problemType } from "../../../lib/http/error-table.ts";
 import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/problem-json.ts";
 import type { ApiRequest } from "../../support/organization.ts";
-import { createTestService, type ServiceResponse } from "../../support/service.ts";
+import { createTestService } from "../../support/service.ts";
 
 let service: Awaited<ReturnType<typeof createTestService>>;
 beforeAll(async () => {
@@ -11,17 +11,17 @@ beforeAll(async () => {
 
 type Name = Parameters<typeof service.call>[0];
 /** The same request without and with `Accept: application/problem+json`. */
-const both = async (name: Name, request: ApiRequest): Promise<readonly [ServiceResponse, Record<string, unknown>]> => {
+const both = async (name: Name, request: ApiRequest) => {
   const plain = await service.call(name, request);
   const accepting = { ...request, headers: { ...request.headers, Accept: PROBLEM_JSON } };
   const { status, headers, text } = await service.call(name, accepting);
   expect([status, headers["content-type"]]).toEqual([plain.status, PROBLEM_JSON]);
   expect(Object.keys(plain.body)).toEqual(["error"]);
   const problem = JSON.parse(text) as Record<string, unknown>;
-  expect(problem).toMatchObject({ status, detail: plain.body["error"], error: plain.body["error"] });
+  expect(problem).toMatchObject({ status, detail: plain.body.error, error: plain.body.error });
   expect(problem["instance"]).toBe(headers["x-request-id"]);
   expect(Object.keys(problem)).toEqual(["type", "title", "status", "detail", "instance", "errors", "error"]);
-  return [plain, problem];
+  return [plain, problem] as const;
 };
 
 describe("problem details", () => {

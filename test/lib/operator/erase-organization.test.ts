@@ -167,7 +167,7 @@ describe("erasing an organization", () => {
 
   it("waits for the form of a job that has ended: it can still be posted", async () => {
     const { body } = await acme.send("listWorkItemUploads");
-    const [{ id } = { id: "" }] = body.data as unknown as { id: string }[];
+    const [{ id } = { id: "" }] = body.data;
     await acme.send("cancelWorkItemUpload", { params: { id } });
     const posted = clock() + 14 * MINUTE_MS;
     let isPosted = false;

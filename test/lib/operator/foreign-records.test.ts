@@ -52,9 +52,8 @@ describe("records of another kind under a work item", () => {
         params: { id },
         query: { limit: 3, ...(cursor !== undefined && { cursor }) },
       });
-      const page = body as unknown as { data: unknown[]; meta: { page: { next?: string } } };
-      lengths.push(page.data.length);
-      cursor = page.meta.page.next;
+      lengths.push(body.data.length);
+      cursor = body.meta.page.next;
     } while (cursor !== undefined);
     expect(lengths).toEqual([3, 1]);
   });

@@ -41,8 +41,8 @@ const list = async (query: Record<string, string | number>) => {
       query: { ...query, ...(cursor !== undefined && { cursor }) },
     });
     expect(status, text).toBe(200);
-    found.push(...(body["data"] as unknown as { external_id: string }[]).map((item) => item.external_id));
-    cursor = (body["meta"]!["page"] as { next?: string }).next;
+    found.push(...body.data.map((item) => item.external_id));
+    cursor = body.meta.page.next;
   } while (cursor !== undefined);
   middlewareStack.remove("seeIndexes");
   return { found, indexes: new Set(indexes) };
@@ -53,7 +53,7 @@ const ofAgent = async (agent: string, query: Record<string, string | number> = {
 describe("the list of an agent's work items", () => {
   it("follows an item from agent to agent, through deletion and restoration", async () => {
     await apply([{ external_id: "A", agent_external_id: "ann", completed_at: "2026-01-01T00:00:00Z" }]);
-    const id = (await service.call("listWorkItems")).body["data"]![0]!["id"] as unknown as string;
+    const id = (await service.call("listWorkItems")).body.data[0]!.id;
     const patch = (fields: object) => service.call("updateWorkItem", { params: { id }, body: { work_item: fields } });
     expect(await ofAgent("ann")).toEqual(["A"]);
 

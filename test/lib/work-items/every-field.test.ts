@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { toCell } from "../../../lib/uploads/csv/csv-row.ts";
 import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import type { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+import type { Caller } from "../../support/caller.ts";
 import { createTestService } from "../../support/service.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
@@ -72,43 +73,40 @@ describe("every field", () => {
     uploads = createUploadHarness(service.runtime);
   });
 
-  const dataOf = async (...[name, request]: Parameters<typeof service.call>): Promise<never> => {
-    const { status, body, text: sent } = await service.call(name, request);
-    if (status >= 300) throw new Error(`${name}: ${status} ${sent}`);
-    return body["data"] as never;
+  const call: Caller = async (name, request) => {
+    const response = await service.call(name, request);
+    if (response.status >= 300) throw new Error(`${name}: ${response.status} ${response.text}`);
+    return response;
   };
   let count = 0;
   const newId = (): string => `every-${count++}`;
-  const batch = async (input: object): Promise<Shown> => {
-    const { results } = (await dataOf("applyWorkItemBatch", { body: { work_items: [input] } })) as {
-      results: { data: Shown }[];
-    };
-    return results[0]!.data;
+  const batch = async (input: object) => {
+    const { body } = await call("applyWorkItemBatch", { body: { work_items: [input] } });
+    return body.data.results[0]!.data!;
   };
 
   /** By each way in which an item can be read. */
   const readBack = async (externalId: string): Promise<Shown[]> => {
-    const [listed] = (await dataOf("listWorkItems", { query: { external_id: externalId } })) as Shown[];
-    const id = String(listed?.["id"]);
-    const recent = (await dataOf("listWorkItems", { query: { limit: 100 } })) as Shown[];
+    const listed = (await call("listWorkItems", { query: { external_id: externalId } })).body.data[0]!;
+    const { id } = listed;
+    const recent = (await call("listWorkItems", { query: { limit: 100 } })).body.data;
     return [
-      listed!,
-      recent.find((item) => item["id"] === id)!,
-      await dataOf("getWorkItem", { params: { id } }),
+      listed,
+      recent.find((item) => item.id === id)!,
+      (await call("getWorkItem", { params: { id } })).body.data,
       await batch({ external_id: externalId }),
     ];
   };
 
   const ways: Record<string, (externalId: string, fields: object) => Promise<unknown>> = {
-    create: (external_id, fields) =>
-      dataOf("createWorkItem", { method: "POST", body: { work_item: { external_id, ...fields } } }),
+    create: (external_id, fields) => call("createWorkItem", { body: { work_item: { external_id, ...fields } } }),
     batch: (external_id, fields) => batch({ external_id, ...fields }),
     PATCH: async (external_id, fields) => {
       const { id } = await batch({
         external_id,
         custom_attributes: (fields as { custom_attributes: JsonObject }).custom_attributes,
       });
-      return dataOf("updateWorkItem", { params: { id: String(id) }, body: { work_item: fields } });
+      return call("updateWorkItem", { params: { id }, body: { work_item: fields } });
     },
     CSV: async (external_id, fields) => {
       const header = ["external_id", ...Object.keys(fields)].join(",");
@@ -132,12 +130,11 @@ describe("every field", () => {
   });
 
   const eventWays: Record<string, (externalId: string, event: EventInput) => Promise<unknown>> = {
-    create: (external_id, event) =>
-      dataOf("createWorkItem", { method: "POST", body: { work_item: { external_id, events: [event] } } }),
+    create: (external_id, event) => call("createWorkItem", { body: { work_item: { external_id, events: [event] } } }),
     batch: (external_id, event) => batch({ external_id, events: [event] }),
     event: async (external_id, event) => {
       const { id } = await batch({ external_id });
-      return dataOf("upsertWorkItemEvent", { params: { id: String(id) }, body: { event } });
+      return call("upsertWorkItemEvent", { params: { id }, body: { event } });
     },
   };
 
@@ -147,9 +144,9 @@ describe("every field", () => {
         const externalId = newId();
         await eventWays[way]!(externalId, { external_id: "event", ...fields });
         const { id } = await batch({ external_id: externalId });
-        const params = { id: String(id) };
-        const { events } = (await dataOf("getWorkItem", { params })) as { events: Shown[] };
-        const listed = (await dataOf("listWorkItemEvents", { params })) as Shown[];
+        const params = { id };
+        const { events } = (await call("getWorkItem", { params })).body.data;
+        const listed = (await call("listWorkItemEvents", { params })).body.data;
         for (const shown of [...events, ...listed]) expect(sentEvent(shown)).toEqual(fields);
         expect([events.length, listed.length]).toEqual([1, 1]);
       }),
@@ -166,8 +163,8 @@ describe("every field", () => {
       agent_external_id: "1",
     });
     const cleared = { agent_email: null, agent_name: null };
-    const patched = await dataOf("updateWorkItem", { params: { id: String(id) }, body: { work_item: cleared } });
-    expect(sentItem(patched)).toMatchObject({ agent_email: null, agent_name: null, agent_external_id: "1" });
+    const patched = await call("updateWorkItem", { params: { id }, body: { work_item: cleared } });
+    expect(sentItem(patched.body.data)).toMatchObject({ agent_email: null, agent_name: null, agent_external_id: "1" });
     expect(sentItem(await batch({ external_id: externalId, agent_external_id: null }))).toMatchObject({
       agent_external_id: null,
     });

@@ -3,37 +3,38 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
 import type { createListWorkItems } from "../../../lib/work-items/list-work-items.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
-import { createTestService, type Json } from "../../support/service.ts";
+import type { ListWorkItemsResponse } from "../../../lib/client/api.ts";
+import type { ApiResponse } from "../../support/organization.ts";
+import { createTestService } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
-interface Item {
-  readonly id: string;
-  readonly external_id: string;
-  readonly completed_at: string | null;
-  readonly created_at: string;
-}
+type Item = ListWorkItemsResponse["data"][number];
+type Query = Record<string, string | number>;
 
 const time = (minutes: number): string => new Date(1_767_225_600_000 + minutes * 60_000).toISOString();
 
-const walk = async (
-  service: Service,
-  name: "listWorkItems" | "listConversationUploads",
-  query: Record<string, string | number>,
-) => {
-  const items: Item[] = [];
+/** A page of any list. */
+type Page<T> = ApiResponse<Pick<ListWorkItemsResponse, "meta"> & { readonly data: readonly T[] }>;
+
+const walkPages = async <T>(read: (query: Query) => Promise<Page<T>>, query: Query): Promise<T[]> => {
+  const items: T[] = [];
   let next: string | undefined;
   let pages = 0;
   do {
-    const response = await service.call(name, { query: { ...query, ...(next !== undefined && { cursor: next }) } });
-    expect(response.status, response.text).toBe(200);
-    items.push(...(response.body["data"] as unknown as Item[]));
-    const page = response.body["meta"]!["page"] as unknown as { next?: string; limit: number };
+    const { status, text, body } = await read({ ...query, ...(next !== undefined && { cursor: next }) });
+    expect(status, text).toBe(200);
+    items.push(...body.data);
+    const { page } = body.meta;
     expect(page.limit).toBe(query["limit"] ?? 50);
     next = page.next;
     pages++;
   } while (next !== undefined && pages < 1000);
   return items;
 };
+const walk = (service: Service, ofItems: Query): Promise<Item[]> =>
+  walkPages((query) => service.call("listWorkItems", { query }), ofItems);
+const walkUploads = (service: Service, ofUploads: Query) =>
+  walkPages((query) => service.call("listConversationUploads", { query }), ofUploads);
 
 describe("listing work items", () => {
   let service: Service;
@@ -54,7 +55,7 @@ describe("listing work items", () => {
       });
       expect(status).toBe(200);
     }
-    const all = await walk(service, "listWorkItems", { limit: 100 });
+    const all = await walk(service, { limit: 100 });
     const place = (item: Item): string =>
       item.completed_at === null ? `1${item.created_at}${item.id}` : `2${item.completed_at}${item.id}`;
     expected = all.toSorted((a, b) => (place(a) > place(b) ? -1 : 1)).map((item) => item.external_id);
@@ -64,7 +65,7 @@ describe("listing work items", () => {
   it("walks every item once and in order with any page size", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 100 }), async (limit) => {
-        expect((await walk(service, "listWorkItems", { limit })).map((item) => item.external_id)).toEqual(expected);
+        expect((await walk(service, { limit })).map((item) => item.external_id)).toEqual(expected);
       }),
       { numRuns: 8, examples: [[1], [100]] },
     );
@@ -79,25 +80,25 @@ describe("listing work items", () => {
     [{ status: "cancelled" }, 0],
     [{ completed_from: time(20), completed_to: time(10) }, 0],
   ])("returns the items that match all filters: %j", async (filters, count) => {
-    expect(await walk(service, "listWorkItems", { ...filters, limit: 7 })).toHaveLength(count);
+    expect(await walk(service, { ...filters, limit: 7 })).toHaveLength(count);
   });
 
   it("bounds completion from completed_from on and before completed_to", async () => {
-    const items = await walk(service, "listWorkItems", { completed_from: time(10), completed_to: time(20), limit: 9 });
+    const items = await walk(service, { completed_from: time(10), completed_to: time(20), limit: 9 });
     expect(items.length).toBeGreaterThan(10);
     expect(items.every(({ completed_at: at }) => at !== null && at >= time(10) && at < time(20))).toBe(true);
-    const rest = await walk(service, "listWorkItems", { completed_to: time(10) });
+    const rest = await walk(service, { completed_to: time(10) });
     expect(rest.every(({ completed_at: at }) => at !== null && at < time(10))).toBe(true);
   });
 
   it("returns one item by external_id if it matches the other filters too", async () => {
-    expect(await walk(service, "listWorkItems", { external_id: "I3" })).toHaveLength(1);
-    expect(await walk(service, "listWorkItems", { external_id: "I3", type: "chat" })).toHaveLength(0);
+    expect(await walk(service, { external_id: "I3" })).toHaveLength(1);
+    expect(await walk(service, { external_id: "I3", type: "chat" })).toHaveLength(0);
   });
 
   it("refuses cursors that are tampered with, of other filters, another list or another organization", async () => {
     const first = await service.call("listWorkItems", { query: { limit: 5 } });
-    const cursor = (first.body["meta"]!["page"] as unknown as { next: string }).next;
+    const cursor = first.body.meta.page.next!;
     const stranger = await createTestService();
     const flipped = `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`;
     const attempts = [
@@ -116,13 +117,13 @@ describe("listing work items", () => {
 
   it("shows the current content of an item and leaves out deleted ones and other organizations'", async () => {
     const stranger = await createTestService();
-    expect(await walk(stranger, "listWorkItems", {})).toEqual([]);
+    expect(await walk(stranger, {})).toEqual([]);
     const { body } = await stranger.call("createWorkItem", { body: { work_item: { external_id: "A" } } });
-    const id = (body["data"] as Json & { id: string }).id;
+    const id = body.data.id;
     await stranger.call("updateWorkItem", { params: { id }, body: { work_item: { custom_attributes: { a: 1 } } } });
-    expect(await walk(stranger, "listWorkItems", {})).toMatchObject([{ id, custom_attributes: { a: 1 } }]);
+    expect(await walk(stranger, {})).toMatchObject([{ id, custom_attributes: { a: 1 } }]);
     await stranger.call("deleteWorkItem", { params: { id } });
-    expect(await walk(stranger, "listWorkItems", {})).toEqual([]);
+    expect(await walk(stranger, {})).toEqual([]);
   });
 
   it("ends a page early if its items do not fit into a response", async () => {
@@ -139,7 +140,7 @@ describe("listing work items", () => {
     // As Lambda counts it: the body is a string in JSON.
     expect(Buffer.byteLength(JSON.stringify(first.text))).toBeLessThan(6_000_000);
     expect(Buffer.byteLength(JSON.stringify(first.text))).toBeGreaterThan(5_000_000);
-    expect(new Set((await walk(large, "listWorkItems", { limit: 100 })).map(({ id }) => id)).size).toBe(30);
+    expect(new Set((await walk(large, { limit: 100 })).map(({ id }) => id)).size).toBe(30);
   });
 });
 
@@ -156,7 +157,7 @@ describe("conversation uploads", () => {
     });
     for (let index = 0; index < 12; index++) await record(payload(index));
     const { id } = await record(payload(3, "completed"));
-    const listed = await walk(service, "listConversationUploads", { limit: 5 });
+    const listed = await walkUploads(service, { limit: 5 });
     expect(listed.map((item) => item.external_id)).toEqual(Array.from({ length: 12 }, (_, index) => `C${11 - index}`));
     expect(listed[8]).toEqual({
       id,
@@ -167,8 +168,8 @@ describe("conversation uploads", () => {
       updated_at: expect.stringMatching(/Z$/) as string,
     });
     const { body } = await service.call("getConversationUpload", { params: { id } });
-    expect(Object.keys(body["data"]!).toSorted()).toEqual(["created_at", "id", "status", "updated_at"]);
-    expect(await walk(service, "listConversationUploads", { external_id: "C3" })).toHaveLength(1);
+    expect(Object.keys(body.data).toSorted()).toEqual(["created_at", "id", "status", "updated_at"]);
+    expect(await walkUploads(service, { external_id: "C3" })).toHaveLength(1);
     expect((await service.call("getConversationUpload", { params: { id: "nope" } })).status).toBe(404);
     await expect(record({ ...payload(1), organization: "nobody" })).rejects.toThrow("not found");
     await expect(record({ ...payload(1), status: "odd" })).rejects.toThrow("status");
@@ -195,7 +196,7 @@ describe("an item that moves while the shards are read", () => {
     );
     const { status, body } = await service.call("listWorkItems", { query: { limit: 100 } });
     expect(status).toBe(200);
-    const ids = (body["data"] as unknown as { id: string }[]).map(({ id }) => id);
+    const ids = body.data.map(({ id }) => id);
     expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
   });
 });
@@ -244,7 +245,7 @@ describe("a filter", () => {
       { step: "initialize", name: "withoutFilter" },
     );
     const unprojected = await service.call("listWorkItems", { query });
-    expect(unprojected.body["data"]).toMatchObject([{ external_id: "one" }]);
+    expect(unprojected.body.data).toMatchObject([{ external_id: "one" }]);
     expect(unprojected.text).toBe(projected.text);
   });
 
@@ -269,17 +270,16 @@ describe("a filter", () => {
     ].map((agent_email) => ({ external_id: agent_email, agent_email }));
     await service.call("applyWorkItemBatch", { body: { work_items } });
     const expected = work_items.slice(0, 3).map(({ external_id: id }) => id);
-    const addressesOf = (items: readonly Item[]) =>
-      items.map((item) => (item as unknown as { agent: { email: string } }).agent.email).toSorted();
+    const addressesOf = (items: readonly Item[]) => items.map((item) => item.agent.email).toSorted();
     for (const agent_email of ["ann@example.com", "aNN@eXAMPLE.COM"]) {
-      const listed = await walk(service, "listWorkItems", { agent_email, limit: 2 });
+      const listed = await walk(service, { agent_email, limit: 2 });
       expect(addressesOf(listed)).toEqual(expected.toSorted());
     }
     // A cursor goes on with another spelling too.
     const { body } = await service.call("listWorkItems", { query: { agent_email: "ann@example.com", limit: 1 } });
-    const { next: cursor } = body["meta"]!["page"] as unknown as { next: string };
+    const cursor = body.meta.page.next!;
     const rest = await service.call("listWorkItems", { query: { agent_email: "Ann@example.com", cursor } });
-    expect(rest.body["data"]).toHaveLength(2);
+    expect(rest.body.data).toHaveLength(2);
   });
 
   it("in which a plus sign came as a space says how to write it", async () => {
@@ -289,12 +289,12 @@ describe("a filter", () => {
       ["agent_email", "ann sales@example.com"],
     ] as const) {
       const { status, body } = await service.call("listWorkItems", { query: { [name]: value } });
-      expect({ status, error: body["error"] }).toEqual({
+      expect({ status, error: body.error }).toEqual({
         status: 422,
         error: expect.stringMatching(new RegExp(`^${name}: must be .*; write \\+ as %2B in a query$`)),
       });
     }
     const { body } = await service.call("listWorkItems", { query: { completed_from: "soon" } });
-    expect(body["error"]).not.toContain("%2B");
+    expect(body.error).not.toContain("%2B");
   });
 });

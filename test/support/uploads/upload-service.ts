@@ -1,28 +1,22 @@
-import { create as createCancelUpload } from "../../../functions/cancel-work-item-upload.ts";
-import { create as createGetFailedRows } from "../../../functions/get-work-item-upload-failed-rows.ts";
-import { create as createGetResults } from "../../../functions/get-work-item-upload-results.ts";
-import { create as createGetUpload } from "../../../functions/get-work-item-upload.ts";
-import { create as createGetWorkItem } from "../../../functions/get-work-item.ts";
-import { create as createListUploads } from "../../../functions/list-work-item-uploads.ts";
 import { create as createSweepUploads } from "../../../functions/sweep-uploads.ts";
-import { create as createUploadWorkItems } from "../../../functions/upload-work-items.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
+import type { GetWorkItemUploadResponse } from "../../../lib/client/api.ts";
+import { createCaller } from "../caller.ts";
 import { createTestClock } from "../clock.ts";
 import { lambdaContext } from "../lambda-context.ts";
-import { type ApiRequest, call, createTestOrganization } from "../organization.ts";
+import { type ApiRequest, type ApiResponse, createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
 import { multipart } from "./multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "./upload-harness.ts";
 
 /** Milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
-const UPLOAD = "/v1/work_items/upload";
 
 /** A job in responses. */
-export type Job = { id: string; status: string; error?: string; [name: string]: unknown };
-/** The job in a response. */
-export const dataOf = ({ text }: { text: string }) => (JSON.parse(text) as { data: Job }).data;
+export type Job = GetWorkItemUploadResponse["data"];
+/** What is in a response's body. */
+export const dataOf = <T>({ body }: ApiResponse<{ readonly data: T }>): T => body.data;
 
 /** A file of valid rows of about 110 bytes. */
 export const manyRows = (rows: number) =>
@@ -36,8 +30,8 @@ export const createUploadService = async () => {
   const harness = createUploadHarness(runtime);
 
   const jobKey = (id: string): JobKey => ({ organization: organization.id, id });
-  const get = async (id: string) =>
-    dataOf(await call(createGetUpload(runtime), { resource: `${UPLOAD}/{id}`, params: { id }, key }));
+  const call = await createCaller(runtime, key);
+  const get = async (id: string) => dataOf(await call("getWorkItemUpload", { params: { id } }));
   const split = (id: string) => harness.split(sqsEvent(splitMessage(jobKey(id))), lambdaContext(120_000));
   const finish = async (id: string) => {
     await split(id);
@@ -46,14 +40,10 @@ export const createUploadService = async () => {
   };
   const post = (file: string | Buffer, fields: object = {}, headers: Record<string, string> = {}) => {
     const request = multipart(file, fields as Record<string, unknown>);
-    return call(createUploadWorkItems(runtime), { ...request, headers: { ...request.headers, ...headers }, key });
+    return call("uploadWorkItems", { ...request, headers: { ...request.headers, ...headers } });
   };
-  const linkOf = ({ text }: { text: string }) =>
-    (JSON.parse(text) as { data: { url: string | null; expires_at: string | null; rows: number } }).data;
-  const failedRows = async (id: string) =>
-    linkOf(await call(createGetFailedRows(runtime), { resource: `${UPLOAD}/{id}/failed_rows`, params: { id }, key }));
-  const results = async (id: string) =>
-    linkOf(await call(createGetResults(runtime), { resource: `${UPLOAD}/{id}/results`, params: { id }, key }));
+  const failedRows = async (id: string) => dataOf(await call("getWorkItemUploadFailedRows", { params: { id } }));
+  const results = async (id: string) => dataOf(await call("getWorkItemUploadResults", { params: { id } }));
   return {
     clock,
     runtime,
@@ -61,27 +51,18 @@ export const createUploadService = async () => {
     key,
     harness,
     jobKey,
+    call,
     get,
     split,
-    cancel: (id: string) =>
-      call(createCancelUpload(runtime), { method: "DELETE", resource: `${UPLOAD}/{id}`, params: { id }, key }),
+    cancel: (id: string) => call("cancelWorkItemUpload", { params: { id } }),
     failedRows,
     results,
     list: async (query: ApiRequest["query"] = {}) => {
-      const response = await call(createListUploads(runtime), { resource: UPLOAD, query, key });
-      return {
-        status: response.status,
-        ...(JSON.parse(response.text) as { data: Job[]; meta: { page: { next?: string } } }),
-      };
+      const { status, body } = await call("listWorkItemUploads", { query });
+      return { status, ...body };
     },
     requestForm: (size: number, headers: Record<string, string> = {}, options: object = {}) =>
-      call(createUploadWorkItems(runtime), {
-        method: "POST",
-        resource: UPLOAD,
-        body: { upload: { filename: "items.csv", size, ...options } },
-        headers,
-        key,
-      }),
+      call("uploadWorkItems", { body: { upload: { filename: "items.csv", size, ...options } }, headers }),
     post,
     sweep: () => createSweepUploads(runtime)({}, lambdaContext(120_000)),
     /** Uploads a file and runs its job until it has ended. */
@@ -101,7 +82,7 @@ export const createUploadService = async () => {
     report: async (id: string) => (await (await fetch((await failedRows(id)).url!)).text()).split("\n"),
     getItem: async (externalId: string) => {
       const id = workItemId(organization.id, externalId);
-      return dataOf(await call(createGetWorkItem(runtime), { resource: "/v1/work_items/{id}", params: { id }, key }));
+      return dataOf(await call("getWorkItem", { params: { id } }));
     },
   };
 };

@@ -33,7 +33,7 @@ const run = (command: string, input = ""): Promise<{ status: number; out: string
     );
     child.stdin?.end(input);
   });
-const items = async () => (await acme.send("listWorkItems")).body.data as never as { agent: { email: string } }[];
+const items = async () => (await acme.send("listWorkItems")).body.data;
 
 describe("npm run organizations", () => {
   it("lists all, shows one, and names the nearest where there is none", async () => {

@@ -1,10 +1,8 @@
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { create as createApplyBatch } from "../../../../functions/apply-work-item-batch.ts";
 import { readItems } from "../../../../infra/cli/work-items/read-items.ts";
 import logMapping from "../../../../infra/cli/incident-log.mapping.json" with { type: "json" };
 import { mappingSchema } from "../../../../lib/uploads/mapping/mapping.ts";
-import { call } from "../../../support/organization.ts";
 import { createUploadService } from "../../../support/uploads/upload-service.ts";
 
 const log = [
@@ -45,11 +43,9 @@ it("reads a file into items for batches: rows of an item together, at most 99 ev
 it("makes the same items of a file in the client and by an upload with the same mapping", async () => {
   const uploads = await createUploadService();
   expect(await uploads.runMapped(log, mapping)).toMatchObject({ failed_rows: 0, created_rows: 3 });
-  const apply = createApplyBatch(uploads.runtime);
   const compare = async (work_items: readonly object[]) => {
     const body = { work_items, dry_run: true };
-    const response = await call(apply, { method: "POST", resource: "/v1/work_items/batch", key: uploads.key, body });
-    return (response.body["data"] as unknown as { summary: Record<string, number> }).summary;
+    return (await uploads.call("applyWorkItemBatch", { body })).body.data.summary;
   };
   // Each part of INC3 would change what the parts after it made, so only its last one is compared.
   const [first, second, , , last] = await items();

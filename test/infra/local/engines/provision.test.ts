@@ -22,7 +22,7 @@ test("keeps tables that are as in the template, and refuses one that lacks an in
   const body = { work_items: [{ external_id: "A", agent_external_id: "ann" }] };
   expect((await call("applyWorkItemBatch", { body })).status).toBe(200);
   await again();
-  expect((await call("listWorkItems", { query: { agent_external_id: "ann" } })).body["data"]).toHaveLength(1);
+  expect((await call("listWorkItems", { query: { agent_external_id: "ann" } })).body.data).toHaveLength(1);
 
   await engine.send(
     new UpdateTableCommand({ TableName: table, GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: "agents" } }] }),

@@ -1,0 +1,25 @@
+import { routes } from "../../functions/routes.ts";
+import type { operations } from "../../lib/client/api.ts";
+import { createHandlers, type RouteName } from "./handlers.ts";
+import { type ApiRequest, type ApiResponse, call } from "./organization.ts";
+import type { TestRuntime } from "./runtime.ts";
+
+type Responses<N extends RouteName> = operations[N]["responses"];
+type Success<N extends RouteName> = Responses<N>[keyof Responses<N> & (200 | 201 | 202)];
+type ContentOf<R> = R extends { readonly content: infer C } ? C[keyof C] : never;
+
+/** The body of a response as the document describes it for a success, and the error of any other. */
+type BodyOf<N extends RouteName> = N extends RouteName ? ContentOf<Success<N>> & { readonly error?: string } : never;
+/** A response of an endpoint. Its body is documented, which `call` has checked. */
+export type ResponseOf<N extends RouteName> = ApiResponse<BodyOf<N>>;
+
+/** Makes the way to call every endpoint of a service with a key. */
+export async function createCaller(runtime: TestRuntime, key: string) {
+  const handlers = await createHandlers(runtime);
+  return async <N extends RouteName>(name: N, request: ApiRequest = {}): Promise<ResponseOf<N>> => {
+    const { method, path: resource } = routes[name];
+    return (await call(handlers[name], { method, resource, key, ...request })) as ResponseOf<N>;
+  };
+}
+/** The way to call every endpoint of a service with a key. */
+export type Caller = Awaited<ReturnType<typeof createCaller>>;
