@@ -57,8 +57,6 @@ const item = {
   agents: [agent],
   ...createShow(WORK_ITEM_FIELDS)(initialFields(WORK_ITEM_FIELDS)),
   type: "incident",
-  status: "pending",
-  completed_at: null,
   custom_attributes: { team: "south", priority: 2 },
   short_description: null,
   description: null,

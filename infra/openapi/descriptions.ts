@@ -24,7 +24,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     agent: "The agent, of the three agent fields of the input.",
     agents: "The agent, or nothing if none of its fields is known.",
     ...shownDescriptionsOf(WORK_ITEM_FIELDS),
-    type: "Kind of work; `work_item` unless one was given.",
+    type: `Kind of work; \`${WORK_ITEM_FIELDS.type.initial}\` unless one was given.`,
     status: "State of the work.",
     completed_at: "When the work was completed.",
     custom_attributes: "Values of any type by name. Numbers keep every digit.",

@@ -12,6 +12,8 @@ export type WorkItemStatus = z.infer<typeof workItemStatusSchema>;
 const storedText = z.string().nullable().default(null);
 const storedTime = storedTimestamp.nullable().default(null);
 
+/** A new item has it unless a time of completion is given. */
+const INITIAL_STATUS = "pending";
 const NO_ATTRIBUTES = "{}";
 
 /** Replaces top-level keys of `stored` by those of `given`. Returns the same text if none of them differs. */
@@ -55,10 +57,10 @@ export const WORK_ITEM_FIELDS = {
   status: field({
     description:
       "State of the work. If it is left out, it follows `completed_at`: a new item is `completed` with it and " +
-      "`pending` without.",
+      `\`${INITIAL_STATUS}\` without.`,
     input: () => workItemStatusSchema,
     stored: workItemStatusSchema,
-    initial: "pending",
+    initial: INITIAL_STATUS,
     response: workItemStatusSchema,
     filter: () => workItemStatusSchema,
   }),
