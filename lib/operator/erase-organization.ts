@@ -4,7 +4,7 @@ import type { RecordKey } from "../store/versioned-record.ts";
 import { type Administration, getOrganization } from "./administration.ts";
 import { listKeys, revokeKey } from "./keys.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
-import { resources, resourcesOfKind } from "../resources.ts";
+import { type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
@@ -15,7 +15,7 @@ import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs, lastRecords } from "./kinds-of-data.ts";
 
 /** What erasing an organization requires of a runtime. */
-export type ErasureRuntime = Administration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
+export type ErasureRuntime = Administration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
 const noCounts = () => ({
   work_items: 0,

@@ -1,12 +1,12 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { S3Client } from "@aws-sdk/client-s3";
 import { REGIONS } from "../../../lib/regions.ts";
-import { type ResourceName, resources } from "../../../lib/resources.ts";
+import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { clientOptions, type OpenedAdministration, UsageError } from "./administration.ts";
 
 /** What commands on an organization's data work with. */
-export type OperatorRuntime = OpenedAdministration & RuntimeWith<"workItems" | "access" | "limits" | "uploads">;
+export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
 /** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
 export const operatorRuntime = (opened: OpenedAdministration): OperatorRuntime => {
@@ -22,15 +22,14 @@ export const operatorRuntime = (opened: OpenedAdministration): OperatorRuntime =
     region: REGIONS[region].awsRegion,
     forcePathStyle: variables["S3_FORCE_PATH_STYLE"] === "true",
   });
+  const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")];
+  const environment = Object.fromEntries(
+    stores.filter(([name]) => name !== "access").map(([name, { variable }]) => [variable, nameOf(name)]),
+  ) as Omit<OperatorRuntime["environment"], "ACCESS_TABLE">;
   return {
     ...opened,
     s3,
     log: new Logger({ logLevel: "SILENT" }),
-    environment: {
-      ACCESS_TABLE: opened.environment.ACCESS_TABLE,
-      WORK_ITEMS_TABLE: nameOf("workItems"),
-      LIMITS_TABLE: nameOf("limits"),
-      UPLOADS_BUCKET: nameOf("uploads"),
-    },
+    environment: { ...environment, ...opened.environment },
   };
 };
