@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createQaScoreRecorder } from "../../functions/record-qa-score.ts";
+import { createShow, initialFields } from "../../lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
 import { createTestService } from "../support/service.ts";
 
 let service: Awaited<ReturnType<typeof createTestService>>;
@@ -35,6 +37,7 @@ describe("create a work item", () => {
     const agent = { id: null, name: "Ann", email: "ann@example.com", external_id: null, avatar_url: null };
     expect(body).toEqual({
       data: {
+        ...createShow(WORK_ITEM_FIELDS)(initialFields(WORK_ITEM_FIELDS)),
         id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
         external_id,
         agent,

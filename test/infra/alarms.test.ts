@@ -211,7 +211,7 @@ describe("calls by other systems", () => {
   test.each([
     ["recordQaScore", { external_id: "a", qa_score: 1 }],
     ["recordConversationUpload", { external_id: "a", status: "pending", source: "s" }],
-  ] as const)("ring DirectCallsFailing: %s", async (worker, payload) => {
+  ] as const)("trigger DirectCallsFailing: %s", async (worker, payload) => {
     const service = await createWatchedService();
     service.breakDynamoDb(() => "AccessDeniedException");
     await service.invoke(worker, { organization: service.organization.id, ...payload });

@@ -1,24 +1,50 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PROJECT_ROOT } from "../../infra/build.ts";
 
 /** Where a code block of CONTRIBUTING.md goes: before a line that starts so, or into a file of its own. */
 type Place = readonly [file: string, before?: string];
 
 const FIELDS = "lib/work-items/work-item-fields.ts";
+const ROUTES = "functions/routes/service.ts";
+const KINDS = "lib/operator/kinds-of-data.ts";
 
-/** The places of the code blocks, by how a block starts. */
+/** The places of the code blocks, by what a block holds. */
 const PLACES: Readonly<Record<string, Place>> = {
   "import { number }": [FIELDS, "import { field }"],
   "const PRIORITY_RANGE": [FIELDS, "/** Fields of a work item that callers set"],
   "priority: field(": [FIELDS, "  custom_attributes: field"],
   "priority: fc": ["test/lib/work-items/every-field.test.ts", "  custom_attributes: fc"],
-  "getOrganization: () =>": ["functions/routes/service.ts", "  getHealth: () =>"],
-  "import type { ApiHandler }": ["functions/get-organization.ts"],
-  "getOrganization: {": ["functions/routes/service.ts", "    getHealth: {"],
+  "getOrganization: () =>": [ROUTES, "  getHealth: () =>"],
+  "getOrganization: {": [ROUTES, "    getHealth: {"],
+  "const route = routes.getOrganization": ["functions/get-organization.ts"],
+  'call("getOrganization")': ["test/functions/get-organization.test.ts"],
+  'kind: "table", id: "Notes"': ["lib/resources.ts", "  /** Uploaded files, their segments"],
+  '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
+  "export const noteKey": ["lib/notes/note-store.ts"],
+  "import { noteKey }": [KINDS, "import type { PartitionKind"],
+  "NOTE: others": [KINDS, "  LIST_ITEM: IN_INDEX"],
+  "notes: (organization)": [KINDS, "  workItems: () =>"],
+  "putNote: () =>": [ROUTES, "  getHealth: () =>"],
+  "putNote: {": [ROUTES, "    getHealth: {"],
+  "const route = routes.putNote": ["functions/put-note.ts"],
+  '"TablesNotes': ["test/infra/stateful-resources.json", '  "TablesWorkItems'],
   "ap: {": ["lib/regions.ts", "} as const satisfies Record"],
+};
+
+/** Requests that functions of the recipes take and reject: the sample events, which the recipes describe in words. */
+const SAMPLES: Readonly<Record<string, object>> = {
+  "get-organization": { httpMethod: "GET", path: "/v1/organization", body: null },
+  "get-organization.422": {
+    httpMethod: "GET",
+    path: "/v1/organization",
+    body: null,
+    queryStringParameters: { colour: "red" },
+  },
+  "put-note": { httpMethod: "POST", path: "/v1/note", body: '{"note":{"text":"Ask Ann."}}' },
+  "put-note.422": { httpMethod: "POST", path: "/v1/note", body: '{"note":{"text":""}}' },
 };
 
 /** Copies the checkout, without its dependencies, which it shares. @returns the directory of the copy */
@@ -30,29 +56,49 @@ export function copyCheckout(): string {
   return copy;
 }
 
-/** The `ts` blocks of CONTRIBUTING.md, but not those of a table, which isn't complete without a store of its own. */
-function codeBlocks(): string[] {
-  const text = readFileSync(join(PROJECT_ROOT, "CONTRIBUTING.md"), "utf8");
-  const recipes = text.replace(/^### With a table of its own$[^]*?(?=^## )/m, "");
-  return [...recipes.matchAll(/^( *)```ts\n([^]*?)^ *```$/gm)].map(([, indent = "", code = ""]) =>
+const contributing = (): string => readFileSync(join(PROJECT_ROOT, "CONTRIBUTING.md"), "utf8");
+
+/** The code of the recipes: their blocks of TypeScript and JSON. */
+const codeBlocks = (): string[] =>
+  [...contributing().matchAll(/^( *)```(?:ts|json)\n([^]*?)^ *```$/gm)].map(([, indent = "", code = ""]) =>
     code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
   );
+
+/** The paths of the tests that the recipes name. */
+export function namedTests(): string[] {
+  const commands = [...contributing().matchAll(/^\d\. `npm test -- ([^`]+)`/gm)];
+  return [...new Set(commands.flatMap(([, paths = ""]) => paths.split(" ")))];
 }
 
-/** Puts the code blocks of all recipes into a copy. @throws Error naming a block, or the line before which it goes */
+/** Writes a sample event for each function of the recipes. */
+function writeSamples(copy: string): void {
+  const like = JSON.parse(readFileSync(join(copy, "events/create-work-item.json"), "utf8")) as { path: string };
+  for (const [index, [name, request]] of Object.entries(SAMPLES).entries()) {
+    const requestContext = { requestId: `5f0c9a1e-7d3b-4c52-9e0a-${String(index).padStart(12, "f")}` };
+    const event = { ...like, ...request, requestContext };
+    writeFileSync(
+      join(copy, `events/${name}.json`),
+      JSON.stringify({ ...event, resource: (request as typeof like).path }),
+    );
+  }
+}
+
+/** Does in a copy what all recipes say. @throws Error naming a block, or the line before which it goes */
 export function applyRecipes(copy: string): void {
   const blocks = codeBlocks();
-  for (const start of Object.keys(PLACES)) {
-    if (!blocks.some((code) => code.startsWith(start))) throw new Error(`CONTRIBUTING.md has no code block ${start}`);
+  for (const part of Object.keys(PLACES)) {
+    if (!blocks.some((code) => code.includes(part))) throw new Error(`CONTRIBUTING.md has no code block with ${part}`);
   }
   for (const code of blocks) {
-    const [, place] = Object.entries(PLACES).find(([start]) => code.startsWith(start)) ?? [];
+    const [, place] = Object.entries(PLACES).find(([part]) => code.includes(part)) ?? [];
     if (place === undefined) throw new Error(`say in PLACES where this block goes:\n${code}`);
     const [file, before] = place;
     const path = join(copy, file);
     const text = before === undefined ? "" : readFileSync(path, "utf8");
     const at = before === undefined ? 0 : text.indexOf(`\n${before}`) + 1;
     if (before !== undefined && at === 0) throw new Error(`${file} has no line that starts with ${before}`);
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `${text.slice(0, at)}${code}${text.slice(at)}`);
   }
+  writeSamples(copy);
 }
