@@ -30,6 +30,7 @@ export interface Operation {
 export type OperationsOf<Rows> = Readonly<Record<keyof Rows, Operation>>;
 
 /** Links to operations that take the id at a place of the response. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- Callers name the table of the operations.
 export function linksById<Rows>(expression: string, ...operationIds: readonly (keyof Rows & string)[]) {
   return Object.fromEntries(
     operationIds.map((operationId): [string, Link] => [

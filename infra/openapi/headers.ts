@@ -77,5 +77,3 @@ export const REQUEST_HEADERS = {
     { minLength: 1, maxLength: 255, pattern: "^[ -~]+$" },
   ),
 } as const satisfies Record<string, Json>;
-/** Name of a header that an endpoint reads. */
-export type RequestHeader = keyof typeof REQUEST_HEADERS;

@@ -127,7 +127,7 @@ const upload = async (file: Buffer, fields: object): Promise<string> => {
   const response = await uploads.post(file, fields);
   if (response.status !== 202) return `${response.status} ${response.body.error}`;
   const job = await uploads.finish(dataOf(response).id);
-  const report = Number(job["failed_rows"]) > 0 ? (await uploads.report(job.id)).join("\n") : "";
+  const report = job["failed_rows"] > 0 ? (await uploads.report(job.id)).join("\n") : "";
   return `${job.status} ${String(job["succeeded_rows"])} of ${String(job["total_rows"])} ${job.error ?? ""}${report}`;
 };
 

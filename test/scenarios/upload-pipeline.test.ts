@@ -102,7 +102,7 @@ describe("an upload", () => {
     const rows = Array.from({ length: 12_000 }, (_, index) => `P-${index},${"x".repeat(90)}`);
     const job = await run(`external_id,custom_attributes.text\n${rows.join("\n")}`);
     expect(job).toMatchObject({ status: "completed", total_rows: 12_000, succeeded_rows: 12_000, failed_rows: 0 });
-    const { parts } = (await harness.store.read({ organization: organization.id, id: job["id"] as string }))!;
+    const { parts } = (await harness.store.read({ organization: organization.id, id: job["id"] }))!;
     expect(parts).toHaveLength(8);
     expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
   });

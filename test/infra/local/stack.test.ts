@@ -62,6 +62,7 @@ const caller = (directory: string) => {
       ...init,
       headers: { authorization: `Bearer ${key}`, ...init.headers },
     });
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- Callers name the type of the body.
     return { status: response.status, body: (await response.json()) as T };
   };
 };

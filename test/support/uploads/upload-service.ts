@@ -1,7 +1,6 @@
 import { create as createSweepUploads } from "../../../functions/sweep-uploads.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
-import type { GetWorkItemUploadResponse } from "../../../lib/client/api.ts";
 import { createCaller } from "../caller.ts";
 import { createTestClock } from "../clock.ts";
 import { lambdaContext } from "../lambda-context.ts";
@@ -13,8 +12,6 @@ import { createUploadHarness, splitMessage, sqsEvent } from "./upload-harness.ts
 /** Milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
 
-/** A job in responses. */
-export type Job = GetWorkItemUploadResponse["data"];
 /** What is in a response's body. */
 export const dataOf = <T>({ body }: ApiResponse<{ readonly data: T }>): T => body.data;
 

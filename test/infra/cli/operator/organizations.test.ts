@@ -14,8 +14,8 @@ beforeAll(async () => {
   acme = await createCustomer(runtime, "acme");
   await fill(runtime, acme);
   directory = await mkdtemp(join(tmpdir(), "work-items-"));
-  const { ACCESS_TABLE, WORK_ITEMS_TABLE, LIMITS_TABLE, UPLOADS_BUCKET } = runtime.environment;
-  const variables = { ACCESS_TABLE, WORK_ITEMS_TABLE, LIMITS_TABLE, UPLOADS_BUCKET, REGION_CODE: "us" };
+  const stores = Object.entries(runtime.environment).filter(([name]) => /_(TABLE|BUCKET)$/.test(name));
+  const variables = { ...Object.fromEntries(stores), REGION_CODE: "us" };
   const lines = Object.entries({ ...variables, S3_FORCE_PATH_STYLE: "true" }).map(
     ([name, value]) => `${name}=${value}\n`,
   );
