@@ -10,7 +10,7 @@ import { createFindEndedJobs } from "../lib/uploads/job/ended-jobs.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { createApplyRows } from "../lib/uploads/workers/apply-rows.ts";
 import { createApplyPart } from "../lib/uploads/workers/apply-upload-part.ts";
-import { createPartSender, parsePartMessage } from "../lib/uploads/workers/upload-messages.ts";
+import { createPartSender } from "../lib/uploads/workers/upload-messages.ts";
 import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import { workers } from "./workers.ts";
 
@@ -34,8 +34,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
       metrics.publishStoredMetrics();
     },
   });
-  const handle = (body: string, handOverAt: number) => apply(parsePartMessage(body), handOverAt);
-  return queueWorker(runtime, handle, createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL));
+  return queueWorker(runtime, apply, createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL));
 };
 
 export const handler = lambda(

@@ -1,4 +1,11 @@
-import { cellValue, ROW_MAX_CHARACTERS } from "../../lib/uploads/csv/csv-row.ts";
+import {
+  cellValue,
+  lineEndOf,
+  QuoteError,
+  rawCells,
+  RecordEnds,
+  ROW_MAX_CHARACTERS,
+} from "../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../lib/uploads/csv/delimiter.ts";
 
 /** Stands before a cell that a spreadsheet would otherwise run as a formula. */
@@ -35,49 +42,46 @@ export function mayHavePrefix(text: string): boolean {
   return /'[=@＝＠＋－\t\r\n+-]/.test(text);
 }
 
-/** Where the cell ends that begins there, without the delimiter or line end after it; -1 if the text has no end of it. */
-function endOfCell(text: string, start: number, end: RegExp): number {
-  let from = start;
-  if (text[start] === '"') {
-    do {
-      from = text.indexOf('"', from + 1) + 1;
-      // A quote at the end of the text may be half of a doubled one.
-      if (from === 0 || from === text.length) return -1;
-    } while (text[from] === '"');
-  }
-  end.lastIndex = from;
-  return end.exec(text)?.index ?? -1;
-}
-
 /** A cell as it stands in the file, without the prefix of its value. */
 function rawWithoutPrefix(raw: string): string {
   const open = raw.startsWith('"') ? '"' : "";
   if (raw[open.length] !== PREFIX) return raw;
-  const value = cellValue(raw.replace(/\r$/, ""));
+  const value = cellValue(raw);
   return withoutPrefix(value) === value ? raw : open + raw.slice(open.length + PREFIX.length);
+}
+
+/** A record without the prefixes of its cells. One with wrong quotes stays as it is: the service says what is wrong. */
+function recordWithoutPrefixes(record: string, delimiter: Delimiter): string {
+  if (!mayHavePrefix(record)) return record;
+  try {
+    return rawCells(record, delimiter).map(rawWithoutPrefix).join(delimiter) + lineEndOf(record);
+  } catch (error) {
+    if (error instanceof QuoteError) return record;
+    throw error;
+  }
 }
 
 /** Removes the prefixes of the cells of a CSV text and changes nothing else of it. */
 export function createPrefixRemoval(delimiter: Delimiter): TransformStream<string, string> {
-  const end = new RegExp(`[${delimiter}\n]`, "g");
+  const ends = new RecordEnds();
   let unread = "";
   return new TransformStream({
     transform: (chunk, controller) => {
-      unread += chunk;
-      const done: string[] = [];
+      let done = "";
       let start = 0;
-      for (let at = endOfCell(unread, 0, end); at !== -1; at = endOfCell(unread, start, end)) {
-        done.push(rawWithoutPrefix(unread.slice(start, at)), unread.slice(at, at + 1));
-        start = at + 1;
+      for (const end of ends.next(chunk)) {
+        done += recordWithoutPrefixes(unread + chunk.slice(start, end), delimiter);
+        unread = "";
+        start = end;
       }
-      unread = unread.slice(start);
+      unread += chunk.slice(start);
       if (unread.length > ROW_MAX_CHARACTERS) {
         // No row may be so long, and the service says which one is.
-        done.push(unread);
+        done += unread;
         unread = "";
       }
-      controller.enqueue(done.join(""));
+      controller.enqueue(done);
     },
-    flush: (controller) => controller.enqueue(rawWithoutPrefix(unread)),
+    flush: (controller) => controller.enqueue(recordWithoutPrefixes(unread, delimiter)),
   });
 }

@@ -1,5 +1,5 @@
 import { inputOf, type WorkItem } from "../../lib/client/client.ts";
-import { toCell } from "../../lib/uploads/csv/csv-row.ts";
+import { toCell } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
 import { ITEM_FIELD_NAMES } from "../../lib/uploads/csv/target.ts";
 import { withPrefix } from "./cell-prefix.ts";

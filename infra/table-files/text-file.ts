@@ -1,3 +1,4 @@
+import { recordsIn } from "../../lib/uploads/csv/csv-text.ts";
 import { type Delimiter, DELIMITERS } from "../../lib/uploads/csv/delimiter.ts";
 import { utf16Of } from "../../lib/uploads/csv/file-kind.ts";
 import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
@@ -45,8 +46,6 @@ const readUtf8 = async (file: Blob): Promise<Pick<TextFormat, "mayHavePrefixes">
 };
 
 const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
-/** The first row, whose cells in quotes may have line ends. */
-const FIRST_ROW = /^[^"\r\n]*(?:"[^"]*"[^"\r\n]*)*/;
 /** A longer header is refused anyway. */
 const HEADER_MAX_CHARACTERS = 64 * 1024;
 
@@ -66,7 +65,8 @@ export const findTextFormat = async (
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });
   const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
   const hasOnlyReturns = text.includes("\r") && !text.includes("\n");
-  const [header = ""] = FIRST_ROW.exec(text.slice(hidden.length, HEADER_MAX_CHARACTERS)) ?? [];
+  const start = text.slice(hidden.length, HEADER_MAX_CHARACTERS);
+  const [header = ""] = recordsIn(hasOnlyReturns ? start.replaceAll("\r", "\n") : start);
   return {
     encoding,
     delimiter: known.delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(header)),

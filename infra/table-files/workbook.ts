@@ -1,5 +1,5 @@
 import readWorkbook from "read-excel-file/universal";
-import { toCell } from "../../lib/uploads/csv/csv-row.ts";
+import { toCell } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
 import { withoutPrefix } from "./cell-prefix.ts";
 

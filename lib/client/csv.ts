@@ -1,25 +1,5 @@
+import { cellsOf, recordsIn } from "../uploads/csv/csv-text.ts";
 import type { ProblemCode } from "./api.ts";
-
-/** A value of a row: quoted, or up to the next separator. */
-const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
-
-/** Rows of a CSV text as the service writes it (RFC 4180). */
-const rowsIn = function* (text: string): Generator<string[], void, undefined> {
-  CELL.lastIndex = 0;
-  let row: string[] = [];
-  let at = text.startsWith("\u{feff}") ? 1 : 0;
-  while (at < text.length) {
-    CELL.lastIndex = at;
-    const match = CELL.exec(text);
-    if (match === null) throw new Error("the CSV file cannot be read");
-    const [whole, quoted, plain = "", end] = match;
-    row.push(quoted?.replaceAll('""', '"') ?? plain);
-    at += whole.length;
-    if (end === ",") continue;
-    yield row;
-    row = [];
-  }
-};
 
 /** A row of a file that could not be applied. */
 export interface FailedRow {
@@ -33,13 +13,11 @@ export interface FailedRow {
 }
 
 /** The rows of a report of failed rows. */
-export const failedRowsIn = function* (report: string): Generator<FailedRow, void, undefined> {
-  let header: string[] | undefined;
-  for (const row of rowsIn(report)) {
-    if (header === undefined) {
-      header = row;
-      continue;
-    }
+export function* failedRowsIn(report: string): Generator<FailedRow, void, undefined> {
+  const [first = "", ...records] = recordsIn(report.replace(/^\uFEFF/, ""));
+  const header = cellsOf(first, ",");
+  for (const record of records) {
+    const row = cellsOf(record, ",");
     const {
       _row: number,
       _error: error = "",
@@ -48,4 +26,4 @@ export const failedRowsIn = function* (report: string): Generator<FailedRow, voi
     } = Object.fromEntries(header.map((name, at) => [name, row[at] ?? ""]));
     yield { row: Number(number), error, code, cells };
   }
-};
+}

@@ -4,7 +4,7 @@ import { assertColumns, mappedReader } from "./mapping/mapped-columns.ts";
 import { type Mapping, mappingPath } from "./mapping/mapping.ts";
 import { columnReader, targetsOfColumns } from "./csv/csv-columns.ts";
 import { type CsvRecord, readCsv } from "./csv/csv-reader.ts";
-import { cellValue, rawCells } from "./csv/csv-row.ts";
+import { cellsOf } from "./csv/csv-text.ts";
 import { COMMA, type Delimiter } from "./csv/delimiter.ts";
 import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, refuseHeader } from "./csv/header-names.ts";
 import { InvalidFileError } from "./csv/invalid-file-error.ts";
@@ -29,7 +29,7 @@ const readerOf = (names: readonly string[], mapping: Mapping | undefined): RowRe
 /** The format of a file by its header, which was read before. @param header including its byte order mark */
 export const formatOf = (header: string, mapping: Mapping | undefined): CsvFormat => {
   const delimiter = delimiterOf(mapping);
-  const names = rawCells(header.replace(/^\uFEFF/, ""), delimiter).map(cellValue);
+  const names = cellsOf(header.replace(/^\uFEFF/, ""), delimiter);
   return { header, delimiter, reader: readerOf(names, mapping) };
 };
 
@@ -63,12 +63,12 @@ async function* piecesOf(file: Buffer): AsyncGenerator<Buffer> {
 
 /** Reads a whole file as the splitter does. @param onHeader called with its first row @throws InvalidFileError */
 const readWhole = async (file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> => {
-  let isEmpty = true;
-  for await (const { records } of readCsv(piecesOf(file), { delimiter })) {
+  let rows = 0;
+  for await (const { records, position } of readCsv(piecesOf(file), { delimiter })) {
     for (const record of records) if (record.row === 1) onHeader(record);
-    isEmpty = false;
+    rows = position.row;
   }
-  if (isEmpty) throw new InvalidFileError("the file is empty");
+  if (rows === 0) throw new InvalidFileError("the file is empty");
 };
 
 /** Checks a mapping, whatever its file is. @throws InvalidInputError naming everything that is wrong with it */

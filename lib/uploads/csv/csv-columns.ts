@@ -16,8 +16,7 @@ const targetOfColumn = (header: string): Target | undefined => {
 
 const sourceOf = (target: Target, column: string, index: number): CellSource => ({
   column,
-  width: index + 1,
-  textOf: ({ cells }) => cells[index] ?? "",
+  textOf: ({ values }) => values[index] ?? "",
   valueOf:
     target.kind === "field" && target.name !== "external_id"
       ? (cell) => readCell(WORK_ITEM_FIELDS[target.name as keyof typeof WORK_ITEM_FIELDS], cell)
@@ -65,7 +64,7 @@ export const columnReader = (names: readonly string[]): RowReader => {
   return createRowReader({
     width: names.length,
     steps,
-    isEmptyAt: ({ cells }, index) => cells[index] === "",
+    isEmptyAt: ({ values }, index) => values[index] === "",
     isMapped: false,
   });
 };

@@ -1,21 +1,18 @@
 import { describeProblems, type Problem, type ProblemCode, PROBLEMS_MAX } from "../../errors.ts";
 import { problemsOf } from "../../schema.ts";
 import { type WorkItemInput, workItemInputSchema } from "../../work-items/work-item.ts";
-import { ROW_MAX_CHARACTERS } from "./csv-row.ts";
-import { type Row, rowOf } from "./row.ts";
+import { Cells } from "./cells.ts";
+import { ROW_MAX_CHARACTERS } from "./csv-text.ts";
 import type { Target } from "./target.ts";
 
 /** One way to get a value from a row. */
 export interface CellSource {
   /** Header of its column, or of several; empty if it has none. */
   readonly column: string;
-  /** How many of the row's first cells it needs. */
-  readonly width: number;
   /**
-   * The text of the row's cells; empty if the row has none, or no more characters left (`takeCharacters`). A mapping may
-   * have a thousand sources for a cell of a megabyte: no source may go through a cell for itself.
+   * The text of the row's cells; empty if it has none, or no more characters left (`takeCharacters`). A mapping may have a thousand sources for a cell of a megabyte: no source may go through a cell for itself.
    */
-  readonly textOf: (row: Row) => string;
+  readonly textOf: (cells: Cells) => string;
   /** Converts the text, which is not empty. @throws Error that says what it must be */
   readonly valueOf: (text: string) => unknown;
 }
@@ -24,16 +21,6 @@ export interface CellSource {
 export interface Step {
   readonly target: Target;
   readonly sources: readonly CellSource[];
-}
-
-/**
- * Counts characters that are made of a row. A mapping may use a cell more than once, and join cells with long texts: the
- * row must not become much larger by it.
- * @returns whether so many may still be made
- */
-export function takeCharacters(row: Row, characters: number): boolean {
-  row.characters += characters;
-  return row.characters <= ROW_MAX_CHARACTERS;
 }
 
 /** The text that a step makes of a row. */
@@ -64,15 +51,13 @@ export interface RowError {
 /** The work item input in a row, or the reason why the row fails. */
 export type RowReading = { readonly input: WorkItemInput } | { readonly error: RowError };
 
-/** Reads the rows of one file. Cells are given without their quotes. */
+/** Reads the rows of one file by the values of their cells. */
 export interface RowReader {
-  /** How many of the row's first cells its external_id needs. */
-  readonly idWidth: number;
   /** The row's external_id; empty if it has none. */
-  readonly externalIdOf: (cells: readonly string[]) => string;
+  readonly externalIdOf: (values: readonly string[]) => string;
   /** Whether all cells are empty, so that the row is left out. */
-  readonly isEmpty: (cells: readonly string[]) => boolean;
-  readonly read: (cells: readonly string[]) => RowReading;
+  readonly isEmpty: (values: readonly string[]) => boolean;
+  readonly read: (values: readonly string[]) => RowReading;
 }
 
 /** What the reader of a file is made of. */
@@ -80,7 +65,7 @@ export interface RowReaderOptions {
   /** Number of the header's cells. */
   readonly width: number;
   readonly steps: readonly Step[];
-  readonly isEmptyAt: (row: Row, index: number) => boolean;
+  readonly isEmptyAt: (cells: Cells, index: number) => boolean;
   /**
    * Whether the file is another system's: messages name the columns, which are not called like the fields, and rows may
    * end with more delimiters than the header.
@@ -101,9 +86,9 @@ const isAt = ({ kind, name }: Target, [first, second]: Problem["path"]): boolean
 };
 
 /** The first source of a step that is not empty. */
-function useOf(step: Step, row: Row): Use | undefined {
+function useOf(step: Step, cells: Cells): Use | undefined {
   for (const source of step.sources) {
-    const text = source.textOf(row);
+    const text = source.textOf(cells);
     if (text !== "") return { step, source, text };
   }
   return undefined;
@@ -146,13 +131,13 @@ export const createRowReader = ({ width, steps, isEmptyAt, isMapped }: RowReader
     return { message: describeProblems(problems, "row"), ...shown[0]!.place, code: problems[0]!.code };
   };
 
-  const read = (cells: readonly string[]): RowReading => {
-    const row = rowOf(cells);
-    const isBeyond = (_: string, index: number): boolean => index >= width && !isEmptyAt(row, index);
-    if (cells.length < width || (cells.length > width && !(isMapped && !cells.some(isBeyond)))) {
-      const advice = cells.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
+  const read = (values: readonly string[]): RowReading => {
+    const cells = new Cells(values);
+    const isBeyond = (_: string, index: number): boolean => index >= width && !isEmptyAt(cells, index);
+    if (values.length < width || (values.length > width && !(isMapped && !values.some(isBeyond)))) {
+      const advice = values.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
       return {
-        error: errorOfRow("invalid", `the row has ${cells.length} cells where the header has ${width}${advice}`),
+        error: errorOfRow("invalid", `the row has ${values.length} cells where the header has ${width}${advice}`),
       };
     }
     const fields: Record<string, unknown> = { external_id: "" };
@@ -161,8 +146,8 @@ export const createRowReader = ({ width, steps, isEmptyAt, isMapped }: RowReader
     const problems: RowProblem[] = [];
     const uses: Use[] = [];
     for (const step of steps) {
-      const use = useOf(step, row);
-      if (!takeCharacters(row, use?.text.length ?? 0)) return { error: TOO_LARGE };
+      const use = useOf(step, cells);
+      if (!cells.takeCharacters(use?.text.length ?? 0)) return { error: TOO_LARGE };
       if (use === undefined) continue;
       uses.push(use);
       const { kind, name } = step.target;
@@ -189,11 +174,10 @@ export const createRowReader = ({ width, steps, isEmptyAt, isMapped }: RowReader
   };
 
   return {
-    idWidth: Math.max(0, ...(idStep?.sources.map((source) => source.width) ?? [])),
-    externalIdOf: (cells) => (idStep && useOf(idStep, rowOf(cells))?.text) ?? "",
-    isEmpty: (cells) => {
-      const row = rowOf(cells);
-      return cells.every((_, index) => isEmptyAt(row, index));
+    externalIdOf: (values) => (idStep && useOf(idStep, new Cells(values))?.text) ?? "",
+    isEmpty: (values) => {
+      const cells = new Cells(values);
+      return values.every((_, index) => isEmptyAt(cells, index));
     },
     read,
   };

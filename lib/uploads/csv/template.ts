@@ -1,4 +1,4 @@
-import { toCell } from "./csv-row.ts";
+import { toCell } from "./csv-text.ts";
 import { COMMA } from "./delimiter.ts";
 import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES } from "./target.ts";
 

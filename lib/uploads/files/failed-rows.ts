@@ -1,7 +1,8 @@
 import type { CsvFormat } from "../file-format.ts";
-import { cellValue, lineEnd, rawCells, toCell } from "../csv/csv-row.ts";
+import { cellValue, lineEndOf, rawCells, toCell } from "../csv/csv-text.ts";
 import { isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";
+import type { Row } from "./segment.ts";
 
 /** Before a first header in quotes it would hide the opening quote. */
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -19,14 +20,13 @@ export const createReportWriter = ({ header, delimiter }: Pick<CsvFormat, "heade
   const kept = names.flatMap((name, index) => (isReportColumn(cellValue(name)) ? [] : [index]));
   return {
     header: (): string =>
-      mark + [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) + lineEnd(header),
+      mark + [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) + (lineEndOf(header) || "\n"),
     /** Missing cells are added as empty ones; surplus cells follow the report's own. */
-    line: (row: number, raw: string, { message, column, value, code }: RowError): string => {
-      const cells = rawCells(raw, delimiter);
+    line: ({ row, text, cells }: Row, { message, column, value, code }: RowError): string => {
       const own = kept.map((index) => cells[index] ?? "");
       const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS), code];
       const all = [...own, ...added.map((cell) => toCell(cell, delimiter)), ...cells.slice(names.length)];
-      return all.join(delimiter) + lineEnd(raw);
+      return all.join(delimiter) + (lineEndOf(text) || "\n");
     },
   };
 };

@@ -1,3 +1,6 @@
+import { rawCells } from "../csv/csv-text.ts";
+import type { Delimiter } from "../csv/delimiter.ts";
+
 /**
  * A segment is an immutable object with the rows of a range of the file, grouped by part:
  * a table of `parts + 1` offsets (uint32, little-endian), then one block of frames for each part.
@@ -39,91 +42,105 @@ export const frameAt = (bytes: Buffer, at: number): Frame | undefined => {
 };
 
 /** Appends frames to a growing buffer that is reused. */
-export const createFrameWriter = () => {
-  let buffer = Buffer.alloc(0);
-  let length = 0;
+export class FrameWriter {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  add({ row, raw }: Frame): void {
+    const at = this.#begin(row, raw.length);
+    raw.copy(this.#buffer, at);
+  }
+
+  addText(row: number, text: string): void {
+    const at = this.#begin(row, Buffer.byteLength(text));
+    this.#buffer.write(text, at);
+  }
+
+  /** The frames as a view of the buffer, valid until the next `add`. */
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
   /** Makes room for a frame and writes its head. @returns where its bytes belong */
-  const begin = (row: number, bytes: number): number => {
-    const at = length + FRAME_HEAD;
+  #begin(row: number, bytes: number): number {
+    const at = this.#length + FRAME_HEAD;
     const end = at + bytes;
-    if (end > buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(end, 2 * buffer.length, BLOCK_START_BYTES));
-      buffer.copy(larger, 0, 0, length);
-      buffer = larger;
+    if (end > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(end, 2 * this.#buffer.length, BLOCK_START_BYTES));
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
     }
-    buffer.writeUInt32LE(row, length);
-    buffer.writeUInt32LE(bytes, length + WORD);
-    length = end;
+    this.#buffer.writeUInt32LE(row, this.#length);
+    this.#buffer.writeUInt32LE(bytes, this.#length + WORD);
+    this.#length = end;
     return at;
-  };
-  return {
-    add: ({ row, raw }: Frame): void => {
-      const at = begin(row, raw.length);
-      raw.copy(buffer, at);
-    },
-    addText: (row: number, text: string): void => {
-      const at = begin(row, Buffer.byteLength(text));
-      buffer.write(text, at);
-    },
-    /** The frames as a view of the buffer, valid until the next `add`. */
-    bytes: (): Buffer => buffer.subarray(0, length),
-    clear: (): void => {
-      length = 0;
-    },
-  };
-};
+  }
+}
 
 /** Collects rows and makes segments of them, one after the other. */
-export const createSegmentWriter = (parts: number) => {
-  const blocks = Array.from({ length: parts }, createFrameWriter);
-  const tableBytes = WORD * (parts + 1);
-  let size = 0;
+export class SegmentWriter {
+  readonly #blocks: readonly FrameWriter[];
+  readonly #tableBytes: number;
+  #size = 0;
   /** The memory of all segments: V8 would let several of them wait before it collects them. */
-  let segment = Buffer.alloc(0);
-  return {
-    add: (part: number, frame: Frame): void => {
-      blocks[part]?.add(frame);
-      size += frameBytes(frame);
-    },
-    /** Size of all blocks in bytes. */
-    size: (): number => size,
-    /** Returns the segment, valid until the next one is taken, and begins an empty one. */
-    take: (): Buffer => {
-      if (tableBytes + size > segment.length) segment = Buffer.allocUnsafe(tableBytes + size);
-      let offset = tableBytes;
-      for (const [part, block] of blocks.entries()) {
-        segment.writeUInt32LE(offset, WORD * part);
-        offset += block.bytes().copy(segment, offset);
-        block.clear();
-      }
-      segment.writeUInt32LE(offset, WORD * parts);
-      size = 0;
-      return segment.subarray(0, offset);
-    },
-  };
-};
+  #segment = Buffer.alloc(0);
 
-/** One row of a block, as text. A thousand of them wait together: a text takes less than a view of the block's bytes. */
-export interface RowText {
+  constructor(parts: number) {
+    this.#blocks = Array.from({ length: parts }, () => new FrameWriter());
+    this.#tableBytes = WORD * (parts + 1);
+  }
+
+  /** Size of all blocks in bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(part: number, frame: Frame): void {
+    this.#blocks[part]?.add(frame);
+    this.#size += frameBytes(frame);
+  }
+
+  /** Returns the segment, valid until the next one is taken, and begins an empty one. */
+  take(): Buffer {
+    const bytes = this.#tableBytes + this.#size;
+    if (bytes > this.#segment.length) this.#segment = Buffer.allocUnsafe(bytes);
+    let offset = this.#tableBytes;
+    for (const [part, block] of this.#blocks.entries()) {
+      this.#segment.writeUInt32LE(offset, WORD * part);
+      offset += block.bytes().copy(this.#segment, offset);
+      block.clear();
+    }
+    this.#segment.writeUInt32LE(offset, WORD * this.#blocks.length);
+    this.#size = 0;
+    return this.#segment.subarray(0, offset);
+  }
+}
+
+/** One row of a part, as text. A thousand of them wait together: a text takes less than a view of the block's bytes. */
+export interface Row {
+  /** Number of the row in the file. */
   readonly row: number;
   readonly text: string;
+  /** Its cells as they stand in the text, with their quotes. */
+  readonly cells: readonly string[];
   /** Size of its frame in bytes. */
   readonly bytes: number;
 }
 
 /** Reads the rows of frames; for each chunk of the source, those that it completes. */
-export async function* readRows(source: AsyncIterable<Uint8Array>): AsyncGenerator<RowText[]> {
+export async function* readRows(source: AsyncIterable<Uint8Array>, delimiter: Delimiter): AsyncGenerator<Row[]> {
   let unread: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {
     unread = Buffer.concat([unread, chunk]);
-    const rows: RowText[] = [];
+    const rows: Row[] = [];
     let at = 0;
     for (let end = frameEnd(unread, at); end <= unread.length; end = frameEnd(unread, at)) {
-      rows.push({
-        row: unread.readUInt32LE(at),
-        text: unread.toString("utf8", at + FRAME_HEAD, end),
-        bytes: end - at,
-      });
+      const text = unread.toString("utf8", at + FRAME_HEAD, end);
+      rows.push({ row: unread.readUInt32LE(at), text, cells: rawCells(text, delimiter), bytes: end - at });
       at = end;
     }
     unread = unread.subarray(at);
@@ -133,10 +150,10 @@ export async function* readRows(source: AsyncIterable<Uint8Array>): AsyncGenerat
 
 /** Groups rows into windows of at most `rows` rows and about `bytes` bytes, with at least one row each. */
 export async function* windowsOf(
-  source: AsyncIterable<RowText[]>,
+  source: AsyncIterable<Row[]>,
   limits: { readonly rows: number; readonly bytes: number },
-): AsyncGenerator<RowText[]> {
-  let window: RowText[] = [];
+): AsyncGenerator<Row[]> {
+  let window: Row[] = [];
   let size = 0;
   for await (const rows of source) {
     for (const row of rows) {

@@ -2,8 +2,8 @@ import { describeProblems, listed, type Problem, type ProblemCode, problemIf } f
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
-import { createComparison } from "../csv/row.ts";
-import { type CellSource, createRowReader, type RowReader, type Step, takeCharacters } from "../csv/row-reader.ts";
+import { createComparison } from "../csv/cells.ts";
+import { type CellSource, createRowReader, type RowReader, type Step } from "../csv/row-reader.ts";
 import type { Target } from "../csv/target.ts";
 import { CellError } from "./cell-error.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
@@ -136,9 +136,9 @@ const headerOf = (indexes: readonly number[], names: readonly string[]): string 
 
 /** The text of a column's cell. */
 function textOfColumn(aliases: Aliases, index: number, compare: Comparison): CellSource["textOf"] {
-  return (row) => {
-    const word = compare(row, index);
-    return word === "" ? "" : (aliases.find(word) ?? row.cells[index] ?? "");
+  return (cells) => {
+    const word = compare(cells, index);
+    return word === "" ? "" : (aliases.find(word) ?? cells.values[index] ?? "");
   };
 }
 
@@ -148,22 +148,16 @@ function textOfColumns(
   { indexes, join }: { readonly indexes: readonly number[]; readonly join: string },
   compare: Comparison,
 ): CellSource["textOf"] {
-  return (row) => {
-    const filled = indexes.filter((index) => compare(row, index) !== "");
+  return (cells) => {
+    const filled = indexes.filter((index) => compare(cells, index) !== "");
     if (filled.length === 0) return "";
     const lengthOf = (textOf: (index: number) => string | null): number =>
       filled.reduce((sum, index) => sum + (textOf(index)?.length ?? Infinity), join.length * (filled.length - 1));
-    const isTooLong = lengthOf((index) => compare(row, index)) > aliases.longest;
+    const isTooLong = lengthOf((index) => compare(cells, index)) > aliases.longest;
     const other = isTooLong ? aliases.find(null) : undefined;
     if (other !== undefined) return other;
-    if (
-      !takeCharacters(
-        row,
-        lengthOf((index) => row.cells[index] ?? ""),
-      )
-    )
-      return "";
-    const text = filled.map((index) => row.cells[index]).join(join);
+    if (!cells.takeCharacters(lengthOf((index) => cells.values[index] ?? ""))) return "";
+    const text = filled.map((index) => cells.values[index]).join(join);
     return (isTooLong ? undefined : aliases.find(comparable(text))) ?? text;
   };
 }
@@ -204,7 +198,6 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
     const own = columnsOf(source).flatMap((column) => indexes.get(comparable(column)) ?? []);
     return {
       column: headerOf(own, names),
-      width: Math.max(0, ...own.map((index) => index + 1)),
       textOf: createTextOf(source, own, compare),
       valueOf: createConversion(target, source, mapping),
     };
@@ -217,12 +210,12 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
     const name = names[index]!.trim();
     const textOf = createTextOf({}, [index], compare);
     const valueOf = name === "" ? noName(index) : (text: string) => text;
-    return { target: { kind: "attribute", name }, sources: [{ column: name, width: index + 1, textOf, valueOf }] };
+    return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
   });
   return createRowReader({
     width: names.length,
     steps: [...steps, ...others],
-    isEmptyAt: (row, index) => compare(row, index) === "",
+    isEmptyAt: (cells, index) => compare(cells, index) === "",
     isMapped: true,
   });
 };

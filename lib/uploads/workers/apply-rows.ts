@@ -5,28 +5,17 @@ import { CANNOT_BE_APPLIED } from "../../work-items/apply-targets.ts";
 import type { ApplyResult, ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
-import { errorOfRow, type RowError, type RowReading } from "../csv/row-reader.ts";
+import { cellValue } from "../csv/csv-text.ts";
+import { errorOfRow, type RowError, type RowReader, type RowReading } from "../csv/row-reader.ts";
+import type { Row } from "../files/segment.ts";
 
-/** A row that is read when its turn comes: of a window's rows, few are in memory as work items at the same time. */
-export interface UnreadRow {
-  /** Number of the row in the file. */
-  readonly row: number;
+/** The result of a row: its item's id and its outcome, and the error if it failed for good. */
+export interface RowResult {
   /** As in the row; empty if it has none. */
   readonly externalId: string;
-  readonly text: string;
-}
-
-/** A row with a valid work item input. */
-interface ValidRow {
-  readonly row: number;
-  readonly input: WorkItemInput;
-}
-
-/** The result of a row: its outcome, its item's id, and the error if it failed for good. */
-export interface RowResult {
-  readonly outcome: RowOutcome;
   /** Empty if the row failed. */
   readonly id: string;
+  readonly outcome: RowOutcome;
   readonly error?: RowError;
 }
 
@@ -44,7 +33,7 @@ export class RowsPendingError extends Error {
   readonly firstRow: number;
   readonly count: number;
 
-  constructor(reason: PendingReason, rows: readonly Pick<UnreadRow, "row">[]) {
+  constructor(reason: PendingReason, rows: readonly Pick<Row, "row">[]) {
     super(reason);
     this.reason = reason;
     this.firstRow = rows[0]?.row ?? 0;
@@ -57,26 +46,29 @@ const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied")
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
 const ITEMS_AT_ONCE = 100;
 
-/** Cuts rows into groups, each with all rows of its items in file order. */
-const groupsOf = (rows: readonly UnreadRow[], items: number): UnreadRow[][] => {
-  const groups: UnreadRow[][] = [];
-  const groupOfItem = new Map<string, UnreadRow[]>();
-  for (const row of rows) {
-    let group = groupOfItem.get(row.externalId);
+/** Cuts rows into groups, each with all rows of its items in file order. @returns the places of the rows */
+function groupsOf(externalIds: readonly string[], items: number): number[][] {
+  const groups: number[][] = [];
+  const groupOfItem = new Map<string, number[]>();
+  for (const [place, externalId] of externalIds.entries()) {
+    let group = groupOfItem.get(externalId);
     if (group === undefined) {
       if (groupOfItem.size % items === 0) groups.push([]);
       group = groups.at(-1)!;
-      groupOfItem.set(row.externalId, group);
+      groupOfItem.set(externalId, group);
     }
-    group.push(row);
+    group.push(place);
   }
   return groups;
-};
+}
 
 /** Options of applying rows. */
 export interface ApplyRowsOptions {
-  /** Reads the text of a row. */
-  readonly readRow: (text: string) => RowReading;
+  /**
+   * Reads a row when its turn comes: of a window's rows, few are in memory as work items at the same time. What it throws is
+   * a defect, which fails this row only.
+   */
+  readonly reader: Pick<RowReader, "externalIdOf" | "read">;
   readonly source: RowSource;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
@@ -88,54 +80,69 @@ export interface ApplyRowsOptions {
   readonly assumeNew: boolean;
   /** Throws RowsPendingError if this worker must not write any more. @param reason why rows are pending then */
   readonly guard: (reason: PendingReason) => void;
-  /** Called with what reading a row has thrown: a defect, which fails this row only. */
+  /** Called with what reading a row has thrown. */
   readonly onDefect?: (row: number, cause: unknown) => void;
 }
 
-const failed = (error: RowError): RowResult => ({ outcome: "error", id: "", error });
+function valuesOf({ cells }: Row): string[] {
+  return cells.map(cellValue);
+}
 
-const resultOf = ({ outcome, id, error }: ApplyResult): RowResult => {
-  if (error === null) return { outcome, id };
-  if (error.problem === CANNOT_BE_APPLIED) return failed(ROW_CANNOT_BE_APPLIED);
-  return failed(errorOfRow(error.problem.code, error.message));
-};
+function failed(externalId: string, error: RowError): RowResult {
+  return { externalId, id: "", outcome: "error", error };
+}
 
-const readSafely = ({ row, text }: UnreadRow, { readRow, onDefect }: ApplyRowsOptions): RowReading => {
+function resultOf(externalId: string, { id, outcome, error }: ApplyResult): RowResult {
+  if (error === null) return { externalId, id, outcome };
+  if (error.problem === CANNOT_BE_APPLIED) return failed(externalId, ROW_CANNOT_BE_APPLIED);
+  return failed(externalId, errorOfRow(error.problem.code, error.message));
+}
+
+function readSafely(row: Row, { reader, onDefect }: ApplyRowsOptions): RowReading {
   try {
-    return readRow(text);
+    return reader.read(valuesOf(row));
   } catch (cause) {
-    onDefect?.(row, cause);
+    onDefect?.(row.row, cause);
     return { error: ROW_CANNOT_BE_APPLIED };
   }
-};
+}
+
+/** A row with a valid work item input. */
+interface ValidRow {
+  /** Where the row is in its window. */
+  readonly place: number;
+  readonly row: number;
+  readonly input: WorkItemInput;
+}
 
 /**
- * Reads and applies rows in file order until each has succeeded or permanently failed. A request that AWS refuses is tried
- * again by the SDK, a write also by `optimisticWrite`, and then by the next attempt of the whole window.
- * @returns the results by row number
- * @throws RowsPendingError, also from `guard`, and errors of requests
+ * Makes the function that reads and applies rows in file order until each has succeeded or permanently failed. A request
+ * that AWS refuses is tried again by the SDK, and a write also by `optimisticWrite`.
+ * @returns a function that returns the results in the order of the rows, and throws RowsPendingError, also from `guard`,
+ * and errors of requests
  */
-export const createApplyRows =
-  (apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) =>
-  async (
+export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) {
+  return async (
     organization: Organization,
-    rows: readonly UnreadRow[],
+    rows: readonly Row[],
     options: ApplyRowsOptions,
-  ): Promise<ReadonlyMap<number, RowResult>> => {
-    const results = new Map<number, RowResult>();
+  ): Promise<readonly RowResult[]> => {
+    const externalIds = rows.map((row) => options.reader.externalIdOf(valuesOf(row)));
+    const results: RowResult[] = [];
     let { assumeNew } = options;
     let reason: PendingReason = "time";
     const onRefused = (): void => {
       reason = "refused";
     };
     const guard = (): void => options.guard(reason);
-    for (const group of groupsOf(rows, itemsAtOnce)) {
+    for (const group of groupsOf(externalIds, itemsAtOnce)) {
       const valid: ValidRow[] = [];
-      for (const unread of group) {
+      for (const place of group) {
         if (clock() > options.deadline) throw new RowsPendingError(reason, rows);
-        const reading = readSafely(unread, options);
-        if ("error" in reading) results.set(unread.row, failed(reading.error));
-        else valid.push({ row: unread.row, input: reading.input });
+        const row = rows[place]!;
+        const reading = readSafely(row, options);
+        if ("error" in reading) results[place] = failed(externalIds[place]!, reading.error);
+        else valid.push({ place, row: row.row, input: reading.input });
       }
       if (valid.length === 0) continue;
       // A dry run must know the items: what it writes does not show whether they exist.
@@ -143,11 +150,12 @@ export const createApplyRows =
       const applied = await apply(organization, valid, { ...options, assumeNew: skipsRead, guard, onRefused });
       const isPending = applied.some(({ error }) => error?.permanent === false);
       if (isPending) throw new RowsPendingError(reason, rows);
-      for (const [index, { row }] of valid.entries()) results.set(row, resultOf(applied[index]!));
+      for (const [index, { place }] of valid.entries()) results[place] = resultOf(externalIds[place]!, applied[index]!);
       assumeNew = applied.every(({ outcome }) => outcome === "created");
     }
     return results;
   };
+}
 
 /** Applies the rows of a job. */
 export type ApplyRows = ReturnType<typeof createApplyRows>;

@@ -7,7 +7,7 @@ import { findTextFormat, toUtf8 } from "../../../infra/table-files/text-file.ts"
 import { readSheets } from "../../../infra/table-files/workbook.ts";
 import type { WorkItem } from "../../../lib/client/client.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
-import { toCell } from "../../../lib/uploads/csv/csv-row.ts";
+import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { makeWorkbook } from "../../support/workbook.ts";
 
@@ -143,8 +143,8 @@ describe("the prefix of an exported cell", () => {
     expect(toUtf8(file, await findTextFormat(file))).toBeUndefined();
   });
 
-  test("leaves the rest of a file as it is, with its quotes, spaces and what is wrong with it", async () => {
-    const text = `a,"b"\r\n "x", '=1,"'=2"\n'=3,'tis,"'=4""'=5,\n'=6","open,'=7\n`;
+  test("leaves the rest of a file as it is, with its quotes and spaces, and records with wrong quotes", async () => {
+    const text = `a,"b"\r\nx, '=1,"'=2"\n'=3,'tis,"'=4""'=5",\n "x", '=6,'=7"\n'=8","open,'=9\n`;
     const file = new Blob([text]);
     const sent = await new Response(toUtf8(file, await findTextFormat(file))).text();
     expect(sent).toBe(text.replace(`"'=2"`, `"=2"`).replace("'=3", "=3").replace(`"'=4`, `"=4`));

@@ -67,7 +67,9 @@ it("is packed and used by a project that has nothing else: 5,000 tickets, 10 cha
   await installClient();
   const installed = join(scratch, "node_modules/work-items-client");
   const files = readdirSync(installed, { recursive: true }).map(String);
-  expect(files).toEqual(expect.arrayContaining(["dist/client.js", "dist/client.d.ts", "README.md", "package.json"]));
+  expect(files).toEqual(
+    expect.arrayContaining(["dist/client/client.js", "dist/client/client.d.ts", "README.md", "package.json"]),
+  );
   expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as { dependencies: object };
   expect(Object.keys(manifest.dependencies)).toEqual(["openapi-fetch"]);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../lib/json.ts";
-import { toCell } from "../../../lib/uploads/csv/csv-row.ts";
+import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import type { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import type { Caller } from "../../support/caller.ts";

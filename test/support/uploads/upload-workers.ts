@@ -67,7 +67,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
     /** Handles a message of either queue. */
     handle: async (body: string, handOverAt: number): Promise<void> => {
       const message = parseUploadMessage(body);
-      if ("part" in message) return apply(message.part, handOverAt);
+      if ("part" in message) return apply(body, handOverAt);
       for (const job of message.splits) await (message.isFromS3 ? shared.sendSplit(job) : split(job, handOverAt));
     },
     sweep: createSweepUploads(shared),

@@ -1,4 +1,4 @@
-import { QUOTE_PROBLEMS } from "../../../../lib/uploads/csv/csv-row.ts";
+import { cellsOf, QUOTE_PROBLEMS, QuoteError, RecordEnds } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 
 /** Encodings of text files, by the names that browsers have for them, and how people call them. */
@@ -23,39 +23,28 @@ export interface FirstRows {
   readonly problem: string | undefined;
 }
 
-/** A cell in quotes, or one without any. */
-const cellPattern = (delimiter: Delimiter): RegExp =>
-  new RegExp(String.raw`"([^"]*(?:""[^"]*)*)"|([^"\n${delimiter}]*)`, "y");
-
 /**
  * Reads the first complete rows of a CSV file.
  * @param isWhole whether the text is the whole file, whose last row needs no line end
  */
-export const firstRows = (text: string, delimiter: Delimiter, max: number, isWhole: boolean): FirstRows => {
+export function firstRows(text: string, delimiter: Delimiter, max: number, isWhole: boolean): FirstRows {
   const rows: string[][] = [];
-  const pattern = cellPattern(delimiter);
-  let row: string[] = [];
-  const stop = (problem?: string): FirstRows => ({
-    rows,
-    problem: problem === undefined ? undefined : `row ${rows.length + 1}: ${problem}`,
-  });
-  while (rows.length < max && pattern.lastIndex < text.length) {
-    const [cell = "", quoted, plain = ""] = pattern.exec(text) ?? [];
-    const end = pattern.lastIndex;
-    const isEnd = end === text.length;
-    const isLastCell = text[end] === delimiter && end + 1 === text.length;
-    const next = text[end] === "\r" && text[end + 1] === "\n" ? "\n" : text[end];
-    const isInQuotes = cell === "" || quoted !== undefined;
-    if (next === '"' && isInQuotes) return stop(isWhole ? QUOTE_PROBLEMS.isOpen : undefined);
-    if (next === '"') return stop(QUOTE_PROBLEMS.isInside);
-    if (!isEnd && next !== "\n" && next !== delimiter) return stop(QUOTE_PROBLEMS.isFollowed);
-    if ((isEnd || isLastCell) && !isWhole) return stop();
-    row.push(quoted?.replaceAll('""', '"') ?? (next === "\n" ? plain.replace(/\r$/, "") : plain));
-    pattern.lastIndex = end + (text[end] === "\r" ? 2 : 1);
-    if (next === delimiter && !isLastCell) continue;
-    if (isLastCell) row.push("");
-    rows.push(row);
-    row = [];
+  const ends = new RecordEnds();
+  const found = ends.next(text);
+  const complete = found.length;
+  // The rest is a row if the text is whole. Otherwise, it is cut only to find out whether its quotes are wrong.
+  if (isWhole || ends.isInQuotes) found.push(text.length);
+  let start = 0;
+  try {
+    for (const end of found.slice(0, max)) {
+      const record = text.slice(start, end);
+      start = end;
+      if (record !== "") rows.push(cellsOf(record, delimiter));
+    }
+  } catch (error) {
+    if (!(error instanceof QuoteError)) throw error;
+    const isCut = !isWhole && rows.length === complete && error.message === QUOTE_PROBLEMS.isOpen;
+    return { rows, problem: isCut ? undefined : `row ${rows.length + 1}: ${error.message}` };
   }
-  return stop();
-};
+  return { rows, problem: undefined };
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ROW_LISTS } from "../../../../lib/uploads/files/row-list.ts";
-import { createFrameWriter, type Frame } from "../../../../lib/uploads/files/segment.ts";
+import { type Frame, FrameWriter } from "../../../../lib/uploads/files/segment.ts";
 import { createUploadObjects, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList, ListUnfinishedError } from "../../../../lib/uploads/files/write-list.ts";
 import { type UploadJob, unclaimedPart, withNext } from "../../../../lib/uploads/job/upload-record.ts";
@@ -30,7 +30,7 @@ describe("the list of a job's rows", () => {
           .filter((row) => row % PARTS === number)
           .map((row) => ({ row, raw: Buffer.from(lineOf(row)) }));
         for (let window = 0; window * WINDOW_ROWS < frames.length; window++) {
-          const writer = createFrameWriter();
+          const writer = new FrameWriter();
           for (const frame of frames.slice(window * WINDOW_ROWS, (window + 1) * WINDOW_ROWS)) writer.add(frame);
           await objects.write(objectKeys.windowResults(job, number, 1, window), writer.bytes());
           results = withNext(results, 1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { assertMapping, formatOf } from "../../../../lib/uploads/file-format.ts";
-import { cellValue, rawCells } from "../../../../lib/uploads/csv/csv-row.ts";
+import { cellsOf } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { problems } from "../../../support/uploads/mapping-problems.ts";
 
@@ -11,7 +11,7 @@ const read = (mapping: Mapping, header: string, ...rows: readonly string[]) => {
   assertMapping(mapping);
   const { delimiter, reader } = formatOf(header, mapping);
   return rows.map((row) => {
-    const reading = reader.read(rawCells(row, delimiter).map(cellValue));
+    const reading = reader.read(cellsOf(row, delimiter));
     return "input" in reading ? reading.input : reading.error;
   });
 };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ROW_MAX_CHARACTERS } from "../../../../lib/uploads/csv/csv-row.ts";
+import { ROW_MAX_CHARACTERS } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { RowReader } from "../../../../lib/uploads/csv/row-reader.ts";
 import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";

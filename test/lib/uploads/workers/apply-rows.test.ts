@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createApplyRows, type UnreadRow } from "../../../../lib/uploads/workers/apply-rows.ts";
+import type { Row } from "../../../../lib/uploads/files/segment.ts";
+import { createApplyRows } from "../../../../lib/uploads/workers/apply-rows.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
-import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
+import { jsonReader, jsonRow } from "../../../support/uploads/json-rows.ts";
 
 const ITEMS_AT_ONCE = 2;
 const organization = organizationWith();
@@ -12,24 +13,21 @@ const setUp = async () => {
   const runtime = await createTestRuntime();
   const applyRows = createApplyRows(createApplyWorkItems(runtime), runtime.clock, ITEMS_AT_ONCE);
   /** Applies rows of one window. @returns their outcomes by row number */
-  const apply = async (rows: readonly UnreadRow[], assumeNew: boolean) => {
+  const apply = async (rows: readonly Row[], assumeNew: boolean) => {
     const results = await applyRows(organization, rows, {
-      readRow: (text) => ({ input: JSON.parse(text) as WorkItemInput }),
+      reader: jsonReader,
       source: { job: "job", firstRow: rows[0]!.row, findEnded: () => Promise.resolve(new Set<string>()) },
       deadline: Date.now() + 20_000,
       assumeNew,
       guard: () => undefined,
     });
-    return Object.fromEntries([...results].map(([row, { outcome }]) => [row, outcome]));
+    return Object.fromEntries(rows.map(({ row }, place) => [row, results[place]?.outcome]));
   };
   return { apply };
 };
 
-const row = (number: number, externalId: string, fields: object = {}): UnreadRow => ({
-  row: number,
-  externalId,
-  text: JSON.stringify({ external_id: externalId, ...fields }),
-});
+const row = (number: number, externalId: string, fields: object = {}): Row =>
+  jsonRow(number, { external_id: externalId, ...fields });
 /** Custom attributes that an item can have one of, but not two. */
 const large = (name: string) => ({ custom_attributes: { [name]: "x".repeat(150 * 1024) } });
 

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createApplyRows, RowsPendingError, type UnreadRow } from "../../../../lib/uploads/workers/apply-rows.ts";
+import type { Row } from "../../../../lib/uploads/files/segment.ts";
+import { createApplyRows, RowsPendingError } from "../../../../lib/uploads/workers/apply-rows.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
 import { createGetWorkItem } from "../../../../lib/work-items/read-work-item.ts";
-import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
 import { injectFaults } from "../../../support/faults.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
+import { jsonReader, jsonRow } from "../../../support/uploads/json-rows.ts";
 
 const ITEMS_AT_ONCE = 5;
 const RUNS = 30;
@@ -24,24 +25,17 @@ const changesOf = (runtime: Awaited<ReturnType<typeof createTestRuntime>>) => ({
   update: createUpdateWorkItem(runtime),
   remove: createDeleteWorkItem(runtime),
 });
-const readRow = (text: string) => ({ input: JSON.parse(text) as WorkItemInput });
 const optionsOf = (job: string, firstRow: number, assumeNew: boolean) => ({
-  readRow,
+  reader: jsonReader,
   source: { job, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
   assumeNew,
   guard: () => undefined,
   ...soon(),
 });
 /** A row that sets a type and adds an event. */
-const rowOf = (row: number, externalId: string, type: string): UnreadRow => ({
-  row,
-  externalId,
-  text: JSON.stringify({
-    external_id: externalId,
-    type,
-    events: [{ external_id: `e-${row}`, content: "opened" }],
-  }),
-});
+const rowOf = (row: number, externalId: string, type: string): Row =>
+  jsonRow(row, { external_id: externalId, type, events: [{ external_id: `e-${row}`, content: "opened" }] });
+const externalIdOf = ({ cells }: Row): string => jsonReader.externalIdOf(cells);
 
 describe("rows that are applied again", () => {
   it.each([true, false])(
@@ -70,19 +64,19 @@ describe("rows that are applied again", () => {
             const done = await applyRows(organization, rows.slice(0, cut), optionsOf("job", 2, isNew));
             const expected = new Map<string, string>();
             for (const [index, { change }] of items.entries()) {
-              const row = rows.find(({ externalId }) => externalId === `i-${index}`)!;
-              const result = done.get(row.row);
+              const row = rows.find((each) => externalIdOf(each) === `i-${index}`)!;
+              const result = done[rows.indexOf(row)];
               if (result === undefined || change === "none") continue;
               if (change === "patch") await update(organization, result.id, { type: "patched" }, soon());
               else await remove(organization, result.id, soon());
               // A later row of the item that was not applied yet may still change it.
               const isDone = rows.every(
-                ({ externalId, row: number }) => externalId !== row.externalId || done.has(number),
+                (each, place) => externalIdOf(each) !== externalIdOf(row) || place < done.length,
               );
               if (isDone) expected.set(result.id, change);
             }
             const again = await applyRows(organization, rows, optionsOf("job", 2, isNew));
-            for (const [row, { outcome }] of done) expect(again.get(row)?.outcome).toBe(outcome);
+            for (const [place, { outcome }] of done.entries()) expect(again[place]?.outcome).toBe(outcome);
             for (const [id, change] of expected) {
               const type = await get(organization.id, id).then(
                 ({ item }) => item.type,
@@ -108,15 +102,18 @@ describe("rows that cannot be applied", () => {
       [2, 3, 4].map((row) => rowOf(row, `b-${row}`, "a")),
       {
         ...optionsOf("job", 2, false),
-        readRow: (text) => {
-          if (text.includes("b-3")) throw new TypeError("defect");
-          return readRow(text);
+        reader: {
+          ...jsonReader,
+          read: (values) => {
+            if (values[0]?.includes("b-3")) throw new TypeError("defect");
+            return jsonReader.read(values);
+          },
         },
         onDefect: (row) => defects.push(row),
       },
     );
-    expect([...results.values()].map(({ outcome }) => outcome).toSorted()).toEqual(["created", "created", "error"]);
-    expect(results.get(3)?.error?.message).toBe("the row cannot be applied");
+    expect(results.map(({ outcome }) => outcome)).toEqual(["created", "error", "created"]);
+    expect(results[1]?.error?.message).toBe("the row cannot be applied");
     expect(defects).toEqual([3]);
   });
 
@@ -126,20 +123,19 @@ describe("rows that cannot be applied", () => {
     const rows = [rowOf(2, "p-1", "a"), rowOf(3, "p-2", "a"), rowOf(4, "p-2", "b")];
     const options = {
       ...optionsOf("job", 2, false),
-      readRow: (text: string) => {
-        const { input } = readRow(text);
-        const throws = { get: () => raise(), enumerable: true };
-        return { input: input.type === "b" ? Object.defineProperty(input, "status", throws) : input };
+      reader: {
+        ...jsonReader,
+        read: (values: readonly string[]) => {
+          const { input } = jsonReader.read(values);
+          const throws = { get: () => raise(), enumerable: true };
+          return { input: input.type === "b" ? Object.defineProperty(input, "status", throws) : input };
+        },
       },
     };
     for (let attempt = 1; attempt <= 2; attempt++) {
       const results = await applyRows(organization, rows, options);
-      expect(Object.fromEntries([...results].map(([row, { outcome }]) => [row, outcome]))).toEqual({
-        2: "created",
-        3: "created",
-        4: "error",
-      });
-      expect(results.get(4)?.error?.message).toBe("the row cannot be applied");
+      expect(results.map(({ outcome }) => outcome)).toEqual(["created", "created", "error"]);
+      expect(results[2]?.error?.message).toBe("the row cannot be applied");
     }
   });
 

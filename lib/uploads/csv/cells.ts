@@ -1,18 +1,27 @@
+import { ROW_MAX_CHARACTERS } from "./csv-text.ts";
 import { comparable } from "./header-names.ts";
 
-/** One row of a file while it is read. */
-export interface Row {
-  /** Its cells without their quotes. Cells may be missing. */
-  readonly cells: readonly string[];
-  /** What `createComparison` found out about its cells, by their indexes. */
-  readonly compared: (string | null)[];
-  /** Characters that have been made of its cells. */
-  characters: number;
-}
+/** The cells of a row while they are read. */
+export class Cells {
+  /** Without quotes. Cells may be missing. */
+  readonly values: readonly string[];
+  /** What `createComparison` found out about the cells, by their indexes. */
+  readonly compared: (string | null)[] = [];
+  #characters = 0;
 
-/** A row about which nothing is known yet. */
-export function rowOf(cells: readonly string[]): Row {
-  return { cells, compared: [], characters: 0 };
+  constructor(values: readonly string[]) {
+    this.values = values;
+  }
+
+  /**
+   * Counts characters that are made of the row. A mapping may use a cell more than once, and join cells with long texts:
+   * the row must not become much larger by it.
+   * @returns whether so many may still be made
+   */
+  takeCharacters(characters: number): boolean {
+    this.#characters += characters;
+    return this.#characters <= ROW_MAX_CHARACTERS;
+  }
 }
 
 /**
@@ -27,7 +36,7 @@ export function rowOf(cells: readonly string[]): Row {
 export function createComparison(
   empty: readonly string[],
   others: readonly string[],
-): (row: Row, index: number) => string | null {
+): (cells: Cells, index: number) => string | null {
   const listed = new Set(empty.map(comparable));
   const longest = [...empty, ...others].reduce((most, word) => Math.max(most, comparable(word).length), 0);
   const compare = (cell: string): string | null => {
@@ -37,8 +46,8 @@ export function createComparison(
     const word = text.toLowerCase();
     return listed.has(word) ? "" : word;
   };
-  return (row, index) => {
-    const known = row.compared[index];
-    return known === undefined ? (row.compared[index] = compare(row.cells[index] ?? "")) : known;
+  return (cells, index) => {
+    const known = cells.compared[index];
+    return known === undefined ? (cells.compared[index] = compare(cells.values[index] ?? "")) : known;
   };
 }
