@@ -19,10 +19,14 @@ const FORMULA_START = /^[=@＝＠＋－\t\r\n+-]/;
 /** Numbers, telephone numbers and a lone sign: without letters nothing can be called or referred to. */
 const NUMBER = /^[+-][\d .,()/-]*(?:e[+-]?\d+)?%?$/i;
 
-const isFormula = (value: string): boolean => FORMULA_START.test(value) && !NUMBER.test(value);
+function isFormula(value: string): boolean {
+  return FORMULA_START.test(value) && !NUMBER.test(value);
+}
 
 /** Whether a value is a formula behind any number of prefixes, as an export can be exported again. */
-const isFormulaWithin = (value: string): boolean => isFormula(value.replace(/^'+/, ""));
+function isFormulaWithin(value: string): boolean {
+  return isFormula(value.replace(/^'+/, ""));
+}
 
 /**
  * A value that a spreadsheet shows as text: `=1+1` becomes `'=1+1`. A value that looks as if it had got a prefix gets

@@ -8,10 +8,10 @@ import { withPrefix } from "./cell-prefix.ts";
 export const ITEM_CSV_HEADER = ITEM_FIELD_NAMES.join(COMMA);
 
 /** The line of an item, without its line end. Cells that a spreadsheet would run as formulas have a prefix. */
-export const itemCsvLine = (item: WorkItem): string => {
+export function itemCsvLine(item: WorkItem): string {
   const input = inputOf(item);
   const cells = ITEM_FIELD_NAMES.map((name) => input[name] ?? "");
   return cells
     .map((cell) => toCell(withPrefix(typeof cell === "string" ? cell : JSON.stringify(cell)), COMMA))
     .join(COMMA);
-};
+}

@@ -26,7 +26,7 @@ export interface TextFormat {
 }
 
 /** What a file that is UTF-8 holds; undefined if it is not UTF-8. */
-const readUtf8 = async (file: Blob): Promise<Pick<TextFormat, "mayHavePrefixes"> | undefined> => {
+async function readUtf8(file: Blob): Promise<Pick<TextFormat, "mayHavePrefixes"> | undefined> {
   const decoder = new TextDecoder(UTF_8, { fatal: true });
   const reader = file.stream().getReader();
   let mayHavePrefixes = false;
@@ -43,7 +43,7 @@ const readUtf8 = async (file: Blob): Promise<Pick<TextFormat, "mayHavePrefixes">
     await reader.cancel();
     return undefined;
   }
-};
+}
 
 const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
 /** A longer header is refused anyway. */
@@ -54,10 +54,10 @@ const HEADER_MAX_CHARACTERS = 64 * 1024;
  * @param known what is not to be found out
  * @throws RangeError if the known encoding is none
  */
-export const findTextFormat = async (
+export async function findTextFormat(
   file: Blob,
   known: { readonly encoding?: string | undefined; readonly delimiter?: Delimiter | undefined } = {},
-): Promise<TextFormat> => {
+): Promise<TextFormat> {
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const likely = known.encoding ?? utf16Of(bytes) ?? UTF_8;
   const utf8 = likely === UTF_8 ? await readUtf8(file) : undefined;
@@ -75,10 +75,10 @@ export const findTextFormat = async (
     // All other files are converted anyway.
     mayHavePrefixes: utf8?.mayHavePrefixes ?? true,
   };
-};
+}
 
 /** Leaves out a hidden first line, and ends rows with LF. */
-const createRepair = ({ hasOnlyReturns, hiddenCharacters }: TextFormat): TransformStream<string, string> => {
+function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): TransformStream<string, string> {
   let hidden = hiddenCharacters;
   return new TransformStream({
     transform: (chunk, controller) => {
@@ -87,13 +87,13 @@ const createRepair = ({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
       controller.enqueue(hasOnlyReturns ? text.replaceAll("\r", "\n") : text);
     },
   });
-};
+}
 
 /**
  * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header and whose cells have no prefix of an
  * export; undefined if it is so already.
  */
-export const toUtf8 = (file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined => {
+export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined {
   const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes } = format;
   if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes) return undefined;
   return file
@@ -102,4 +102,4 @@ export const toUtf8 = (file: Blob, format: TextFormat): ReadableStream<Uint8Arra
     .pipeThrough(createRepair(format))
     .pipeThrough(createPrefixRemoval(delimiter))
     .pipeThrough(new TextEncoderStream());
-};
+}

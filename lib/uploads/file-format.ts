@@ -19,40 +19,44 @@ export interface CsvFormat {
 }
 
 /** The delimiter of files with a mapping, or without one. */
-export const delimiterOf = (mapping: Mapping | undefined): Delimiter => mapping?.delimiter ?? COMMA;
+export function delimiterOf(mapping: Mapping | undefined): Delimiter {
+  return mapping?.delimiter ?? COMMA;
+}
 
-const readerOf = (names: readonly string[], mapping: Mapping | undefined): RowReader => {
+function readerOf(names: readonly string[], mapping: Mapping | undefined): RowReader {
   assertHeader(names);
   return mapping === undefined ? columnReader(names) : mappedReader(mapping, names);
-};
+}
 
 /** The format of a file by its header, which was read before. @param header including its byte order mark */
-export const formatOf = (header: string, mapping: Mapping | undefined): CsvFormat => {
+export function formatOf(header: string, mapping: Mapping | undefined): CsvFormat {
   const delimiter = delimiterOf(mapping);
   const names = cellsOf(header.replace(/^\uFEFF/, ""), delimiter);
   return { header, delimiter, reader: readerOf(names, mapping) };
-};
+}
 
-const headerOf = ({ raw }: CsvRecord): string => {
+function headerOf({ raw }: CsvRecord): string {
   if (raw.length > HEADER_MAX_BYTES) refuseHeader(HEADER_TOO_LONG);
   return raw.toString();
-};
+}
 
 /** The format of a file by its first row. @throws InvalidFileError */
-export const readHeader = (record: CsvRecord, mapping: Mapping | undefined): CsvFormat => ({
-  header: headerOf(record),
-  delimiter: delimiterOf(mapping),
-  reader: readerOf(record.cells(), mapping),
-});
+export function readHeader(record: CsvRecord, mapping: Mapping | undefined): CsvFormat {
+  return {
+    header: headerOf(record),
+    delimiter: delimiterOf(mapping),
+    reader: readerOf(record.cells(), mapping),
+  };
+}
 
 /** Checks what `readHeader` checks. It makes no reader, whose code the function that takes files would hold for nothing. */
-const checkHeader = (record: CsvRecord, mapping: Mapping | undefined): void => {
+function checkHeader(record: CsvRecord, mapping: Mapping | undefined): void {
   headerOf(record);
   const names = record.cells();
   assertHeader(names);
   if (mapping === undefined) targetsOfColumns(names);
   else assertColumns(mapping, names);
-};
+}
 
 /** Rows of a few pieces are in memory at the same time, not those of the whole file. */
 const PIECE_BYTES = 64 * 1024;
@@ -62,26 +66,26 @@ async function* piecesOf(file: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** Reads a whole file as the splitter does. @param onHeader called with its first row @throws InvalidFileError */
-const readWhole = async (file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> => {
+async function readWhole(file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> {
   let rows = 0;
   for await (const { records, position } of readCsv(piecesOf(file), { delimiter })) {
     for (const record of records) if (record.row === 1) onHeader(record);
     rows = position.row;
   }
   if (rows === 0) throw new InvalidFileError("the file is empty");
-};
+}
 
 /** Checks a mapping, whatever its file is. @throws InvalidInputError naming everything that is wrong with it */
-export const assertMapping = (mapping: Mapping): void => {
+export function assertMapping(mapping: Mapping): void {
   const problems = problemsOfMapping(mapping);
   if (problems.length > 0) throw new InvalidInputError(problems.map(mappingPath));
-};
+}
 
 /**
  * Checks a whole file and its mapping.
  * @throws InvalidInputError naming everything that is wrong with the mapping, or InvalidFileError if the job would fail
  */
-export const assertReadable = async (file: Buffer, mapping: Mapping | undefined): Promise<void> => {
+export async function assertReadable(file: Buffer, mapping: Mapping | undefined): Promise<void> {
   const delimiter = delimiterOf(mapping);
   const problems = mapping === undefined ? [] : problemsOfMapping(mapping);
   if (mapping === undefined || problems.length === 0) {
@@ -98,4 +102,4 @@ export const assertReadable = async (file: Buffer, mapping: Mapping | undefined)
     throw new InvalidInputError([...own, ...error.problems], `${describeProblems(own)}; ${error.message}`);
   }
   throw new InvalidInputError(own);
-};
+}

@@ -1,36 +1,40 @@
 import { listed } from "../../errors.ts";
 import { readCell } from "../../work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
-import { type CellSource, createRowReader, type RowReader, type Step } from "./row-reader.ts";
+import { type CellSource, RowReader, type Step } from "./row-reader.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "./delimiter.ts";
 import { comparable, isReportColumn, refuseHeader, shownHeader } from "./header-names.ts";
 import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES, itemTarget, type Target } from "./target.ts";
 
 /** The target that a column is named after, without case and outer spaces; the names of attributes keep their case. */
-const targetOfColumn = (header: string): Target | undefined => {
+function targetOfColumn(header: string): Target | undefined {
   const name = comparable(header);
   return itemTarget(
     name.startsWith(ATTRIBUTE_PREFIX) ? ATTRIBUTE_PREFIX + header.trim().slice(ATTRIBUTE_PREFIX.length) : name,
   );
-};
+}
 
-const sourceOf = (target: Target, column: string, index: number): CellSource => ({
-  column,
-  textOf: ({ values }) => values[index] ?? "",
-  valueOf:
-    target.kind === "field" && target.name !== "external_id"
-      ? (cell) => readCell(WORK_ITEM_FIELDS[target.name as keyof typeof WORK_ITEM_FIELDS], cell)
-      : (cell) => cell,
-});
+function sourceOf(target: Target, column: string, index: number): CellSource {
+  return {
+    column,
+    textOf: ({ values }) => values[index] ?? "",
+    valueOf:
+      target.kind === "field" && target.name !== "external_id"
+        ? (cell) => readCell(WORK_ITEM_FIELDS[target.name as keyof typeof WORK_ITEM_FIELDS], cell)
+        : (cell) => cell,
+  };
+}
 
-const keyOf = ({ kind, name }: Target): string => `${kind} ${name}`;
+function keyOf({ kind, name }: Target): string {
+  return `${kind} ${name}`;
+}
 
 /**
  * The targets that the columns of a file without mapping are named after; undefined for those of a report.
  * @param names cells of the header
  * @throws InvalidFileError naming every unknown and every repeated column, or another problem of the header
  */
-export const targetsOfColumns = (names: readonly string[]): (Target | undefined)[] => {
+export function targetsOfColumns(names: readonly string[]): (Target | undefined)[] {
   const delimiter = otherDelimiter(names, COMMA);
   if (delimiter !== undefined) refuseHeader(`columns must be separated by commas, not ${DELIMITERS[delimiter]}`);
 
@@ -50,21 +54,21 @@ export const targetsOfColumns = (names: readonly string[]): (Target | undefined)
     );
   }
   return columns;
-};
+}
 
 /**
  * The reader of a file without mapping.
  * @param names cells of the header
  * @throws InvalidFileError
  */
-export const columnReader = (names: readonly string[]): RowReader => {
+export function columnReader(names: readonly string[]): RowReader {
   const steps = targetsOfColumns(names).flatMap((target, index): Step[] =>
     target ? [{ target, sources: [sourceOf(target, names[index]!.trim(), index)] }] : [],
   );
-  return createRowReader({
+  return new RowReader({
     width: names.length,
     steps,
     isEmptyAt: ({ values }, index) => values[index] === "",
     isMapped: false,
   });
-};
+}

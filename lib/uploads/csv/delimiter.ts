@@ -7,7 +7,7 @@ export type Delimiter = keyof typeof DELIMITERS;
 export const COMMA: Delimiter = ",";
 
 /** The delimiter that a header has in place of the expected one; undefined if there is none. @param names its cells */
-export const otherDelimiter = (names: readonly string[], expected: Delimiter): Delimiter | undefined => {
+export function otherDelimiter(names: readonly string[], expected: Delimiter): Delimiter | undefined {
   const only = names.length === 1 ? names[0] : undefined;
   return (Object.keys(DELIMITERS) as Delimiter[]).find((other) => other !== expected && only?.includes(other));
-};
+}

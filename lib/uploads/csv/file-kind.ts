@@ -16,8 +16,9 @@ const ZIP = [0x50, 0x4b, 0x03, 0x04];
 /** Names that stand at the start of a ZIP file which is a workbook. */
 const WORKBOOK_NAMES = /\[Content_Types\]\.xml|_rels\/|docProps\/|xl\/|opendocument\.spreadsheet/;
 
-const beginsWith = (head: Uint8Array, start: readonly number[]): boolean =>
-  start.every((byte, at) => head[at] === byte);
+function beginsWith(head: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, at) => head[at] === byte);
+}
 
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 
@@ -25,7 +26,7 @@ const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
  * The kind of UTF-16 that a file is by its first bytes: by its mark, or since every other byte of Latin letters is 0.
  * Undefined if it is none.
  */
-export const utf16Of = (head: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
+export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   if (beginsWith(head, [0xff, 0xfe])) return "utf-16le";
   if (beginsWith(head, [0xfe, 0xff])) return "utf-16be";
   let even = 0;
@@ -37,7 +38,7 @@ export const utf16Of = (head: Uint8Array): "utf-16le" | "utf-16be" | undefined =
   const most = Math.max(even, odd);
   if (most <= Math.min(head.length, HEAD_BYTES) / 4 || Math.min(even, odd) > 0) return undefined;
   return odd > even ? "utf-16le" : "utf-16be";
-};
+}
 
 /** What is wrong with a file that has NUL bytes: it is a picture, a program or the like, or damaged. */
 export const NUL_BYTE = "the file holds a NUL byte; it must be UTF-8 text, such as CSV";
@@ -49,37 +50,40 @@ const OTHER_TEXTS: readonly (readonly [start: RegExp, problem: string])[] = [
 ];
 
 /** What is wrong with a text that is no table, by its beginning; undefined if it can be one. */
-export const problemOfOtherText = (text: string): string | undefined =>
-  OTHER_TEXTS.find(([start]) => start.test(text))?.[1];
+export function problemOfOtherText(text: string): string | undefined {
+  return OTHER_TEXTS.find(([start]) => start.test(text))?.[1];
+}
 
 /** Whether a file is a workbook (.xlsx), by its first bytes. */
-export const isWorkbook = (head: Uint8Array): boolean =>
-  beginsWith(head, ZIP) && WORKBOOK_NAMES.test(new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES)));
+export function isWorkbook(head: Uint8Array): boolean {
+  return beginsWith(head, ZIP) && WORKBOOK_NAMES.test(new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES)));
+}
 
 /** What is wrong with a file that is no text, by its first bytes; undefined if it can be text. */
-export const problemOfBinary = (head: Uint8Array): string | undefined => {
+export function problemOfBinary(head: Uint8Array): string | undefined {
   const known = KINDS.find(([start]) => beginsWith(head, start));
   if (known) return known[1];
   if (!beginsWith(head, ZIP)) return undefined;
   return isWorkbook(head)
     ? "this is an Excel workbook; save it as CSV or use the upload page"
     : "this is a ZIP file; upload the CSV file in it";
-};
+}
 
 /** Refuses a file that is something else than text in one byte a Latin letter. @throws InvalidFileError that names it */
-export const assertCsv = (head: Uint8Array): void => {
+export function assertCsv(head: Uint8Array): void {
   const problem =
     problemOfBinary(head) ??
     (utf16Of(head) === undefined ? undefined : UTF_16) ??
     problemOfOtherText(new TextDecoder().decode(head.subarray(0, HEAD_BYTES)));
   if (problem !== undefined) throw new InvalidFileError(problem);
-};
+}
 
 /** Bytes that Windows-1252 does not define. */
 const UNDEFINED_1252 = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
 /** What is wrong with the encoding of bytes that are not UTF-8. */
-export const problemOfText = (bytes: Buffer): string =>
-  UNDEFINED_1252.some((byte) => bytes.includes(byte))
+export function problemOfText(bytes: Buffer): string {
+  return UNDEFINED_1252.some((byte) => bytes.includes(byte))
     ? "the file must be UTF-8"
     : "the file must be UTF-8, and this looks like Windows-1252; save it as UTF-8 or use the upload page";
+}

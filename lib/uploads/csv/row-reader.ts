@@ -51,15 +51,6 @@ export interface RowError {
 /** The work item input in a row, or the reason why the row fails. */
 export type RowReading = { readonly input: WorkItemInput } | { readonly error: RowError };
 
-/** Reads the rows of one file by the values of their cells. */
-export interface RowReader {
-  /** The row's external_id; empty if it has none. */
-  readonly externalIdOf: (values: readonly string[]) => string;
-  /** Whether all cells are empty, so that the row is left out. */
-  readonly isEmpty: (values: readonly string[]) => boolean;
-  readonly read: (values: readonly string[]) => RowReading;
-}
-
 /** What the reader of a file is made of. */
 export interface RowReaderOptions {
   /** Number of the header's cells. */
@@ -74,16 +65,19 @@ export interface RowReaderOptions {
 }
 
 /** The error of a row as a whole. */
-export const errorOfRow = (code: ProblemCode, message: string): RowError => ({ message, column: "", value: "", code });
+export function errorOfRow(code: ProblemCode, message: string): RowError {
+  return { message, column: "", value: "", code };
+}
 
 /** Problems of events are called like the mapping's targets: a row has one event. */
-const pathOf = ([first, ...rest]: Problem["path"]): Problem["path"] =>
-  first === "events" ? ["event", ...rest.slice(1)] : first === undefined ? [] : [first, ...rest];
+function pathOf([first, ...rest]: Problem["path"]): Problem["path"] {
+  return first === "events" ? ["event", ...rest.slice(1)] : first === undefined ? [] : [first, ...rest];
+}
 
-const isAt = ({ kind, name }: Target, [first, second]: Problem["path"]): boolean => {
+function isAt({ kind, name }: Target, [first, second]: Problem["path"]): boolean {
   if (kind === "field") return first === name;
   return second === name && first === (kind === "event" ? "event" : "custom_attributes");
-};
+}
 
 /** The first source of a step that is not empty. */
 function useOf(step: Step, cells: Cells): Use | undefined {
@@ -106,79 +100,109 @@ function largestAttribute([first, second]: Problem["path"], uses: readonly Use[]
 
 const TOO_LARGE = errorOfRow("too_big", `the mapping makes more than ${ROW_MAX_CHARACTERS} characters of the row`);
 
+/** The input of a row while its cells are read. */
+interface Input {
+  readonly fields: Record<string, unknown>;
+  readonly event: Record<string, unknown>;
+  readonly attributes: [name: string, value: unknown][];
+}
+
+function setTarget({ fields, event, attributes }: Input, { kind, name }: Target, value: unknown): void {
+  if (kind === "attribute") attributes.push([name, value]);
+  else if (kind === "event") event[name] = value;
+  else fields[name] = value;
+}
+
+function problemOfUse(use: Use, error: unknown): RowProblem {
+  const { kind, name } = use.step.target;
+  const path = kind === "field" ? [name] : [kind === "event" ? "event" : "custom_attributes", name];
+  const message = error instanceof Error ? error.message : "cannot be read";
+  return { problem: { path, code: "invalid_format", message }, use };
+}
+
 /**
- * Makes the reader of a file's rows. An empty cell is an omitted field. Single custom attributes override the same names
- * in `custom_attributes`.
+ * Reads the rows of one file by the values of their cells. An empty cell is an omitted field. Single custom attributes
+ * override the same names in `custom_attributes`.
  */
-export const createRowReader = ({ width, steps, isEmptyAt, isMapped }: RowReaderOptions): RowReader => {
-  const idStep = steps.find(({ target }) => target.kind === "field" && target.name === "external_id");
-  const hasEvents = steps.some(({ target }) => target.kind === "event");
+export class RowReader {
+  readonly #options: RowReaderOptions;
+  readonly #idStep: Step | undefined;
+  readonly #hasEvents: boolean;
 
-  const placeOf = (path: Problem["path"], uses: readonly Use[]): Pick<RowError, "column" | "value"> => {
-    const step = steps.find(({ target }) => isAt(target, path));
-    const use = step === undefined ? largestAttribute(path, uses) : uses.find((each) => each.step === step);
-    return { column: (use?.source ?? step?.sources[0])?.column ?? "", value: use?.text ?? "" };
-  };
+  constructor(options: RowReaderOptions) {
+    this.#options = options;
+    this.#idStep = options.steps.find(({ target }) => target.kind === "field" && target.name === "external_id");
+    this.#hasEvents = options.steps.some(({ target }) => target.kind === "event");
+  }
 
-  const errorOf = (found: readonly RowProblem[], uses: readonly Use[]): RowError => {
-    const shown = found.slice(0, PROBLEMS_MAX).map(({ problem, use }) => {
-      const path = pathOf(problem.path);
-      const place = use ? { column: use.source.column, value: use.text } : placeOf(path, uses);
-      const column = isMapped && place.column !== "" ? ` (column ${place.column})` : "";
-      return { problem: { ...problem, path, message: `${problem.message}${column}` }, place };
-    });
-    const problems = [...shown, ...found.slice(PROBLEMS_MAX)].map(({ problem }) => problem);
-    return { message: describeProblems(problems, "row"), ...shown[0]!.place, code: problems[0]!.code };
-  };
+  /** The row's external_id; empty if it has none. */
+  externalIdOf(values: readonly string[]): string {
+    return (this.#idStep && useOf(this.#idStep, new Cells(values))?.text) ?? "";
+  }
 
-  const read = (values: readonly string[]): RowReading => {
+  /** Whether all cells are empty, so that the row is left out. */
+  isEmpty(values: readonly string[]): boolean {
     const cells = new Cells(values);
-    const isBeyond = (_: string, index: number): boolean => index >= width && !isEmptyAt(cells, index);
-    if (values.length < width || (values.length > width && !(isMapped && !values.some(isBeyond)))) {
-      const advice = values.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
-      return {
-        error: errorOfRow("invalid", `the row has ${values.length} cells where the header has ${width}${advice}`),
-      };
-    }
-    const fields: Record<string, unknown> = { external_id: "" };
-    const event: Record<string, unknown> = { external_id: "" };
-    const attributes: [string, unknown][] = [];
+    return values.every((_, index) => this.#options.isEmptyAt(cells, index));
+  }
+
+  read(values: readonly string[]): RowReading {
+    const cells = new Cells(values);
+    const error = this.#errorOfWidth(cells);
+    if (error) return { error };
+    const input: Input = { fields: { external_id: "" }, event: { external_id: "" }, attributes: [] };
     const problems: RowProblem[] = [];
     const uses: Use[] = [];
-    for (const step of steps) {
+    for (const step of this.#options.steps) {
       const use = useOf(step, cells);
       if (!cells.takeCharacters(use?.text.length ?? 0)) return { error: TOO_LARGE };
       if (use === undefined) continue;
       uses.push(use);
-      const { kind, name } = step.target;
       try {
-        const value = use.source.valueOf(use.text);
-        if (kind === "attribute") attributes.push([name, value]);
-        else if (kind === "event") event[name] = value;
-        else fields[name] = value;
-      } catch (error) {
-        const path = kind === "field" ? [name] : [kind === "event" ? "event" : "custom_attributes", name];
-        const message = error instanceof Error ? error.message : "cannot be read";
-        problems.push({ problem: { path, code: "invalid_format", message }, use });
+        setTarget(input, step.target, use.source.valueOf(use.text));
+      } catch (cause) {
+        problems.push(problemOfUse(use, cause));
       }
     }
+    const parsed = workItemInputSchema.safeParse(this.#inputOf(input));
+    if (parsed.success && problems.length === 0) return { input: parsed.data };
+    const found = parsed.success ? [] : problemsOf(parsed.error).map((problem) => ({ problem }));
+    return { error: this.#errorOf([...problems, ...found], uses) };
+  }
+
+  #inputOf({ fields, event, attributes }: Input): unknown {
     if (attributes.length > 0) {
       const { custom_attributes: json } = fields as { readonly custom_attributes?: object };
       fields["custom_attributes"] = { ...json, ...Object.fromEntries(attributes) };
     }
-    if (hasEvents) fields["events"] = [event];
-    const parsed = workItemInputSchema.safeParse(fields);
-    if (parsed.success && problems.length === 0) return { input: parsed.data };
-    const found = parsed.success ? [] : problemsOf(parsed.error).map((problem) => ({ problem }));
-    return { error: errorOf([...problems, ...found], uses) };
-  };
+    if (this.#hasEvents) fields["events"] = [event];
+    return fields;
+  }
 
-  return {
-    externalIdOf: (values) => (idStep && useOf(idStep, new Cells(values))?.text) ?? "",
-    isEmpty: (values) => {
-      const cells = new Cells(values);
-      return values.every((_, index) => isEmptyAt(cells, index));
-    },
-    read,
-  };
-};
+  /** Why a row with too few or too many cells fails. */
+  #errorOfWidth(cells: Cells): RowError | undefined {
+    const { width, isEmptyAt, isMapped } = this.#options;
+    const { values } = cells;
+    const isLeftOut = (_: string, index: number): boolean => index < width || isEmptyAt(cells, index);
+    if (values.length === width || (values.length > width && isMapped && values.every(isLeftOut))) return undefined;
+    const advice = values.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
+    return errorOfRow("invalid", `the row has ${values.length} cells where the header has ${width}${advice}`);
+  }
+
+  #errorOf(found: readonly RowProblem[], uses: readonly Use[]): RowError {
+    const shown = found.slice(0, PROBLEMS_MAX).map(({ problem, use }) => {
+      const path = pathOf(problem.path);
+      const place = use ? { column: use.source.column, value: use.text } : this.#placeOf(path, uses);
+      const column = this.#options.isMapped && place.column !== "" ? ` (column ${place.column})` : "";
+      return { problem: { ...problem, path, message: `${problem.message}${column}` }, place };
+    });
+    const problems = [...shown, ...found.slice(PROBLEMS_MAX)].map(({ problem }) => problem);
+    return { message: describeProblems(problems, "row"), ...shown[0]!.place, code: problems[0]!.code };
+  }
+
+  #placeOf(path: Problem["path"], uses: readonly Use[]): Pick<RowError, "column" | "value"> {
+    const step = this.#options.steps.find(({ target }) => isAt(target, path));
+    const use = step === undefined ? largestAttribute(path, uses) : uses.find((each) => each.step === step);
+    return { column: (use?.source ?? step?.sources[0])?.column ?? "", value: use?.text ?? "" };
+  }
+}

@@ -18,21 +18,24 @@ export const ITEM_FIELD_NAMES = ["external_id", ...Object.keys(WORK_ITEM_FIELDS)
 export const EVENT_FIELD_NAMES = ["external_id", ...Object.keys(EVENT_FIELDS)] as readonly EventFieldName[];
 
 /** The target with the name of a column, such as `custom_attributes.team`; undefined if there is none. */
-export const itemTarget = (name: string): Target | undefined => {
+export function itemTarget(name: string): Target | undefined {
   if (name.startsWith(ATTRIBUTE_PREFIX)) {
     const attribute = name.slice(ATTRIBUTE_PREFIX.length);
     return attribute === "" || attribute === "__proto__" ? undefined : { kind: "attribute", name: attribute };
   }
   const field = ITEM_FIELD_NAMES.find((known) => known === name);
   return field && { kind: "field", name: field };
-};
+}
 
 /** The target with the name of an event's field; undefined if there is none. */
-export const eventTarget = (name: string): Target | undefined => {
+export function eventTarget(name: string): Target | undefined {
   const field = EVENT_FIELD_NAMES.find((known) => known === name);
   return field && { kind: "event", name: field };
-};
+}
 
 /** Whether a target holds a date-time. */
-export const isTime = (target: Target): boolean =>
-  target.kind === "event" ? target.name === "occurred_at" : target.kind === "field" && target.name === "completed_at";
+export function isTime(target: Target): boolean {
+  return target.kind === "event"
+    ? target.name === "occurred_at"
+    : target.kind === "field" && target.name === "completed_at";
+}

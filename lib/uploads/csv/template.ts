@@ -21,8 +21,8 @@ const ROWS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 /** A file to begin with: all columns that a file without mapping may have, and two rows. */
-export const templateCsv = (): string => {
+export function templateCsv(): string {
   const columns = [...ITEM_FIELD_NAMES, ATTRIBUTE];
   const lines = ROWS.map((row) => columns.map((column) => toCell(row[column] ?? "", COMMA)));
   return [columns, ...lines].map((cells) => `${cells.join(COMMA)}\n`).join("");
-};
+}

@@ -14,7 +14,7 @@ const VALUE_MAX_CHARACTERS = 200;
  * is such a report itself, the new columns replace its own.
  * @param header row 1 of the file
  */
-export const createReportWriter = ({ header, delimiter }: Pick<CsvFormat, "header" | "delimiter">) => {
+export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "header" | "delimiter">) {
   const mark = header.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
   const names = rawCells(header.slice(mark.length), delimiter);
   const kept = names.flatMap((name, index) => (isReportColumn(cellValue(name)) ? [] : [index]));
@@ -29,4 +29,4 @@ export const createReportWriter = ({ header, delimiter }: Pick<CsvFormat, "heade
       return all.join(delimiter) + (lineEndOf(text) || "\n");
     },
   };
-};
+}

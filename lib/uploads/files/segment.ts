@@ -11,16 +11,20 @@ const FRAME_HEAD = 2 * WORD;
 const BLOCK_START_BYTES = 64 * 1024;
 
 /** Byte range `[from, to)` of a segment that holds the offsets of a part's block. */
-export const tableEntry = (part: number): { readonly from: number; readonly to: number } => ({
-  from: WORD * part,
-  to: WORD * (part + 2),
-});
+export function tableEntry(part: number): { readonly from: number; readonly to: number } {
+  return {
+    from: WORD * part,
+    to: WORD * (part + 2),
+  };
+}
 
 /** Byte range `[from, to)` of a part's block in the segment. @param bytes the bytes in the range of `tableEntry` */
-export const readTableEntry = (bytes: Buffer): { readonly from: number; readonly to: number } => ({
-  from: bytes.readUInt32LE(0),
-  to: bytes.readUInt32LE(WORD),
-});
+export function readTableEntry(bytes: Buffer): { readonly from: number; readonly to: number } {
+  return {
+    from: bytes.readUInt32LE(0),
+    to: bytes.readUInt32LE(WORD),
+  };
+}
 
 /** One row in a block. */
 export interface Frame {
@@ -29,17 +33,20 @@ export interface Frame {
 }
 
 /** Size of a frame in bytes. */
-export const frameBytes = ({ raw }: Frame): number => FRAME_HEAD + raw.length;
+export function frameBytes({ raw }: Frame): number {
+  return FRAME_HEAD + raw.length;
+}
 
 /** Where the frame that begins at a byte ends; Infinity if the bytes do not tell. */
-const frameEnd = (bytes: Buffer, at: number): number =>
-  at + FRAME_HEAD > bytes.length ? Infinity : at + FRAME_HEAD + bytes.readUInt32LE(at + WORD);
+function frameEnd(bytes: Buffer, at: number): number {
+  return at + FRAME_HEAD > bytes.length ? Infinity : at + FRAME_HEAD + bytes.readUInt32LE(at + WORD);
+}
 
 /** The frame that begins at a byte; undefined if the bytes end before the frame does. */
-export const frameAt = (bytes: Buffer, at: number): Frame | undefined => {
+export function frameAt(bytes: Buffer, at: number): Frame | undefined {
   const end = frameEnd(bytes, at);
   return end > bytes.length ? undefined : { row: bytes.readUInt32LE(at), raw: bytes.subarray(at + FRAME_HEAD, end) };
-};
+}
 
 /** Appends frames to a growing buffer that is reused. */
 export class FrameWriter {

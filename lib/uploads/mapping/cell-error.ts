@@ -7,5 +7,6 @@ export class CellError extends Error {
 const SHOWN_MAX_CHARACTERS = 100;
 
 /** A text in quotes, for messages. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text.length > SHOWN_MAX_CHARACTERS ? `${text.slice(0, SHOWN_MAX_CHARACTERS)}…` : text);
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > SHOWN_MAX_CHARACTERS ? `${text.slice(0, SHOWN_MAX_CHARACTERS)}…` : text);
+}

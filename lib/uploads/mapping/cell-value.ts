@@ -13,14 +13,14 @@ const NUMBERS = {
 } as const;
 
 /** The number as JSON, with all its digits. */
-const readNumber = (text: string, decimal: "." | ","): JsonValue => {
+function readNumber(text: string, decimal: "." | ","): JsonValue {
   const found = NUMBERS[decimal].exec(text.trim());
   if (found === null) throw new CellError(`${quoted(text)} is no number with the decimal mark ${decimal}`);
   const [, sign, whole = "", fraction, exponent] = found;
   const digits = whole.replace(/^0+(?=\d)/, "");
   const json = `${sign === "-" ? "-" : ""}${digits}${fraction === undefined ? "" : `.${fraction}`}${exponent === undefined ? "" : `e${exponent}`}`;
   return parseJson(json);
-};
+}
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
@@ -31,23 +31,23 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["0", false],
 ]);
 
-const readBoolean = (text: string): boolean => {
+function readBoolean(text: string): boolean {
   const value = BOOLEANS.get(text.trim().toLowerCase());
   if (value === undefined) throw new CellError(`${quoted(text)} is neither true, yes or 1 nor false, no or 0`);
   return value;
-};
+}
 
-const readJson = (text: string): JsonValue => {
+function readJson(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch {
     throw new CellError(`${quoted(text)} is not JSON`);
   }
-};
+}
 
 /** Converts the text of a cell to a value. @throws CellError */
-export const readValue = (text: string, kind: ValueKind, decimal: "." | ","): JsonValue => {
+export function readValue(text: string, kind: ValueKind, decimal: "." | ","): JsonValue {
   if (kind === "number") return readNumber(text, decimal);
   if (kind === "boolean") return readBoolean(text);
   return kind === "json" ? readJson(text) : text;
-};
+}

@@ -34,20 +34,20 @@ export function createAliases({ values = {}, otherwise }: Source): Aliases {
  * The function that converts a text to the value of a target.
  * @returns a function that throws an Error which says what the text must be
  */
-export const createConversion = (
+export function createConversion(
   target: Target,
   { format = "iso", time_zone: timeZone, as = "text" }: Source,
   { decimal = "." }: Mapping,
-): ((text: string) => unknown) => {
+): (text: string) => unknown {
   if (isTime(target)) return createTimeReader({ format, timeZone }, decimal);
   if (target.kind === "attribute") return as === "text" ? (text) => text : (text) => readValue(text, as, decimal);
   if (target.kind === "field" && target.name === "custom_attributes") return parseJsonObject;
   return (text) => text;
-};
+}
 
 /** The schema of a target's values; null if a custom attribute may have any. */
-export const schemaOf = (target: Target): z.ZodType | null => {
+export function schemaOf(target: Target): z.ZodType | null {
   if (target.kind === "attribute") return null;
   if (target.name === "external_id") return externalId;
   return target.kind === "event" ? EVENT_FIELDS[target.name].input() : WORK_ITEM_FIELDS[target.name].input();
-};
+}

@@ -3,7 +3,7 @@ import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createComparison } from "../csv/cells.ts";
-import { type CellSource, createRowReader, type RowReader, type Step } from "../csv/row-reader.ts";
+import { type CellSource, RowReader, type Step } from "../csv/row-reader.ts";
 import type { Target } from "../csv/target.ts";
 import { CellError } from "./cell-error.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
@@ -17,7 +17,7 @@ const NEAREST_MAX = 20;
 const NEAREST_MAX_CHARACTERS = 200_000;
 
 /** The columns of a header by their names without case and outer spaces. */
-const indexesOf = (names: readonly string[]): ReadonlyMap<string, readonly number[]> => {
+function indexesOf(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const indexes = new Map<string, number[]>();
   for (const [index, name] of names.entries()) {
     const key = comparable(name);
@@ -26,17 +26,17 @@ const indexesOf = (names: readonly string[]): ReadonlyMap<string, readonly numbe
     else indexes.set(key, [index]);
   }
   return indexes;
-};
+}
 
 /** The indexes of the columns that no source names, without those of a report of failed rows. */
-const unnamedIn = (mapping: Mapping, names: readonly string[]): number[] => {
+function unnamedIn(mapping: Mapping, names: readonly string[]): number[] {
   const named = columnsIn(mapping);
   return [...names.keys()].filter((index) => !named.has(comparable(names[index]!)) && !isReportColumn(names[index]!));
-};
+}
 
 type ColumnProblem = Pick<Problem, "code" | "message">;
 
-const problemsOfSources = (mapping: Mapping, names: readonly string[]): Problem[] => {
+function problemsOfSources(mapping: Mapping, names: readonly string[]): Problem[] {
   const indexes = indexesOf(names);
   const characters = names.reduce((sum, name) => sum + name.length, 1);
   const nearestMax = Math.min(NEAREST_MAX, Math.ceil(NEAREST_MAX_CHARACTERS / characters));
@@ -68,9 +68,9 @@ const problemsOfSources = (mapping: Mapping, names: readonly string[]): Problem[
           : [{ path: [...path, ...(isSingle ? ["column"] : ["columns", index])], ...problem }];
       });
     });
-};
+}
 
-const problemsOfOthers = (mapping: Mapping, names: readonly string[]): Problem[] => {
+function problemsOfOthers(mapping: Mapping, names: readonly string[]): Problem[] {
   const { others = "refuse" } = mapping;
   // A column without a name is one only if a row has something in it.
   const unnamed = unnamedIn(mapping, names).filter((index) => others !== "refuse" || names[index]!.trim() !== "");
@@ -96,28 +96,28 @@ const problemsOfOthers = (mapping: Mapping, names: readonly string[]): Problem[]
     ...problemsWith(taken, "taken", `fields sets the custom attribute ${shown(taken)} already`),
     ...problemsWith(forbidden, "invalid_value", `${shown(forbidden)} can be no custom attribute`),
   ];
-};
+}
 
 /** What is wrong with a mapping for a file with this header. */
-const problemsOfColumns = (mapping: Mapping, names: readonly string[]): Problem[] => {
+function problemsOfColumns(mapping: Mapping, names: readonly string[]): Problem[] {
   const problems = [...problemsOfSources(mapping, names), ...problemsOfOthers(mapping, names)];
   const other = otherDelimiter(names, mapping.delimiter ?? COMMA);
   if (problems.length === 0 || other === undefined) return problems;
   const message = `must be ${JSON.stringify(other)}: the file has ${DELIMITERS[other]} between its columns`;
   return [{ path: ["delimiter"], code: "invalid_value", message }];
-};
+}
 
 /**
  * Checks that a mapping fits a file.
  * @param names cells of the header
  * @throws InvalidFileError naming everything in which it does not
  */
-export const assertColumns = (mapping: Mapping, names: readonly string[]): void => {
+export function assertColumns(mapping: Mapping, names: readonly string[]): void {
   const problems = problemsOfColumns(mapping, names);
   if (problems.length === 0) return;
   const placed = problems.map(mappingPath);
   throw new InvalidFileError(describeProblems(placed), placed);
-};
+}
 
 /** Compares the cells of a file with the words of its mapping. */
 type Comparison = ReturnType<typeof createComparison>;
@@ -131,8 +131,9 @@ function comparisonOf(mapping: Mapping): Comparison {
 }
 
 /** The header of a source's columns in a report, as it is in the file. */
-const headerOf = (indexes: readonly number[], names: readonly string[]): string =>
-  indexes.map((index) => names[index]!.trim()).join(", ");
+function headerOf(indexes: readonly number[], names: readonly string[]): string {
+  return indexes.map((index) => names[index]!.trim()).join(", ");
+}
 
 /** The text of a column's cell. */
 function textOfColumn(aliases: Aliases, index: number, compare: Comparison): CellSource["textOf"] {
@@ -176,12 +177,12 @@ function createTextOf(source: Source, indexes: readonly number[], compare: Compa
 }
 
 /** Refuses what stands in a column without a name. A row may have thousands of such cells: they share an error. */
-const noName = (index: number) => {
+function noName(index: number) {
   let error: CellError | undefined;
   return (): never => {
     throw (error ??= new CellError(`column ${index + 1} has no name in row 1, which must be the header`));
   };
-};
+}
 
 /**
  * The reader of a file with a mapping.
@@ -189,7 +190,7 @@ const noName = (index: number) => {
  * @param names cells of the header
  * @throws InvalidFileError naming everything in which the mapping does not fit the header
  */
-export const mappedReader = (mapping: Mapping, names: readonly string[]): RowReader => {
+export function mappedReader(mapping: Mapping, names: readonly string[]): RowReader {
   assertColumns(mapping, names);
   const indexes = indexesOf(names);
   const compare = comparisonOf(mapping);
@@ -212,10 +213,10 @@ export const mappedReader = (mapping: Mapping, names: readonly string[]): RowRea
     const valueOf = name === "" ? noName(index) : (text: string) => text;
     return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
   });
-  return createRowReader({
+  return new RowReader({
     width: names.length,
     steps: [...steps, ...others],
     isEmptyAt: (cells, index) => compare(cells, index) === "",
     isMapped: true,
   });
-};
+}

@@ -11,7 +11,7 @@ const known = new Set<string>();
 const KNOWN_MAX = 1000;
 
 /** Whether a name is a time zone of the IANA database, such as `Europe/Berlin` or `UTC`. */
-export const isTimeZone = (name: string): boolean => {
+export function isTimeZone(name: string): boolean {
   if (known.has(name)) return true;
   // Intl takes offsets such as +01:00 too.
   if (!/^[a-z]/i.test(name)) return false;
@@ -22,13 +22,13 @@ export const isTimeZone = (name: string): boolean => {
   }
   if (known.size < KNOWN_MAX) known.add(name);
   return true;
-};
+}
 
 /**
  * Makes the function that converts local times of a zone to instants. A local time is given as the milliseconds since
  * the epoch at which UTC shows it. A time that a change of clocks skips or doubles has the offset before the change.
  */
-export const createTimeZone = (name: string): ((local: number) => number) => {
+export function createTimeZone(name: string): (local: number) => number {
   const clock = new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });
   const findOffset = (instant: number): number => {
     const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(clock.format(instant)) ?? [];
@@ -56,4 +56,4 @@ export const createTimeZone = (name: string): ((local: number) => number) => {
     const after = local - offsetAt(local + DAY_MS);
     return offsetAt(after) === local - after ? after : before;
   };
-};
+}

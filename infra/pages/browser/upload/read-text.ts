@@ -9,13 +9,19 @@ export const ENCODINGS = {
   "windows-1252": "Windows-1252 (Western European)",
 } as const;
 /** Whether an encoding can be chosen. */
-export const isOffered = (encoding: string): encoding is keyof typeof ENCODINGS => encoding in ENCODINGS;
+export function isOffered(encoding: string): encoding is keyof typeof ENCODINGS {
+  return encoding in ENCODINGS;
+}
 
 /** What the service says of a file, as a sentence. */
-export const asSentence = (problem: string): string => `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+export function asSentence(problem: string): string {
+  return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+}
 
 /** Whether a row is a blank line. The service counts it and leaves it out. */
-export const isBlank = (cells: readonly string[]): boolean => cells.length === 1 && cells[0] === "";
+export function isBlank(cells: readonly string[]): boolean {
+  return cells.length === 1 && cells[0] === "";
+}
 
 /** The first rows of a CSV file as cells, and what is wrong with the row after them, as the service says it. */
 export interface FirstRows {
