@@ -21,9 +21,6 @@ export class QuoteError extends Error {
   }
 }
 
-const LINE_FEED = 0x0a;
-const QUOTE = 0x22;
-
 /**
  * Finds the ends of the records in a text that comes in pieces: line feeds outside quotes. A doubled quote closes and
  * opens again. A record with wrong quotes may go on in the following lines: `rawCells` refuses it.
@@ -39,11 +36,15 @@ export class RecordEnds {
   /** The positions in the next piece at which records end, each after its line feed. */
   next(piece: string): number[] {
     const ends: number[] = [];
-    for (let at = 0; at < piece.length; at++) {
-      const code = piece.charCodeAt(at);
-      if (code === QUOTE) this.#isInQuotes = !this.#isInQuotes;
-      else if (code === LINE_FEED && !this.#isInQuotes) ends.push(at + 1);
+    let quote = piece.indexOf('"');
+    const passQuotes = (end: number): void => {
+      for (; quote !== -1 && quote < end; quote = piece.indexOf('"', quote + 1)) this.#isInQuotes = !this.#isInQuotes;
+    };
+    for (let at = piece.indexOf("\n"); at !== -1; at = piece.indexOf("\n", at + 1)) {
+      passQuotes(at);
+      if (!this.#isInQuotes) ends.push(at + 1);
     }
+    passQuotes(piece.length);
     return ends;
   }
 }
