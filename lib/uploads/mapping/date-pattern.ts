@@ -27,13 +27,18 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** Quoted text, a run of one letter, perhaps with `o` for an ordinal number, or another character. */
 const TOKENS = /''|'(?:''|[^'])+(?:'|$)|d?o|([A-Za-z])\1*|./gs;
-const tokensOf = (pattern: string): string[] => pattern.match(TOKENS) ?? [];
-const isField = (token: string): boolean => /^[A-Za-z]/.test(token);
-const fieldOf = (token: string): Field | undefined =>
-  (Object.keys(FIELDS) as Field[]).find((field) => FIELDS[field].includes(token.charAt(0)));
+function tokensOf(pattern: string): string[] {
+  return pattern.match(TOKENS) ?? [];
+}
+function isField(token: string): boolean {
+  return /^[A-Za-z]/.test(token);
+}
+function fieldOf(token: string): Field | undefined {
+  return (Object.keys(FIELDS) as Field[]).find((field) => FIELDS[field].includes(token.charAt(0)));
+}
 
 /** What is wrong with a pattern; undefined if it can be read. */
-export const problemOfPattern = (pattern: string): string | undefined => {
+export function problemOfPattern(pattern: string): string | undefined {
   const letters = tokensOf(pattern).filter(isField);
   const unknown = letters.find((token) => fieldOf(token) === undefined && token !== "do");
   if (unknown !== undefined) {
@@ -53,10 +58,12 @@ export const problemOfPattern = (pattern: string): string | undefined => {
       : "AM or PM (a) needs hours from 1 to 12 (h)";
   }
   return undefined;
-};
+}
 
 /** Whether the texts of a pattern hold their offset from UTC. */
-export const hasOffset = (pattern: string): boolean => tokensOf(pattern).some((token) => fieldOf(token) === "offset");
+export function hasOffset(pattern: string): boolean {
+  return tokensOf(pattern).some((token) => fieldOf(token) === "offset");
+}
 
 /** Two digits of a year are those of 1951 to 2050, which is what date-fns makes of this year. */
 const REFERENCE = utc(Date.UTC(2001, 0, 1));
@@ -76,12 +83,19 @@ const DIGITS: Readonly<Record<string, string>> = {
   ss: String.raw`(?<second>\d{1,2})`,
 };
 
-const unquoted = (token: string): string =>
-  token === "''" ? "'" : token.startsWith("'") ? token.replace(/^'([^]*?)'?$/, "$1").replaceAll("''", "'") : token;
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+function unquoted(token: string): string {
+  return token === "''"
+    ? "'"
+    : token.startsWith("'")
+      ? token.replace(/^'([^]*?)'?$/, "$1").replaceAll("''", "'")
+      : token;
+}
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}
 
 /** The expression for a pattern of digits with something between them; undefined for all other patterns. */
-const expressionOf = (pattern: string): RegExp | undefined => {
+function expressionOf(pattern: string): RegExp | undefined {
   let expression = "";
   let wasDigits = false;
   for (const token of tokensOf(pattern)) {
@@ -92,16 +106,16 @@ const expressionOf = (pattern: string): RegExp | undefined => {
     wasDigits = digits !== undefined;
   }
   return new RegExp(`^${expression}$`);
-};
+}
 
 /** Whole milliseconds since the epoch of a date of UTC; NaN if there is no such date. */
-export const utcTime = (year: number, month: number, day: number, hour = 0, minute = 0, second = 0, ms = 0): number => {
+export function utcTime(year: number, month: number, day: number, hour = 0, minute = 0, second = 0, ms = 0): number {
   const time = new Date(0);
   time.setUTCFullYear(year, month - 1, day);
   const isDate = time.getUTCMonth() === month - 1 && time.getUTCDate() === day;
   if (!isDate || hour > 23 || minute > 59 || second > 59) return Number.NaN;
   return time.setUTCHours(hour, minute, second, ms);
-};
+}
 
 const MINUTE_MS = 60_000;
 
@@ -135,7 +149,7 @@ const FIELDS_MAX_CHARACTERS = 200;
  * offset those at which UTC shows the same time; NaN if the text does not fit. date-fns defines what fits; patterns of
  * digits alone are read by an expression, which takes a tenth of the time.
  */
-export const createPatternReader = (pattern: string): ((text: string) => number) => {
+export function createPatternReader(pattern: string): (text: string) => number {
   const expression = expressionOf(pattern);
   const isTwoDigits = tokensOf(pattern).includes("yy");
   if (expression === undefined) {
@@ -162,4 +176,4 @@ export const createPatternReader = (pattern: string): ((text: string) => number)
       Number(second ?? 0),
     );
   };
-};
+}

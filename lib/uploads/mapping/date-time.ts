@@ -23,7 +23,7 @@ interface ReadTime {
   readonly hasOffset: boolean;
 }
 
-const readIso = (text: string): ReadTime => {
+function readIso(text: string): ReadTime {
   const found = ISO.exec(text)?.groups;
   if (found === undefined) return { time: Number.NaN, hasOffset: true };
   const { year, month, day, hour = 0, minute = 0, second = 0, fraction = "", utc, sign, hours = "0", minutes } = found;
@@ -31,23 +31,24 @@ const readIso = (text: string): ReadTime => {
   const time = utcTime(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second), ms);
   const offset = sign === undefined ? 0 : offsetOf(sign, hours, minutes);
   return { time: time - offset, hasOffset: utc !== undefined || sign !== undefined };
-};
+}
 
-const expectedOf = (format: string): string => {
+function expectedOf(format: string): string {
   if (format === "iso") return "is no date-time such as 2026-01-31T09:30:00Z";
   if (format === "unix") return "is no number of seconds since 1970";
   if (format === "unix_ms") return "is no number of milliseconds since 1970";
   return `does not fit the pattern ${format}`;
-};
+}
 
 /** Days since 1900, as spreadsheets keep dates: those of 1954 to 2173. */
 const SPREADSHEET_DAYS = /^\s*[2-9]\d{4}(?:[.,]\d+)?\s*$/;
-const adviceOn = (text: string): string =>
-  SPREADSHEET_DAYS.test(text)
+function adviceOn(text: string): string {
+  return SPREADSHEET_DAYS.test(text)
     ? "; if it counts days as a spreadsheet does, show the column as dates there and save"
     : "";
+}
 
-const createRead = (format: string, decimal: "." | ","): ((text: string) => ReadTime) => {
+function createRead(format: string, decimal: "." | ","): (text: string) => ReadTime {
   if (format === "iso") return readIso;
   if (format === "unix" || format === "unix_ms") {
     const number = decimal === "," ? /^-?\d+(?:,\d+)?$/ : /^-?\d+(?:\.\d+)?$/;
@@ -60,13 +61,13 @@ const createRead = (format: string, decimal: "." | ","): ((text: string) => Read
   const read = createPatternReader(format);
   const isAbsolute = hasOffset(format);
   return (text) => ({ time: read(text), hasOffset: isAbsolute });
-};
+}
 
 /**
  * Makes the function that converts a cell to ISO 8601 in UTC with milliseconds.
  * @returns a function that throws CellError
  */
-export const createTimeReader = ({ format, timeZone }: TimeFormat, decimal: "." | ","): ((text: string) => string) => {
+export function createTimeReader({ format, timeZone }: TimeFormat, decimal: "." | ","): (text: string) => string {
   const read = createRead(format, decimal);
   let toInstant: ReturnType<typeof createTimeZone> | undefined;
   return (text) => {
@@ -78,4 +79,4 @@ export const createTimeReader = ({ format, timeZone }: TimeFormat, decimal: "." 
     toInstant ??= createTimeZone(timeZone);
     return new Date(toInstant(time)).toISOString();
   };
-};
+}
