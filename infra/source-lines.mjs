@@ -6,7 +6,7 @@ import { relative, resolve } from "node:path";
 /** @typedef {{ readonly file: string, readonly sourceRoot: string, readonly map: SourceMap }} LoadedMap */
 
 /**
- * The map that was read last: a function's thread has one only, and it takes some 20 MB.
+ * The map that was read last: a function's thread has few, and one takes up to 20 MB.
  * @type {LoadedMap | undefined}
  */
 let loaded;
@@ -26,17 +26,19 @@ const load = (/** @type {string} */ file) => {
 const escaped = (/** @type {string} */ text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 
 /**
- * Replaces positions in a bundle (`<bundle>:<line>:<column>`) by those in the source, relative to the current
- * directory. A position stays as it is if the map does not have it, and so does the whole text without a map.
+ * Replaces positions in bundles (`<file>:<line>:<column>`) by those in the source, relative to the current directory. A
+ * position stays as it is if there is no map or the map does not have it.
  * @param {string} text a stack, or a log line that holds one
- * @param {string} bundle path of the bundle, as the stack names it
- * @param {string} mapFile path of the bundle's source map; read only if the text names the bundle
+ * @param {string} bundles how the paths of all bundles start
+ * @param {(bundle: string) => string} mapFileOf path of a bundle's source map; read only if the text names the bundle
  */
-export const toSourceLines = (text, bundle, mapFile) =>
-  text.replaceAll(new RegExp(`(?:file://)?${escaped(bundle)}:(\\d+):(\\d+)`, "g"), (position, line, column) => {
-    const found = load(mapFile);
+export function toSourceLines(text, bundles, mapFileOf) {
+  const positions = new RegExp(String.raw`(?:file://)?(${escaped(bundles)}[^\s:()]*):(\d+):(\d+)`, "g");
+  return text.replaceAll(positions, (position, bundle, line, column) => {
+    const found = load(mapFileOf(bundle));
     const entry = found?.map.findEntry(Number(line) - 1, Number(column) - 1);
     if (found === undefined || entry === undefined || !("originalSource" in entry)) return position;
     const source = relative(process.cwd(), resolve(found.sourceRoot, entry.originalSource));
     return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   });
+}

@@ -58,6 +58,8 @@ export interface LocalStack {
   /** Variables that name this stack's tables, bucket and queues; also written to `env` in the data directory. */
   readonly environment: Variables;
   readonly dataDirectory: string;
+  /** Starts the names of its functions. */
+  readonly stackName: string;
   /** Resolves with the reason when an engine ends unexpectedly. */
   readonly failed: Promise<LocalStackError>;
   /** Finishes the requests in flight, then ends everything. */
@@ -237,6 +239,7 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     apiKey,
     environment,
     dataDirectory: data.path,
+    stackName,
     failed: failureOf({ DynamoDB: dynamodbEngine, "S3 and SQS": fauxqs }),
     stop: () => running.disposeAsync(),
   };

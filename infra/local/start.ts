@@ -1,7 +1,8 @@
 import { randomInt } from "node:crypto";
+import { parseArgs } from "node:util";
 import * as z from "zod";
 import { originSchema } from "../settings/stage-settings.ts";
-import { LocalStackError } from "./local-stack-error.ts";
+import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./stack.ts";
 
 /** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
@@ -42,6 +43,15 @@ const originsOf = (text: string | undefined): readonly string[] | undefined => {
   );
 };
 
+/** Whether changed sources are to be served. @throws LocalStackError for any other argument */
+function watchArgument(): boolean {
+  try {
+    return parseArgs({ options: { watch: { type: "boolean", default: false } } }).values.watch;
+  } catch (error) {
+    throw new LocalStackError(reasonOf(error));
+  }
+}
+
 const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
   const request =
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
@@ -60,6 +70,8 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
 /** What `npm start` runs. */
 const start = async (): Promise<void> => {
   const awsTermsSeed = awsTermsSeedOf();
+  // Only then are esbuild and all routes loaded.
+  const watcher = watchArgument() ? new (await import("./watch.ts")).FunctionWatcher() : undefined;
   const stack = await startLocalStack({
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
@@ -67,6 +79,7 @@ const start = async (): Promise<void> => {
     allowedOrigins: originsOf(process.env["ALLOWED_ORIGINS"]),
     awsTermsSeed,
     verbose: process.env["LOG"] === "1",
+    ...(watcher && { functionOf: watcher.functionOf }),
   });
   let stoppingSince: number | undefined;
   const stop = async (status: number): Promise<void> => {
@@ -76,6 +89,7 @@ const start = async (): Promise<void> => {
       return;
     }
     stoppingSince = Date.now();
+    await watcher?.stop();
     await stack.stop();
     process.exit(status);
   };
@@ -86,6 +100,7 @@ const start = async (): Promise<void> => {
     console.error(error.message);
     void stop(1);
   });
+  await watcher?.start(stack);
   introduce(stack);
   if (awsTermsSeed !== undefined) console.log(`  AWS's terms   AWS_TERMS_SEED=${awsTermsSeed}\n`);
   console.log("ready");

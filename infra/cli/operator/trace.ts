@@ -18,7 +18,8 @@ async function trace(name: string, stack: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "work-items-trace-"));
   try {
     await buildFunctions(directory, { sourceMaps: true });
-    return toSourceLines(stack, BUNDLE, join(directory, `${name}/index.js.map`)).replaceAll(String.raw`\n`, "\n");
+    const mapFile = join(directory, `${name}/index.js.map`);
+    return toSourceLines(stack, BUNDLE, () => mapFile).replaceAll(String.raw`\n`, "\n");
   } finally {
     await rm(directory, { recursive: true });
   }

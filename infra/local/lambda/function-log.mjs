@@ -1,4 +1,5 @@
 // @ts-check
+import { dirname } from "node:path";
 import { writeLog } from "./log.mjs";
 import { toSourceLines } from "../../source-lines.mjs";
 
@@ -73,7 +74,8 @@ export const writeFunctionLog = ({ log, terminal, file, functionName }, chunk) =
     writeLog(log, chunk);
     return;
   }
-  const text = toSourceLines(chunk, file, `${file}.map`);
+  // A bundle may consist of several files, which lie beside its directory.
+  const text = toSourceLines(chunk, dirname(dirname(file)), (bundle) => `${bundle}.map`);
   writeLog(log, text);
   const fault = terminal === undefined ? undefined : faultIn(text);
   if (terminal !== undefined && fault !== undefined) writeLog([terminal], `${summaryOf(fault, functionName)}\n`);
