@@ -7,11 +7,12 @@ import { PROJECT_ROOT } from "./build.ts";
 export type Context = Readonly<Record<string, unknown>>;
 
 /** The context in cdk.json, which the CDK's command line passes to the app; other callers must read it themselves. */
-export const projectContext = (): Context =>
-  (JSON.parse(readFileSync(join(PROJECT_ROOT, "cdk.json"), "utf8")) as { context: Context }).context;
+export function projectContext(): Context {
+  return (JSON.parse(readFileSync(join(PROJECT_ROOT, "cdk.json"), "utf8")) as { context: Context }).context;
+}
 
 /** The `-c name=value` options of a command line; all its other arguments are ignored. */
-export const contextOf = (commandArguments: readonly string[]): Context => {
+export function contextOf(commandArguments: readonly string[]): Context {
   const { values } = parseArgs({
     args: [...commandArguments],
     strict: false,
@@ -19,4 +20,4 @@ export const contextOf = (commandArguments: readonly string[]): Context => {
   });
   const pairs = (values.context ?? []).map(String);
   return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2)));
-};
+}

@@ -5,17 +5,17 @@ import { parseEnv } from "node:util";
 export type Variables = Readonly<Record<string, string>>;
 
 /** Reads a file of `NAME=value` lines. @returns no variables if the file does not exist */
-export const readEnvironmentFile = (file: string): Variables => {
+export function readEnvironmentFile(file: string): Variables {
   try {
     return parseEnv(readFileSync(file, "utf8")) as Variables;
   } catch {
     return {};
   }
-};
+}
 
 /** Writes a file of `NAME=value` lines for the command lines. Only this user may read it: it holds an API key. */
-export const writeEnvironmentFile = (file: string, variables: Variables): void => {
+export function writeEnvironmentFile(file: string, variables: Variables): void {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(file, lines.join(""), { mode: 0o600 });
   chmodSync(file, 0o600);
-};
+}

@@ -25,12 +25,12 @@ export interface ServiceAppProps {
  * Creates the app with one stack for each region of the stage. cdk-nag checks it when it is synthesized.
  * @throws SettingsError
  */
-export const createServiceApp = ({
+export function createServiceApp({
   context = {},
   stages = stagesOfTheCheckout,
   outdir,
   bundles = BUNDLES,
-}: ServiceAppProps = {}): App => {
+}: ServiceAppProps = {}): App {
   const app = new App({
     context: { ...COMMAND_LINE_CONTEXT, ...projectContext(), ...context },
     ...(outdir !== undefined && { outdir }),
@@ -41,4 +41,4 @@ export const createServiceApp = ({
     new WorkItemsStack(app, { regionCode, settings, environment, bundles });
   }
   return app;
-};
+}

@@ -12,7 +12,7 @@ import { relative, resolve } from "node:path";
 let loaded;
 
 /** @returns {LoadedMap | undefined} undefined if there is no such file */
-const load = (/** @type {string} */ file) => {
+function load(/** @type {string} */ file) {
   if (loaded?.file === file) return loaded;
   try {
     const parsed = JSON.parse(readFileSync(file, "utf8"));
@@ -21,9 +21,11 @@ const load = (/** @type {string} */ file) => {
   } catch {
     return undefined;
   }
-};
+}
 
-const escaped = (/** @type {string} */ text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+function escaped(/** @type {string} */ text) {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+}
 
 /**
  * Replaces positions in bundles (`<file>:<line>:<column>`) by those in the source, relative to the current directory. A

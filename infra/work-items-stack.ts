@@ -36,8 +36,9 @@ const NO_FIREWALL = {
     "A firewall is the operator's choice (firewall in infra/stages.ts): it costs by the request, and every request needs a key anyway.",
 };
 
-const toPascalCase = (name: string): string =>
-  name.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+function toPascalCase(name: string): string {
+  return name.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+}
 
 export interface WorkItemsStackProps extends StackProps {
   readonly regionCode: RegionCode;

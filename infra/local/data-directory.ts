@@ -42,13 +42,17 @@ export interface DataDirectory {
 }
 
 /** Path of the environment file in a data directory. */
-export const environmentFileOf = (dataDirectory: string): string => join(resolve(dataDirectory), "env");
+export function environmentFileOf(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "env");
+}
 
 /** SQLITE_BUSY: another process has locked the file. */
-const isBusy = (error: unknown): boolean => error instanceof Error && "errcode" in error && error.errcode === 5;
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === 5;
+}
 
 /** Locks a SQLite file for this process. The operating system releases the lock even after a kill -9. */
-const lock = (file: string): DatabaseSync => {
+function lock(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
@@ -57,10 +61,10 @@ const lock = (file: string): DatabaseSync => {
     database.close();
     throw error;
   }
-};
+}
 
 /** Locks a SQLite file, waiting for another process to release it. @returns undefined if it stays locked */
-const lockWhenFree = async (file: string): Promise<DatabaseSync | undefined> => {
+async function lockWhenFree(file: string): Promise<DatabaseSync | undefined> {
   const deadline = Date.now() + GONE_WITHIN_MS;
   for (;;) {
     try {
@@ -71,35 +75,37 @@ const lockWhenFree = async (file: string): Promise<DatabaseSync | undefined> => 
     }
     await sleep(50);
   }
-};
+}
 
 /** Checks that no earlier engine still has the file open: two processes would corrupt it. */
-const assertFree = async (file: string): Promise<void> => {
+async function assertFree(file: string): Promise<void> {
   const database = await lockWhenFree(file);
   if (database === undefined) throw new LocalStackError(`another process has ${file} open`);
   database.close();
-};
+}
 
 /**
  * Makes a directory and those above it. Node's own way never ends where the file system refuses without a reason, as
  * /proc does. @throws Error of the file system
  */
-const makeDirectory = (path: string): void => {
+function makeDirectory(path: string): void {
   if (!existsSync(dirname(path))) makeDirectory(dirname(path));
   try {
     mkdirSync(path, PRIVATE_DIRECTORY);
   } catch (error) {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
-};
+}
 
 /** Makes a file that only this user may read, or keeps one and takes it from other users. */
-const makePrivateFile = (file: string): void => {
+function makePrivateFile(file: string): void {
   if (existsSync(file)) chmodSync(file, PRIVATE_FILE);
   else writeFileSync(file, "", { mode: PRIVATE_FILE, flag: "a" });
-};
+}
 
-const isEmpty = (file: string): boolean => statSync(file).size === 0;
+function isEmpty(file: string): boolean {
+  return statSync(file).size === 0;
+}
 
 /** @throws LocalStackError if another version wrote the directory */
 function assertVersion(path: string, versionFile: string): void {
@@ -109,16 +115,16 @@ function assertVersion(path: string, versionFile: string): void {
   );
 }
 
-const openLog = (file: string): number => {
+function openLog(file: string): number {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(file);
   return openSync(file, "a");
-};
+}
 
 /**
  * Opens the directory, creating it if it is missing, and locks it.
  * @throws LocalStackError if it cannot be used, another local stack uses it, or another version wrote it
  */
-export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
+export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
   const inside = (name: string): string => join(path, name);
   const [queues, objects, dynamodbFile] = [inside("queues"), inside("objects"), inside("dynamodb.sqlite")];
@@ -163,4 +169,4 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
     locked.close();
     throw error;
   }
-};
+}

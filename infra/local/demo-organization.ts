@@ -14,12 +14,12 @@ const LIMIT = 10_000;
  * @param previousKey its API key from the last start
  * @returns that key, or a new one if it is no longer live
  */
-export const prepareDemoOrganization = async (
+export async function prepareDemoOrganization(
   dynamodb: DynamoDBDocumentClient,
   region: RegionCode,
   accessTable: string,
   previousKey: string | undefined,
-): Promise<string> => {
+): Promise<string> {
   const administration: Administration = {
     dynamodb,
     environment: { ACCESS_TABLE: accessTable },
@@ -34,4 +34,4 @@ export const prepareDemoOrganization = async (
     if (record !== undefined && isLive(record, Date.now())) return previousKey;
   }
   return (await createKey(administration, ORGANIZATION, { name: "local" })).key;
-};
+}

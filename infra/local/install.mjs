@@ -9,22 +9,22 @@ import { fileURLToPath } from "node:url";
 const NODE_MAJOR = 24;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-const packagesOf = (/** @type {string} */ file) => {
+function packagesOf(/** @type {string} */ file) {
   try {
     return JSON.parse(readFileSync(`${root}/${file}`, "utf8")).packages;
   } catch {
     return undefined;
   }
-};
+}
 
 /** Whether every required package is installed in the version that package-lock.json names. */
-const isInstalled = () => {
+function isInstalled() {
   const installed = packagesOf("node_modules/.package-lock.json");
   if (installed === undefined) return false;
   return Object.entries(packagesOf("package-lock.json") ?? {}).every(
     ([path, { version, optional }]) => path === "" || optional || installed[path]?.version === version,
   );
-};
+}
 
 if (!isInstalled()) {
   console.error("Installing the packages that package-lock.json names …");

@@ -9,7 +9,7 @@ const KEY_PLACEHOLDER = "${API_KEY}";
  * @param key replaces `${API_KEY}` in the event's strings
  * @throws LocalStackError if the file cannot be read or is not JSON
  */
-export const readEvent = (file: string, key = KEY_PLACEHOLDER): string => {
+export function readEvent(file: string, key = KEY_PLACEHOLDER): string {
   const replaceKey = (_: string, value: unknown): unknown =>
     typeof value === "string" ? value.replaceAll(KEY_PLACEHOLDER, () => key) : value;
   try {
@@ -18,4 +18,4 @@ export const readEvent = (file: string, key = KEY_PLACEHOLDER): string => {
     const reason = error instanceof SyntaxError ? "is not JSON" : "cannot be read";
     throw new LocalStackError(`${file} ${reason} (${reasonOf(error)}): name an event file, such as those in events/`);
   }
-};
+}

@@ -12,7 +12,7 @@ import { functionsOf } from "./lambda/template-functions.ts";
 /** `npm run invoke -- <function> <event file>` invokes one function of the template on a running local stack. */
 const USAGE = "usage: npm run invoke -- <function> <event.json>, for example get-work-item events/get-work-item.json";
 
-const invoke = async (name: string | undefined, eventFile: string | undefined): Promise<void> => {
+async function invoke(name: string | undefined, eventFile: string | undefined): Promise<void> {
   if (name === undefined || eventFile === undefined) throw new LocalStackError(USAGE);
   const dataDirectory = process.env["DATA_DIR"] ?? ".local";
   const variables = readEnvironmentFile(environmentFileOf(dataDirectory));
@@ -39,7 +39,7 @@ const invoke = async (name: string | undefined, eventFile: string | undefined): 
   } finally {
     await target.stop();
   }
-};
+}
 
 try {
   await invoke(process.argv[2], process.argv[3]);

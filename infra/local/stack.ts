@@ -67,18 +67,20 @@ export interface LocalStack {
 }
 
 /** Variables that every function gets in addition to its own: Lambda's, and the engines' endpoints. */
-export const platformVariables = (region: string, endpoints: Record<Service, string>): Variables => ({
-  AWS_REGION: region,
-  AWS_DEFAULT_REGION: region,
-  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-  AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-  AWS_ENDPOINT_URL_S3: endpoints.s3,
-  AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-  S3_FORCE_PATH_STYLE: "true",
-});
+export function platformVariables(region: string, endpoints: Record<Service, string>): Variables {
+  return {
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+    AWS_ENDPOINT_URL_S3: endpoints.s3,
+    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+    S3_FORCE_PATH_STYLE: "true",
+  };
+}
 
-const clientsOf = (region: string, endpoints: Record<Service, string>) => {
+function clientsOf(region: string, endpoints: Record<Service, string>) {
   const options = { region, credentials: CREDENTIALS } as const;
   return {
     dynamodb: new DynamoDBClient({ ...options, endpoint: endpoints.dynamodb }),
@@ -90,23 +92,24 @@ const clientsOf = (region: string, endpoints: Record<Service, string>) => {
     }),
     sqs: new SQSClient({ ...options, endpoint: endpoints.sqs }),
   };
-};
+}
 
-const failureOf = (engines: Readonly<Record<string, Pick<DynamoDbEngine | FauxqsEngine, "ended">>>) =>
-  Promise.race(
+function failureOf(engines: Readonly<Record<string, Pick<DynamoDbEngine | FauxqsEngine, "ended">>>) {
+  return Promise.race(
     Object.entries(engines).map(async ([name, { ended }]) => {
       await ended;
       return new LocalStackError(`the ${name} engine has ended by itself`);
     }),
   );
+}
 
 /** Starts the pollers and schedules that invoke the workers. @returns a function that stops them */
-const startWorkers = (
+function startWorkers(
   template: ResolvedTemplate,
   functionNamed: (name: string) => LambdaFunction,
   sqs: SQSClient,
   sqsEndpoint: string,
-): (() => Promise<void>) => {
+): () => Promise<void> {
   const pollers = mappingsOf(template).map((mapping) => {
     const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
     return pollEventSource({ ...mapping, queueUrl, region: template.region }, functionNamed(mapping.functionName), sqs);
@@ -119,13 +122,13 @@ const startWorkers = (
     const finished = Promise.all(pollers.map((poller) => poller.stop()));
     await Promise.race([finished, sleep(WORKERS_STOP_WITHIN_MS, undefined, { ref: false })]);
   };
-};
+}
 
 /**
  * Runs the synthesized stack on this machine: the template that is also deployed, on embedded engines.
  * @throws LocalStackError if the port or the data directory is in use, or an engine or the synthesis fails
  */
-export const startLocalStack = async (options: LocalStackOptions = {}): Promise<LocalStack> => {
+export async function startLocalStack(options: LocalStackOptions = {}): Promise<LocalStack> {
   const {
     port = 3000,
     dataDirectory = ".local",
@@ -243,4 +246,4 @@ export const startLocalStack = async (options: LocalStackOptions = {}): Promise<
     failed: failureOf({ DynamoDB: dynamodbEngine, "S3 and SQS": fauxqs }),
     stop: () => running.disposeAsync(),
   };
-};
+}

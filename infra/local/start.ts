@@ -10,7 +10,7 @@ const SAME_SIGNAL_MS = 1000;
 const PARENT_CHECK_MS = 200;
 
 /** Ends this process after npm was killed with -9: otherwise it would hold the port without a visible owner. */
-const endWithNpm = (end: () => void): void => {
+function endWithNpm(end: () => void): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const npm = process.ppid;
   const timer = setInterval(() => {
@@ -18,30 +18,30 @@ const endWithNpm = (end: () => void): void => {
     clearInterval(timer);
     end();
   }, PARENT_CHECK_MS);
-};
+}
 
-const portOf = (text: string): number => {
+function portOf(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new LocalStackError(`PORT is ${text}: it must be a number from 0 to 65535`);
-};
+}
 
 /** @returns undefined unless `AWS_TERMS` is 1; a random seed unless `AWS_TERMS_SEED` gives one */
-const awsTermsSeedOf = (): number | undefined => {
+function awsTermsSeedOf(): number | undefined {
   if (process.env["AWS_TERMS"] !== "1") return undefined;
   const text = process.env["AWS_TERMS_SEED"] ?? String(randomInt(2 ** 31));
   if (/^\d{1,10}$/.test(text)) return Number(text);
   throw new LocalStackError(`AWS_TERMS_SEED is ${text}: it must be a whole number`);
-};
+}
 
-const originsOf = (text: string | undefined): readonly string[] | undefined => {
+function originsOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const parsed = z.array(originSchema).safeParse(text.split(",").map((origin) => origin.trim()));
   if (parsed.success) return parsed.data;
   throw new LocalStackError(
     `ALLOWED_ORIGINS is ${text}: it must be origins such as https://app.example.com, separated by commas`,
   );
-};
+}
 
 /** Whether changed sources are to be served. @throws LocalStackError for any other argument */
 function watchArgument(): boolean {
@@ -52,7 +52,7 @@ function watchArgument(): boolean {
   }
 }
 
-const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
+function introduce({ baseUrl, apiKey, dataDirectory }: LocalStack): void {
   const request =
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
     `-d '{"work_items":[{"external_id":"first"}]}'`;
@@ -65,10 +65,10 @@ const introduce = ({ baseUrl, apiKey, dataDirectory }: LocalStack): void => {
 
   ${request}
 `);
-};
+}
 
 /** What `npm start` runs. */
-const start = async (): Promise<void> => {
+async function start(): Promise<void> {
   const awsTermsSeed = awsTermsSeedOf();
   // Only then are esbuild and all routes loaded.
   const watcher = watchArgument() ? new (await import("./watch.ts")).FunctionWatcher() : undefined;
@@ -104,7 +104,7 @@ const start = async (): Promise<void> => {
   introduce(stack);
   if (awsTermsSeed !== undefined) console.log(`  AWS's terms   AWS_TERMS_SEED=${awsTermsSeed}\n`);
   console.log("ready");
-};
+}
 
 try {
   await start();

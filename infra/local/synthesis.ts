@@ -41,7 +41,7 @@ export interface Synthesis {
 }
 
 /** A hash of the settings and of all files that the template and the bundles depend on. */
-const fingerprint = (settings: string): string => {
+function fingerprint(settings: string): string {
   const hash = createHash("sha256").update(settings).update("\0");
   const files = globSync(INPUTS, { cwd: ROOT, withFileTypes: true }).filter((entry) => entry.isFile());
   // A copy of the checkout that shares its node_modules has the same synthesis.
@@ -53,15 +53,15 @@ const fingerprint = (settings: string): string => {
       .update("\0");
   }
   return hash.digest("hex").slice(0, 16);
-};
+}
 
-const synthesizeInto = async (directory: string, settings: string): Promise<void> => {
+async function synthesizeInto(directory: string, settings: string): Promise<void> {
   const script = fileURLToPath(new URL("synthesize.ts", import.meta.url));
   const child = spawn(process.execPath, [script, directory, REGION, settings], { stdio: ["ignore", "ignore", "pipe"] });
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
   const printed = await text(child.stderr);
   if ((await exit) !== 0) throw new LocalStackError(`the stack does not synthesize: ${printed.trim()}`);
-};
+}
 
 function isRunning(pid: number): boolean {
   try {
@@ -109,7 +109,7 @@ export async function removeOldSyntheses(cache: string): Promise<void> {
  * @param settings override those of the stage dev
  * @throws LocalStackError with the CDK's output if the synthesis fails
  */
-export const synthesize = async (settings: LocalSettings = {}): Promise<Synthesis> => {
+export async function synthesize(settings: LocalSettings = {}): Promise<Synthesis> {
   const given = JSON.stringify(settings);
   const name = fingerprint(given);
   const directory = join(CACHE, name);
@@ -137,4 +137,4 @@ export const synthesize = async (settings: LocalSettings = {}): Promise<Synthesi
     region: REGIONS[REGION].awsRegion,
     directory,
   };
-};
+}

@@ -11,19 +11,19 @@ import { stages } from "../stages.ts";
 export type LocalSettings = Pick<StageSettings, "allowedOrigins">;
 
 /** The region runs here whether or not the stage is deployed in it. */
-const localStages = (region: RegionCode, settings: LocalSettings): Readonly<Record<string, StageSettings>> => {
+function localStages(region: RegionCode, settings: LocalSettings): Readonly<Record<string, StageSettings>> {
   const stage = stages[DEFAULT_STAGE];
   return { [DEFAULT_STAGE]: { ...stage, ...settings, regions: { [region]: stage?.regions?.[region] ?? {} } } };
-};
+}
 
 /** Runs as another process for `synthesis.ts`, so that esbuild and the CDK take no memory of the running stack. */
-const run = async (outdir: string, region: RegionCode, settings: LocalSettings): Promise<void> => {
+async function run(outdir: string, region: RegionCode, settings: LocalSettings): Promise<void> {
   const bundles = join(outdir, "dist");
   await buildFunctions(bundles, { sourceMaps: true });
   createServiceApp({ context: { region }, stages: localStages(region, settings), outdir, bundles }).synth();
   // The cloud assembly holds copies of the bundles.
   await rm(bundles, { recursive: true });
-};
+}
 
 if (import.meta.main) {
   const [, , outdir = "", region = "", settings = "{}"] = process.argv;

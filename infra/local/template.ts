@@ -33,7 +33,9 @@ const templateSchema = z.object({
 }) as z.ZodType<Template>;
 
 /** Reads a template. @throws Error if the file is not a template */
-export const readTemplate = (file: string): Template => templateSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+export function readTemplate(file: string): Template {
+  return templateSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+}
 
 /** A template and the values that its intrinsic functions depend on. */
 export interface Deployment {
@@ -80,10 +82,12 @@ const NAMED_TYPES: Readonly<Record<string, NamedType>> = {
 };
 
 /** Bucket names have at most 63 characters, in lower case. */
-const toBucketName = (name: string): string => name.toLowerCase().slice(0, 63);
+function toBucketName(name: string): string {
+  return name.toLowerCase().slice(0, 63);
+}
 
 /** Resolves a template's intrinsic functions. @throws LocalStackError for one that is not supported */
-export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: Deployment): ResolvedTemplate => {
+export function resolveTemplate({ template, stackName, region, sqsEndpoint }: Deployment): ResolvedTemplate {
   const pseudo: Readonly<Record<string, string>> = {
     "AWS::AccountId": ACCOUNT,
     "AWS::Partition": "aws",
@@ -184,4 +188,4 @@ export const resolveTemplate = ({ template, stackName, region, sqsEndpoint }: De
       return String(resolve(found.Value));
     },
   };
-};
+}

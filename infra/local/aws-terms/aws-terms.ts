@@ -32,7 +32,7 @@ export interface AwsTerms {
  * Puts proxies between the service and the engines, which are kinder than AWS: they never throttle, conflict, lag,
  * refuse access or lose a response. The proxies do all of this as the documentation of AWS says, by a seed.
  */
-export const createAwsTerms = ({ seed, rates = FAULT_RATES, capacityScale }: AwsTermsOptions): AwsTerms => {
+export function createAwsTerms({ seed, rates = FAULT_RATES, capacityScale }: AwsTermsOptions): AwsTerms {
   const faults = new Map<Service, Faults>();
   const proxies: Proxy[] = [];
   const dynamodbs: DynamoDbProxy[] = [];
@@ -65,4 +65,4 @@ export const createAwsTerms = ({ seed, rates = FAULT_RATES, capacityScale }: Aws
       await Promise.all(proxies.map((proxy) => proxy.stop()));
     },
   };
-};
+}

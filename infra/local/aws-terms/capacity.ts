@@ -44,7 +44,7 @@ interface Bucket {
 }
 
 /** @param scale factor for all limits, so that tests reach them sooner */
-export const createCapacity = (clock: Clock, scale = 1): Capacity => {
+export function createCapacity(clock: Clock, scale = 1): Capacity {
   const buckets = new Map<string, Bucket>();
   const bucketOf = (name: string, perSecond: number): Bucket => {
     const now = clock();
@@ -71,4 +71,4 @@ export const createCapacity = (clock: Clock, scale = 1): Capacity => {
     },
     settle: (use, units) => take(use, units - LEAST_UNITS[use.kind]),
   };
-};
+}

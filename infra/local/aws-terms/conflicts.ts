@@ -6,7 +6,7 @@ const TRANSACTION_MAX_MS = 10;
  * of its items, and a single write if a transaction is
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html).
  */
-export const createConflicts = (below: (limit: number) => number) => {
+export function createConflicts(below: (limit: number) => number) {
   /** Numbers of single writes and of transactions by item. */
   const writing = new Map<string, { single: number; transaction: number }>();
 
@@ -34,4 +34,4 @@ export const createConflicts = (below: (limit: number) => number) => {
       }
     },
   };
-};
+}

@@ -17,23 +17,25 @@ export interface WireResponse {
 const FRONT_END_STATUSES = [200, 500, 502, 503, 504] as const;
 const HTML = Buffer.from("<html><body><b>Http/1.1 Service Unavailable</b></body></html>");
 
-const whole = (status: number, headers: WireResponse["headers"], body: Buffer): WireResponse => ({
-  status,
-  headers: { ...headers, "content-length": String(body.length) },
-  body,
-});
+function whole(status: number, headers: WireResponse["headers"], body: Buffer): WireResponse {
+  return {
+    status,
+    headers: { ...headers, "content-length": String(body.length) },
+    body,
+  };
+}
 
 /** A front end's response, if one occurs now. @param when before the request is carried out, or after it */
-export const frontEndResponse = (faults: Faults, when: "before" | "after"): WireResponse | undefined => {
+export function frontEndResponse(faults: Faults, when: "before" | "after"): WireResponse | undefined {
   const status = (): number => FRONT_END_STATUSES[faults.below(FRONT_END_STATUSES.length)] ?? 200;
   if (faults.occurs(when === "before" ? "html" : "html after")) {
     return whole(status(), { "content-type": "text/html" }, HTML);
   }
   return faults.occurs(when === "before" ? "empty" : "empty after") ? whole(status(), {}, Buffer.alloc(0)) : undefined;
-};
+}
 
 /** How the response of a request that was carried out is damaged; undefined if it is not. */
-export const damageOf = (faults: Faults): ((response: WireResponse) => WireResponse) | undefined => {
+export function damageOf(faults: Faults): ((response: WireResponse) => WireResponse) | undefined {
   const foreign = frontEndResponse(faults, "after");
   if (foreign !== undefined) return () => foreign;
   const half = (body: Buffer): Buffer => body.subarray(0, Math.floor(body.length / 2));
@@ -48,14 +50,14 @@ export const damageOf = (faults: Faults): ((response: WireResponse) => WireRespo
       response.body.length === 0 ? cut(response) : whole(response.status, response.headers, half(response.body));
   }
   return faults.occurs("cut") ? cut : undefined;
-};
+}
 
 /** Sends a response. @param isHead whether it has no body */
-export const sendWire = (
+export function sendWire(
   to: ServerResponse,
   { status, headers, body, isCut = false }: WireResponse,
   isHead = false,
-): void => {
+): void {
   if (isCut && body.length === 0) {
     to.destroy();
     return;
@@ -64,4 +66,4 @@ export const sendWire = (
   if (isHead) to.end();
   else if (isCut) to.write(body, () => to.destroy());
   else to.end(body);
-};
+}

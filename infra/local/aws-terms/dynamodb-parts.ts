@@ -24,32 +24,35 @@ export interface Part extends TouchedItem {
 }
 
 /** Whether a write may change the entry of its item in an index. */
-const mayChange = ({ partition, sort = "", projection = [""] }: IndexDefinition, { text }: TouchedItem): boolean =>
-  [partition, sort, ...projection].some((attribute) => text.includes(attribute));
+function mayChange({ partition, sort = "", projection = [""] }: IndexDefinition, { text }: TouchedItem): boolean {
+  return [partition, sort, ...projection].some((attribute) => text.includes(attribute));
+}
 
 /** What a write uses of an index: it waits for the index (.../developerguide/gsi-throttling.html). */
-const indexUsesOf = ({ lagging, ...table }: Table, touched: TouchedItem): Use[] =>
-  table.indexes
+function indexUsesOf({ lagging, ...table }: Table, touched: TouchedItem): Use[] {
+  return table.indexes
     .filter((index) => mayChange(index, touched))
     .flatMap((index) => {
       const given = partitionIn(index, touched.attributes);
       const partition = given === "" ? lagging.get(index.name)?.partitionOf(keyOf(table, touched.attributes)) : given;
       return partition ? [{ resource: table.name, index: index.name, partition, kind: "write" as const }] : [];
     });
+}
 
-const usesOf = (table: Table, touched: TouchedItem, kind: Use["kind"], indexName: unknown): Use[] => {
+function usesOf(table: Table, touched: TouchedItem, kind: Use["kind"], indexName: unknown): Use[] {
   const { name: resource, indexes } = table;
   const index = indexes.find(({ name }) => name === indexName);
   const partition = partitionIn(index ?? table, touched.attributes);
   const own: Use = { resource, ...(index && { index: index.name }), partition, kind };
   return kind === "write" ? [own, ...indexUsesOf(table, touched)] : [own];
-};
+}
 
-const isIndexBehind = ({ indexes, lagging }: Table, touched: TouchedItem): boolean =>
-  indexes.some((index) => mayChange(index, touched) && lagging.get(index.name)?.isBehind());
+function isIndexBehind({ indexes, lagging }: Table, touched: TouchedItem): boolean {
+  return indexes.some((index) => mayChange(index, touched) && lagging.get(index.name)?.isBehind());
+}
 
 /** Shows written items in the indexes whose entries may have changed. */
-export const followWrites = (parts: readonly Part[]): void => {
+export function followWrites(parts: readonly Part[]): void {
   for (const part of parts) {
     const { definition, attributes } = part;
     for (const index of definition?.indexes ?? []) {
@@ -57,10 +60,10 @@ export const followWrites = (parts: readonly Part[]): void => {
         definition.lagging.get(index.name)?.follow(keyOf(definition, attributes));
     }
   }
-};
+}
 
 /** Finds out what requests read and write. A table's lagging indexes are made when it is first used. */
-export const createParts = (engine: DynamoDBClient, faults: Faults) => {
+export function createParts(engine: DynamoDBClient, faults: Faults) {
   const tables = new Map<string, Promise<Table | undefined>>();
 
   const openTable = async (name: string): Promise<Table | undefined> => {
@@ -104,4 +107,4 @@ export const createParts = (engine: DynamoDBClient, faults: Faults) => {
       }
     },
   };
-};
+}

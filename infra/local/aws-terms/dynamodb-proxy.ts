@@ -38,7 +38,7 @@ const THROTTLED_TYPES = ["ThrottlingException", "ProvisionedThroughputExceededEx
  * The units that a request has used, as the engine counts them. It counts by table and index: the items in the request
  * have equal shares. A failed request has no count: it used the least, as a write whose condition fails does.
  */
-const settleUses = ({ settle }: Capacity, parts: readonly Part[], { body }: JsonResponse): void => {
+function settleUses({ settle }: Capacity, parts: readonly Part[], { body }: JsonResponse): void {
   const counted = [body["ConsumedCapacity"] ?? []].flat() as Consumed[];
   const uses = parts.flatMap((part) => part.uses);
   for (const use of uses) {
@@ -48,13 +48,13 @@ const settleUses = ({ settle }: Capacity, parts: readonly Part[], { body }: Json
     const units = (index === undefined ? table.Table : table.GlobalSecondaryIndexes?.[index])?.CapacityUnits ?? 0;
     settle(use, units / uses.filter((other) => other.resource === resource && other.index === index).length);
   }
-};
+}
 
 /**
  * Starts a proxy that serves an engine as DynamoDB serves it: with limits for each partition and table, indexes that
  * lag, transactions that conflict, and requests that fail or whose responses are lost.
  */
-export const startDynamoDbProxy = async (options: DynamoDbProxyOptions): Promise<DynamoDbProxy> => {
+export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise<DynamoDbProxy> {
   const { engineEndpoint, faults, capacityScale, clock = Date.now } = options;
   const engine = new DynamoDBClient({
     endpoint: engineEndpoint,
@@ -115,4 +115,4 @@ export const startDynamoDbProxy = async (options: DynamoDbProxyOptions): Promise
       engine.destroy();
     },
   };
-};
+}

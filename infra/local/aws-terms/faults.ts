@@ -61,7 +61,7 @@ export interface Faults {
 }
 
 /** @param service faults of different services are independent of each other */
-export const createFaults = (seed: number, service: string, rates: FaultRates = FAULT_RATES): Faults => {
+export function createFaults(seed: number, service: string, rates: FaultRates = FAULT_RATES): Faults {
   const streams = new Map<string, () => number>();
   const next = (name: string): number => {
     const stream = streams.get(name) ?? randomFrom(seed ^ crc32(`${service} ${name}`));
@@ -82,4 +82,4 @@ export const createFaults = (seed: number, service: string, rates: FaultRates = 
     counts: () => counts,
     count,
   };
-};
+}

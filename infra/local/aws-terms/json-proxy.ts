@@ -31,10 +31,12 @@ interface DamagedResponse {
 export type JsonHandler = (request: JsonRequest) => Promise<JsonResponse | DamagedResponse | "no response">;
 
 /** An error in the JSON protocol. */
-export const jsonError = (status: number, type: string, message: string, more: JsonBody = {}): JsonResponse => ({
-  status,
-  body: { __type: type, message, ...more },
-});
+export function jsonError(status: number, type: string, message: string, more: JsonBody = {}): JsonResponse {
+  return {
+    status,
+    body: { __type: type, message, ...more },
+  };
+}
 
 /** A running proxy. */
 export interface Proxy {
@@ -43,10 +45,10 @@ export interface Proxy {
 }
 
 /** Listens on a free port of the loopback address. */
-export const listen = async (
+export async function listen(
   serve: (message: IncomingMessage, response: ServerResponse) => void,
   onStop: () => void,
-): Promise<Proxy> => {
+): Promise<Proxy> {
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, serve);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -59,10 +61,10 @@ export const listen = async (
       onStop();
     },
   };
-};
+}
 
 /** Starts a proxy for a service with the JSON protocol, whose requests name their operation in `X-Amz-Target`. */
-export const startJsonProxy = (engineEndpoint: string, handle: JsonHandler): Promise<Proxy> => {
+export function startJsonProxy(engineEndpoint: string, handle: JsonHandler): Promise<Proxy> {
   const agent = new Agent({ keepAlive: true });
   const { hostname: host, port } = new URL(engineEndpoint);
 
@@ -105,4 +107,4 @@ export const startJsonProxy = (engineEndpoint: string, handle: JsonHandler): Pro
     (message, response) => void serve(message, response),
     () => agent.destroy(),
   );
-};
+}

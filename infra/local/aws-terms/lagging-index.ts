@@ -63,7 +63,7 @@ interface Shown {
   readonly text: string;
 }
 
-const recreateTable = async (dynamodb: DynamoDBClient, table: string, shadow: string, index: string): Promise<void> => {
+async function recreateTable(dynamodb: DynamoDBClient, table: string, shadow: string, index: string): Promise<void> {
   const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: table }));
   await dynamodb.send(new DeleteTableCommand({ TableName: shadow })).catch((error: unknown) => {
     if (!(error instanceof ResourceNotFoundException)) throw error;
@@ -81,27 +81,30 @@ const recreateTable = async (dynamodb: DynamoDBClient, table: string, shadow: st
       ],
     }),
   );
-};
+}
 
 /** The entry of an item in an index; undefined if the item lacks a key of the index. */
-const entryOf = (table: TableDefinition, index: IndexDefinition, item: Native | undefined): Native | undefined => {
+function entryOf(table: TableDefinition, index: IndexDefinition, item: Native | undefined): Native | undefined {
   const keys = [table.partition, table.sort, index.partition, index.sort].filter((name) => name !== undefined);
   if (item === undefined || keys.some((name) => item[name] === undefined)) return undefined;
   const { projection } = index;
   return projection === undefined
     ? item
     : Object.fromEntries(Object.entries(item).filter(([name]) => keys.includes(name) || projection.includes(name)));
-};
+}
 
-const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
+function chunksOf<T>(values: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
+    values.slice(index * size, (index + 1) * size),
+  );
+}
 
 /** Reads items as they are now, by the text of their keys. */
-const readItems = async (
+async function readItems(
   dynamodb: DynamoDBClient,
   table: TableDefinition,
   keys: readonly Item[],
-): Promise<Map<string, Native>> => {
+): Promise<Map<string, Native>> {
   const items = new Map<string, Native>();
   for (const chunk of chunksOf(keys, READ_MAX_ITEMS)) {
     let left = chunk as unknown as Native[];
@@ -116,13 +119,9 @@ const readItems = async (
     }
   }
   return items;
-};
+}
 
-const writeEntries = async (
-  dynamodb: DynamoDBClient,
-  shadow: string,
-  writes: readonly WriteRequest[],
-): Promise<void> => {
+async function writeEntries(dynamodb: DynamoDBClient, shadow: string, writes: readonly WriteRequest[]): Promise<void> {
   for (const chunk of chunksOf(writes, WRITE_MAX_ITEMS)) {
     let left = chunk;
     while (left.length > 0) {
@@ -131,19 +130,19 @@ const writeEntries = async (
       left = written.UnprocessedItems?.[shadow] ?? [];
     }
   }
-};
+}
 
 /**
  * Makes an index lag. Its entries are kept in a table of their own, to which the items that were written are copied some
  * time later: all that are due at once, since a request for each of them would take longer than the writes themselves.
  * One copy follows the other, so that the index never goes back.
  */
-export const createLaggingIndex = async (
+export async function createLaggingIndex(
   dynamodb: DynamoDBClient,
   table: TableDefinition,
   index: IndexDefinition,
   faults: Faults,
-): Promise<LaggingIndex> => {
+): Promise<LaggingIndex> {
   const shadow = `${table.name}.${index.name}`;
   /** The entry that is shown of each item. */
   const shown = new Map<string, Shown>();
@@ -218,4 +217,4 @@ export const createLaggingIndex = async (
     isBehind: () => performance.now() - oldestDue > OVERDUE_MAX_MS,
     settled: async () => copying,
   };
-};
+}

@@ -1,5 +1,5 @@
 /** A random number generator that the seed determines (mulberry32). @returns numbers from 0 to below 1 */
-export const randomFrom = (seed: number): (() => number) => {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -7,4 +7,4 @@ export const randomFrom = (seed: number): (() => number) => {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-};
+}

@@ -14,7 +14,7 @@ const ERRORS = {
 } as const;
 
 /** Changes a byte of a whole object, which has a checksum, and the checksum in the response to a write. */
-const checksumDamageOf = (faults: Faults): ((response: WireResponse) => WireResponse) | undefined => {
+function checksumDamageOf(faults: Faults): ((response: WireResponse) => WireResponse) | undefined {
   if (!faults.occurs("wrong checksum")) return undefined;
   return ({ status, headers, body }) => {
     const names = Object.keys(headers).filter((name) => name.startsWith("x-amz-checksum-"));
@@ -26,13 +26,15 @@ const checksumDamageOf = (faults: Faults): ((response: WireResponse) => WireResp
     if (names.length > 0) damaged[Math.floor(body.length / 2)]! ^= 1;
     return { status, headers, body: damaged };
   };
-};
+}
 
 /** Requests for a whole bucket, such as its creation, are not disturbed. */
-const isForObject = ({ url = "/" }: IncomingMessage): boolean => /^\/[^/?]+\/[^?]/.test(url);
+function isForObject({ url = "/" }: IncomingMessage): boolean {
+  return /^\/[^/?]+\/[^?]/.test(url);
+}
 
 /** Starts a proxy that serves an engine as S3 serves it: requests are refused, fail, or lose their response. */
-export const startS3FaultsProxy = (engineEndpoint: string, faults: Faults): Promise<Proxy> => {
+export function startS3FaultsProxy(engineEndpoint: string, faults: Faults): Promise<Proxy> {
   const agent = new Agent({ keepAlive: true });
   const { hostname: host, port } = new URL(engineEndpoint);
 
@@ -75,4 +77,4 @@ export const startS3FaultsProxy = (engineEndpoint: string, faults: Faults): Prom
     },
     () => agent.destroy(),
   );
-};
+}

@@ -9,13 +9,12 @@ const DENIED = jsonError(400, "AccessDeniedException", "User is not authorized t
 const SERVER_FAULT = jsonError(500, "InternalServerError", "The request processing has failed");
 
 /** Adds the faults of any service to a handler: some before the request is carried out, some after it. */
-export const withServiceFaults =
-  (
-    faults: Faults,
-    throttled: () => JsonResponse,
-    handle: (request: JsonRequest) => Promise<JsonResponse>,
-  ): JsonHandler =>
-  async (request) => {
+export function withServiceFaults(
+  faults: Faults,
+  throttled: () => JsonResponse,
+  handle: (request: JsonRequest) => Promise<JsonResponse>,
+): JsonHandler {
+  return async (request) => {
     if (faults.occurs("expired")) return EXPIRED;
     if (faults.occurs("denied")) return DENIED;
     if (faults.occurs("throttled")) return throttled();
@@ -28,3 +27,4 @@ export const withServiceFaults =
     const damage = damageOf(faults);
     return damage === undefined ? response : { response, damage };
   };
+}

@@ -26,7 +26,7 @@ const THROTTLED = jsonError(400, "RequestThrottled", "The request was denied due
  * some of them twice
  * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/standard-queues-at-least-once-delivery.html).
  */
-export const startSqsProxy = (engineEndpoint: string, faults: Faults): Promise<Proxy> => {
+export function startSqsProxy(engineEndpoint: string, faults: Faults): Promise<Proxy> {
   const delayed = <M extends JsonBody>(message: M): M => {
     if (!faults.occurs("late")) return message;
     return { ...message, DelaySeconds: Number(message["DelaySeconds"] ?? 0) + 1 + faults.below(LATE_MAX_SECONDS) };
@@ -74,4 +74,4 @@ export const startSqsProxy = (engineEndpoint: string, faults: Faults): Promise<P
     if (request.operation === "ReceiveMessage") return receive(request);
     return Object.hasOwn(operations, request.operation) ? serve(request) : request.forward();
   });
-};
+}

@@ -22,22 +22,28 @@ export interface TableDefinition extends KeyNames {
   readonly indexes: readonly IndexDefinition[];
 }
 
-const keyNamesOf = (schema: readonly KeySchemaElement[] = []): KeyNames => ({
-  partition: schema.find(({ KeyType }) => KeyType === "HASH")?.AttributeName ?? "",
-  sort: schema.find(({ KeyType }) => KeyType === "RANGE")?.AttributeName,
-});
+function keyNamesOf(schema: readonly KeySchemaElement[] = []): KeyNames {
+  return {
+    partition: schema.find(({ KeyType }) => KeyType === "HASH")?.AttributeName ?? "",
+    sort: schema.find(({ KeyType }) => KeyType === "RANGE")?.AttributeName,
+  };
+}
 
 /** An attribute's value as text, to compare it. */
-export const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
+export function textOf(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}
 
 /** The primary key in an item. */
-export const keyOf = ({ partition, sort }: KeyNames, item: Item): Item => ({
-  ...(item[partition] && { [partition]: item[partition] }),
-  ...(sort !== undefined && item[sort] && { [sort]: item[sort] }),
-});
+export function keyOf({ partition, sort }: KeyNames, item: Item): Item {
+  return {
+    ...(item[partition] && { [partition]: item[partition] }),
+    ...(sort !== undefined && item[sort] && { [sort]: item[sort] }),
+  };
+}
 
 /** Reads the definition of a table. @throws ResourceNotFoundException */
-export const describeTable = async (dynamodb: DynamoDBClient, name: string): Promise<TableDefinition> => {
+export async function describeTable(dynamodb: DynamoDBClient, name: string): Promise<TableDefinition> {
   const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
   return {
     name,
@@ -48,4 +54,4 @@ export const describeTable = async (dynamodb: DynamoDBClient, name: string): Pro
       projection: Projection?.ProjectionType === "ALL" ? undefined : (Projection?.NonKeyAttributes ?? []),
     })),
   };
-};
+}

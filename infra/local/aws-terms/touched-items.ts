@@ -25,22 +25,25 @@ interface Statement {
 }
 
 /** The attributes that an expression sets equal to given values. */
-const equalitiesIn = (expression: string, { ExpressionAttributeNames, ExpressionAttributeValues }: Expressions): Item =>
-  Object.fromEntries(
+function equalitiesIn(expression: string, { ExpressionAttributeNames, ExpressionAttributeValues }: Expressions): Item {
+  return Object.fromEntries(
     [...expression.matchAll(/([#\w]+)\s*=\s*(:\w+)/g)].flatMap(([, name = "", value = ""]) => {
       const given = ExpressionAttributeValues?.[value];
       return given ? [[ExpressionAttributeNames?.[name] ?? name, given]] : [];
     }),
   );
+}
 
-const touchedBy = (action: Expressions): TouchedItem => ({
-  table: action.TableName ?? "",
-  attributes: { ...equalitiesIn(action.UpdateExpression ?? "", action), ...(action.Key ?? action.Item) },
-  text: JSON.stringify(action),
-});
+function touchedBy(action: Expressions): TouchedItem {
+  return {
+    table: action.TableName ?? "",
+    attributes: { ...equalitiesIn(action.UpdateExpression ?? "", action), ...(action.Key ?? action.Item) },
+    text: JSON.stringify(action),
+  };
+}
 
 /** PartiQL with parameters: `INSERT INTO "T" VALUE {'pk': ?}`, `UPDATE "T" SET "a" = ? WHERE "pk" = ?`. */
-const touchedByStatement = ({ Statement, Parameters = [] }: Statement): TouchedItem => {
+function touchedByStatement({ Statement, Parameters = [] }: Statement): TouchedItem {
   const [, table = ""] = /(?:INTO|UPDATE|FROM)\s+"([^"]+)"/i.exec(Statement) ?? [];
   const names = [...Statement.matchAll(/["'](\w+)["']\s*[:=]\s*\?/g)].map(([, name = ""]) => name);
   return {
@@ -50,15 +53,17 @@ const touchedByStatement = ({ Statement, Parameters = [] }: Statement): TouchedI
     ),
     text: Statement,
   };
-};
+}
 
 const READS = ["GetItem", "BatchGetItem", "Query", "Scan"];
 
 /** Whether an operation on items reads or writes them. */
-export const kindOf = (operation: string): "read" | "write" => (READS.includes(operation) ? "read" : "write");
+export function kindOf(operation: string): "read" | "write" {
+  return READS.includes(operation) ? "read" : "write";
+}
 
 /** The items that a request reads or writes by their keys, in its order; of a query, its partition. */
-export const touchedItems = (operation: string, input: JsonBody): readonly TouchedItem[] => {
+export function touchedItems(operation: string, input: JsonBody): readonly TouchedItem[] {
   if (operation === "BatchGetItem") {
     return Object.entries(input["RequestItems"] as Record<string, { Keys: Item[] }>).flatMap(([table, { Keys }]) =>
       Keys.map((attributes) => ({ table, attributes, text: "" })),
@@ -76,8 +81,9 @@ export const touchedItems = (operation: string, input: JsonBody): readonly Touch
     return [{ table: query.TableName ?? "", attributes, text: "" }];
   }
   return [touchedBy(input)];
-};
+}
 
 /** The partition key value of an item, as text; empty if the request does not give it. */
-export const partitionIn = ({ partition }: Pick<KeyNames, "partition">, attributes: Item): string =>
-  attributes[partition] === undefined ? "" : JSON.stringify(attributes[partition]);
+export function partitionIn({ partition }: Pick<KeyNames, "partition">, attributes: Item): string {
+  return attributes[partition] === undefined ? "" : JSON.stringify(attributes[partition]);
+}

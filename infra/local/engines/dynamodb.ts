@@ -28,7 +28,7 @@ const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
 { cat <&3 >/dev/null; kill -9 0; } & exec 3<&-; wait $engine`;
 
 /** Finds a port of the loopback address that is free at the moment. */
-const freePort = async (): Promise<number> => {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -36,10 +36,10 @@ const freePort = async (): Promise<number> => {
   await once(server, "close");
   if (address === null || typeof address === "string") throw new LocalStackError("there is no free port");
   return address.port;
-};
+}
 
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     const finish = (accepted: boolean) => () => {
       socket.destroy();
@@ -47,19 +47,22 @@ const accepts = (port: number): Promise<boolean> =>
     };
     socket.once("connect", finish(true)).once("error", finish(false));
   });
+}
 
 /** In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished. */
-const launch = (command: readonly string[]): ChildProcess =>
-  spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...command], { stdio: ["pipe", "ignore", "pipe"], detached: true });
+function launch(command: readonly string[]): ChildProcess {
+  return spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...command], {
+    stdio: ["pipe", "ignore", "pipe"],
+    detached: true,
+  });
+}
 
 /**
  * Starts a DynamoDB engine as a child process, which ends with this one.
  * @param commandFor program and arguments that serve DynamoDB at a port
  * @throws LocalStackError with the engine's output if it accepts no connection within a minute
  */
-export const startDynamoDbProcess = async (
-  commandFor: (port: number) => readonly string[],
-): Promise<DynamoDbEngine> => {
+export async function startDynamoDbProcess(commandFor: (port: number) => readonly string[]): Promise<DynamoDbEngine> {
   const port = await freePort();
   const child = launch(commandFor(port));
   let printed = "";
@@ -81,15 +84,15 @@ export const startDynamoDbProcess = async (
     await sleep(10);
   }
   return { endpoint: `http://127.0.0.1:${port}`, ended, stop };
-};
+}
 
 /**
  * Starts the embedded DynamoDB engine.
  * @param options.file SQLite file that keeps the tables; without it they are in memory
  * @throws LocalStackError if it does not start
  */
-export const startDynamoDbEngine = (options: { readonly file?: string } = {}): Promise<DynamoDbEngine> => {
+export function startDynamoDbEngine(options: { readonly file?: string } = {}): Promise<DynamoDbEngine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
   const storage = options.file === undefined ? [] : ["--db-path", options.file];
   return startDynamoDbProcess((port) => [...program, "--port", String(port), ...storage]);
-};
+}

@@ -6,7 +6,7 @@ import type { FauxqsMessage } from "./fauxqs.ts";
 import { reasonOf } from "../local-stack-error.ts";
 
 /** Makes servers of this process listen on the loopback address only; fauxqs itself listens on every interface. */
-const listenOnLoopback = (): void => {
+function listenOnLoopback(): void {
   const listen = Reflect.get(Server.prototype, "listen") as (
     this: Server,
     options: ListenOptions,
@@ -15,23 +15,23 @@ const listenOnLoopback = (): void => {
   Server.prototype.listen = function listenLocally(this: Server, options: ListenOptions, ...rest: unknown[]) {
     return listen.call(this, { ...options, host: "127.0.0.1" }, ...rest);
   } as typeof Server.prototype.listen;
-};
+}
 
 /**
  * Removes incomplete files that a kill -9 left: empty metadata files, which fauxqs cannot read, and the parts of
  * multipart uploads, which it would read into memory although no client will complete them.
  */
-const removeIncomplete = (objects: string): void => {
+function removeIncomplete(objects: string): void {
   rmSync(join(objects, "_multipart"), { recursive: true, force: true });
   for (const path of readdirSync(objects, { recursive: true, encoding: "utf8" })) {
     const file = join(objects, path);
     if (path.endsWith(".meta.json") && statSync(file).size === 0) rmSync(file);
   }
-};
+}
 
-const report = (message: FauxqsMessage): void => {
+function report(message: FauxqsMessage): void {
   process.send?.(message);
-};
+}
 
 // Only this user may read what it stores.
 process.umask(0o077);

@@ -29,7 +29,7 @@ const STOP_WITHIN_MS = 5000;
  * @param storage without it, everything is kept in memory
  * @throws LocalStackError if it does not start, for example because it cannot read its stored data
  */
-export const startFauxqsEngine = async (storage?: FauxqsStorage): Promise<FauxqsEngine> => {
+export async function startFauxqsEngine(storage?: FauxqsStorage): Promise<FauxqsEngine> {
   // In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished.
   const child = fork(PROCESS, storage === undefined ? [] : [storage.queues, storage.objects], {
     detached: true,
@@ -54,4 +54,4 @@ export const startFauxqsEngine = async (storage?: FauxqsStorage): Promise<Fauxqs
       clearTimeout(timer);
     },
   };
-};
+}

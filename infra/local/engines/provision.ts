@@ -44,12 +44,14 @@ type Index = Pick<
   "IndexName" | "KeySchema" | "Projection"
 >;
 
-const keyNames = (keys: TableDescription["KeySchema"] = []): string =>
-  keys.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join();
+function keyNames(keys: TableDescription["KeySchema"] = []): string {
+  return keys.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join();
+}
 
 /** The properties of an index that cannot change while it holds data, as text. */
-const shapeOf = ({ IndexName, KeySchema, Projection }: Index): string =>
-  `${IndexName}(${keyNames(KeySchema)})[${Projection?.NonKeyAttributes?.toSorted().join() ?? ""}]`;
+function shapeOf({ IndexName, KeySchema, Projection }: Index): string {
+  return `${IndexName}(${keyNames(KeySchema)})[${Projection?.NonKeyAttributes?.toSorted().join() ?? ""}]`;
+}
 
 /** @throws LocalStackError if a kept table's keys or indexes differ from the template's */
 function assertSameShape(name: string, kept: TableDescription, table: Table): void {
@@ -62,7 +64,7 @@ function assertSameShape(name: string, kept: TableDescription, table: Table): vo
   );
 }
 
-const provisionTable = async (dynamodb: DynamoDBClient, name: string, table: Table): Promise<void> => {
+async function provisionTable(dynamodb: DynamoDBClient, name: string, table: Table): Promise<void> {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = table;
   try {
     const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
@@ -82,7 +84,7 @@ const provisionTable = async (dynamodb: DynamoDBClient, name: string, table: Tab
       await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
     }
   }
-};
+}
 
 const attribute = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const queueSchema = z.object({
@@ -99,7 +101,7 @@ const queueSchema = z.object({
     .optional(),
 });
 
-const provisionQueue = async (sqs: SQSClient, name: string, queue: z.output<typeof queueSchema>): Promise<void> => {
+async function provisionQueue(sqs: SQSClient, name: string, queue: z.output<typeof queueSchema>): Promise<void> {
   const { FifoQueue, ...settings } = queue;
   const { QueueUrl } = await sqs.send(
     new CreateQueueCommand({ QueueName: name, ...(FifoQueue === "true" && { Attributes: { FifoQueue } }) }),
@@ -107,13 +109,13 @@ const provisionQueue = async (sqs: SQSClient, name: string, queue: z.output<type
   const given = Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined);
   if (given.length === 0) return;
   await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(given) }));
-};
+}
 
 /**
  * Creates the template's tables, bucket and queues in the engines, if they do not exist.
  * @throws LocalStackError if an existing table has other keys or indexes than the template's
  */
-export const provision = async (template: ResolvedTemplate, { dynamodb, s3, sqs }: EngineClients): Promise<void> => {
+export async function provision(template: ResolvedTemplate, { dynamodb, s3, sqs }: EngineClients): Promise<void> {
   const each = async <T>(
     type: string,
     schema: z.ZodType<T>,
@@ -127,4 +129,4 @@ export const provision = async (template: ResolvedTemplate, { dynamodb, s3, sqs 
     each("AWS::SQS::Queue", queueSchema, (name, queue) => provisionQueue(sqs, name, queue)),
     each("AWS::S3::Bucket", z.object({}), (name) => s3.send(new CreateBucketCommand({ Bucket: name }))),
   ]);
-};
+}

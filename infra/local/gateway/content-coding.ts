@@ -9,18 +9,20 @@ const CODINGS = {
 } as const;
 type Coding = keyof typeof CODINGS;
 
-const isCoding = (name: string): name is Coding => Object.hasOwn(CODINGS, name);
+function isCoding(name: string): name is Coding {
+  return Object.hasOwn(CODINGS, name);
+}
 
 /**
  * Unpacks the body of a request, as the gateway does before it looks for a method.
  * @param maximum size of the unpacked body in bytes
  * @returns "unsupported" if the coding is not supported or the body is not in it, "too large" above the maximum
  */
-export const unpackRequest = (
+export function unpackRequest(
   body: Buffer,
   contentEncoding: string | undefined,
   maximum: number,
-): Buffer | "unsupported" | "too large" => {
+): Buffer | "unsupported" | "too large" {
   const name = (contentEncoding ?? "identity").trim().toLowerCase();
   if (name === "identity" || body.length === 0) return body;
   if (!isCoding(name)) return "unsupported";
@@ -30,26 +32,28 @@ export const unpackRequest = (
     const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     return isTooLarge ? "too large" : "unsupported";
   }
-};
+}
 
 /** The coding that a client prefers: that with the highest weight, and the first of those. */
-const preferredCoding = (acceptEncoding: string | undefined): string | undefined => {
+function preferredCoding(acceptEncoding: string | undefined): string | undefined {
   const offered = (acceptEncoding ?? "").split(",").map((entry) => {
     const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
     const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
     return { name, weight: weight === undefined ? 1 : Number(weight) || 0 };
   });
   return offered.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)[0]?.name;
-};
+}
 
 /**
  * The coding in which the gateway sends a response. It compresses only for clients that prefer a coding which it
  * supports; `*` and a missing header name none.
  */
-export const responseCoding = (acceptEncoding: string | undefined): Coding | undefined => {
+export function responseCoding(acceptEncoding: string | undefined): Coding | undefined {
   const preferred = preferredCoding(acceptEncoding);
   return preferred !== undefined && isCoding(preferred) ? preferred : undefined;
-};
+}
 
 /** Compresses the body of a response. */
-export const packResponse = (body: Buffer, coding: Coding): Buffer => CODINGS[coding].pack(body);
+export function packResponse(body: Buffer, coding: Coding): Buffer {
+  return CODINGS[coding].pack(body);
+}

@@ -36,7 +36,7 @@ export interface GatewayOptions {
 }
 
 /** Reads a body to its end, if there is one. @returns undefined if it is larger than the gateway accepts */
-const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
+async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
   const { "content-length": length, "transfer-encoding": coding } = message.headers;
   if (coding === undefined && Number(length ?? 0) === 0) return NO_BODY;
   const chunks: Buffer[] = [];
@@ -48,9 +48,9 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
     if (size > DRAINED_MAX_BYTES) message.destroy();
   }
   return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
-};
+}
 
-const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
+async function withinTimeout<T>(work: Promise<T>): Promise<T | "timeout"> {
   const { promise: timeout, resolve } = Promise.withResolvers<"timeout">();
   const timer = setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout");
   try {
@@ -58,27 +58,28 @@ const withinTimeout = async <T>(work: Promise<T>): Promise<T | "timeout"> => {
   } finally {
     clearTimeout(timer);
   }
-};
+}
 
 type Header = readonly [string, string];
 
 /** Whether a response has no body, whatever its function returned (RFC 9110 §6.4.1). */
-const isBodiless = (method: string | undefined, status: number): boolean =>
-  method === "HEAD" || status === 204 || status === 304;
+function isBodiless(method: string | undefined, status: number): boolean {
+  return method === "HEAD" || status === 204 || status === 304;
+}
 
-const send = (to: ServerResponse, { status, headers, body }: HttpResponse, ownHeaders: readonly Header[]): void => {
+function send(to: ServerResponse, { status, headers, body }: HttpResponse, ownHeaders: readonly Header[]): void {
   if (to.destroyed) return;
   const length: Header[] = isBodiless(to.req.method, status) ? [] : [["Content-Length", String(body.length)]];
   to.writeHead(status, [...headers, ...ownHeaders, ...length].flat());
   to.end(body);
-};
+}
 
 /** Compresses a response as the gateway does: if the client asks for it, and the body is not small or compressed. */
-const compressed = (
+function compressed(
   response: HttpResponse,
   acceptEncoding: string | string[] | undefined,
   minimumBytes: number,
-): HttpResponse => {
+): HttpResponse {
   const coding = responseCoding(String(acceptEncoding ?? ""));
   const isCoded = response.headers.some(([name]) => name.toLowerCase() === "content-encoding");
   if (coding === undefined || isCoded || response.body.length < minimumBytes) return response;
@@ -87,17 +88,19 @@ const compressed = (
     headers: [...response.headers, ["Content-Encoding", coding]],
     body: packResponse(response.body, coding),
   };
-};
+}
 
 /** A response with the body that every error has, to a request that is not passed on. */
-const refusal = (status: number, error: string, requestId: string): HttpResponse => ({
-  status,
-  headers: [
-    ["Content-Type", "application/json"],
-    ["x-request-id", requestId],
-  ],
-  body: Buffer.from(JSON.stringify({ error })),
-});
+function refusal(status: number, error: string, requestId: string): HttpResponse {
+  return {
+    status,
+    headers: [
+      ["Content-Type", "application/json"],
+      ["x-request-id", requestId],
+    ],
+    body: Buffer.from(JSON.stringify({ error })),
+  };
+}
 
 /** Why Node cannot parse a request, by the codes of its errors. */
 const UNREADABLE: Readonly<Record<string, readonly [status: number, reason: string]>> = {
@@ -106,7 +109,7 @@ const UNREADABLE: Readonly<Record<string, readonly [status: number, reason: stri
 };
 
 /** Responds to a request that Node cannot parse: its headers are too large, or it is not HTTP. */
-const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return;
   const [status, reason] = UNREADABLE[error.code ?? ""] ?? [400, "Malformed request"];
   const { headers, body } = refusal(status, reason, randomUUID());
@@ -114,7 +117,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body.toString()}`);
-};
+}
 
 const stageSchema = z.object({ StageName: z.string() });
 const restApiSchema = z.object({
@@ -128,7 +131,7 @@ const NO_REST_API = restApiSchema.parse({});
  * Serves the template's REST API on this machine, as API Gateway does with proxy integrations.
  * @throws LocalStackError if the port is in use
  */
-export const startGateway = async ({ template, functions, port }: GatewayOptions): Promise<Gateway> => {
+export async function startGateway({ template, functions, port }: GatewayOptions): Promise<Gateway> {
   const routes = gatewayRoutes(template);
   const gatewayResponse = gatewayResponses(template);
   const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
@@ -218,4 +221,4 @@ export const startGateway = async ({ template, functions, port }: GatewayOptions
         server.close(() => resolve());
       }),
   };
-};
+}

@@ -17,14 +17,16 @@ export interface RoutedRequest {
   readonly binaryMediaTypes: readonly string[];
 }
 
-const essenceOf = (mediaType: string | undefined): string =>
-  (mediaType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
+function essenceOf(mediaType: string | undefined): string {
+  return (mediaType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
+}
 
-const isBinary = (mediaType: string | undefined, binaryMediaTypes: readonly string[]): boolean =>
-  binaryMediaTypes.some((binary) => binary === "*/*" || essenceOf(mediaType) === binary.toLowerCase());
+function isBinary(mediaType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
+  return binaryMediaTypes.some((binary) => binary === "*/*" || essenceOf(mediaType) === binary.toLowerCase());
+}
 
 /** Values by name, in their original order. */
-const group = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
+function group(pairs: Iterable<readonly [string, string]>): Record<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const [name, value] of pairs) {
     const values = groups.get(name);
@@ -32,14 +34,17 @@ const group = (pairs: Iterable<readonly [string, string]>): Record<string, strin
     else values.push(value);
   }
   return Object.fromEntries(groups);
-};
+}
 
-const lastOf = (groups: Readonly<Record<string, string[]>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? ""]));
+function lastOf(groups: Readonly<Record<string, string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? ""]));
+}
 
-const orNull = <T extends object>(value: T): T | null => (Object.keys(value).length === 0 ? null : value);
+function orNull<T extends object>(value: T): T | null {
+  return Object.keys(value).length === 0 ? null : value;
+}
 
-const headersOf = (message: IncomingMessage, sourceIp: string): Record<string, string[]> => {
+function headersOf(message: IncomingMessage, sourceIp: string): Record<string, string[]> {
   const raw = message.rawHeaders;
   const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""] as const] : []));
   return group([
@@ -48,16 +53,16 @@ const headersOf = (message: IncomingMessage, sourceIp: string): Record<string, s
     ["X-Forwarded-Port", String(message.socket.localPort)],
     ["X-Forwarded-Proto", "http"],
   ]);
-};
+}
 
 /** `22/Nov/2026:20:09:19 +0000` of `Sun, 22 Nov 2026 20:09:19 GMT`. */
-const requestTime = (at: Date): string => {
+function requestTime(at: Date): string {
   const [, day, month, year, time] = at.toUTCString().split(" ");
   return `${day}/${month}/${year}:${time} +0000`;
-};
+}
 
 /** Makes the event that API Gateway's REST proxy integration sends to a function. */
-export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
+export function toProxyEvent(request: RoutedRequest): APIGatewayProxyEvent {
   const { message, body, resourcePath, requestId, stage } = request;
   const [path = "/", search = ""] = (message.url ?? "/").split(/\?(.*)/s, 2);
   const sourceIp = (message.socket.remoteAddress ?? "127.0.0.1").replace(/^::ffff:/, "");
@@ -113,7 +118,7 @@ export const toProxyEvent = (request: RoutedRequest): APIGatewayProxyEvent => {
     body: body.length === 0 ? null : body.toString(isBase64Encoded ? "base64" : "utf8"),
     isBase64Encoded,
   };
-};
+}
 
 /** A response to the client. */
 export interface HttpResponse {
@@ -137,11 +142,11 @@ const proxyResultSchema = z.strictObject({
  * begins with one of the API's binary media types.
  * @returns undefined if the result is malformed
  */
-export const toHttpResponse = (
+export function toHttpResponse(
   payload: string,
   accept: string | undefined,
   binaryMediaTypes: readonly string[],
-): HttpResponse | undefined => {
+): HttpResponse | undefined {
   const parsed = proxyResultSchema.safeParse(JSON.parse(payload));
   if (!parsed.success) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
@@ -162,4 +167,4 @@ export const toHttpResponse = (
     headers: [...byName.values()].flat(),
     body: Buffer.from(body ?? "", decodes ? "base64" : "utf8"),
   };
-};
+}

@@ -28,13 +28,14 @@ type ResponseTemplate = z.output<typeof responseSchema>;
 
 const HEADER = "gatewayresponse.header.";
 
-const headersOf = ({ ResponseParameters }: ResponseTemplate, requestId: string): (readonly [string, string])[] =>
-  Object.entries(ResponseParameters)
+function headersOf({ ResponseParameters }: ResponseTemplate, requestId: string): (readonly [string, string])[] {
+  return Object.entries(ResponseParameters)
     .filter(([target]) => target.startsWith(HEADER))
     .map(([target, source]) => [
       target.slice(HEADER.length),
       source === "context.requestId" ? requestId : source.replaceAll(/^'|'$/g, ""),
     ]);
+}
 
 /** What a response depends on beside its type. */
 interface Responded {
@@ -47,14 +48,14 @@ interface Responded {
 export type GatewayResponses = (type: GatewayResponseType, to: Responded) => HttpResponse;
 
 /** The body in the media type that the caller accepts, with the variables that templates have. */
-const bodyOf = ({ ResponseTemplates: templates }: ResponseTemplate, { accept, requestId }: Responded) => {
+function bodyOf({ ResponseTemplates: templates }: ResponseTemplate, { accept, requestId }: Responded) {
   const problem = acceptsProblemJson(accept) ? templates[PROBLEM_JSON] : undefined;
   const text = (problem ?? templates["application/json"] ?? "").replaceAll("$context.requestId", requestId);
   return { mediaType: problem === undefined ? "application/json" : PROBLEM_JSON, body: Buffer.from(text) };
-};
+}
 
 /** The gateway's own responses by the template; a type that it does not define uses DEFAULT_4XX or DEFAULT_5XX. */
-export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses => {
+export function gatewayResponses(template: ResolvedTemplate): GatewayResponses {
   const byType = new Map(
     [...template.resourcesOf("AWS::ApiGateway::GatewayResponse", responseSchema).values()].map((response) => [
       response.ResponseType,
@@ -74,4 +75,4 @@ export const gatewayResponses = (template: ResolvedTemplate): GatewayResponses =
       body,
     };
   };
-};
+}

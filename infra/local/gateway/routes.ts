@@ -34,10 +34,12 @@ interface Node {
 }
 
 const FUNCTION_IN_URI = /function:([^:/]+)\/invocations$/;
-const nodeAt = (path: string): Node => ({ path, children: new Map(), methods: new Map() });
+function nodeAt(path: string): Node {
+  return { path, children: new Map(), methods: new Map() };
+}
 
 /** The API's resources as a tree. */
-const treeOf = (template: ResolvedTemplate): Node => {
+function treeOf(template: ResolvedTemplate): Node {
   const resources = template.resourcesOf("AWS::ApiGateway::Resource", resourceSchema);
   const root = nodeAt("/");
   const nodes = new Map<string, Node>();
@@ -61,7 +63,7 @@ const treeOf = (template: ResolvedTemplate): Node => {
     }
   }
   return root;
-};
+}
 
 interface FoundNode {
   readonly node: Node;
@@ -69,7 +71,7 @@ interface FoundNode {
 }
 
 /** Finds a path's node. Static segments win over `{id}`, which wins over `{proxy+}`; it backtracks from dead ends. */
-const find = (node: Node, segments: readonly string[]): FoundNode | undefined => {
+function find(node: Node, segments: readonly string[]): FoundNode | undefined {
   const [segment, ...rest] = segments;
   if (segment === undefined) return { node, parameters: [] };
   const exact = node.children.get(segment);
@@ -86,10 +88,10 @@ const find = (node: Node, segments: readonly string[]): FoundNode | undefined =>
     if (name !== undefined) return { node: child, parameters: [[name, segments.join("/")]] };
   }
   return undefined;
-};
+}
 
 /** Routes of the template's one REST API. A `/` at the end of a path is ignored; `%2F` does not separate segments. */
-export const gatewayRoutes = (template: ResolvedTemplate): GatewayRoutes => {
+export function gatewayRoutes(template: ResolvedTemplate): GatewayRoutes {
   const root = treeOf(template);
   return {
     match: (method, path) => {
@@ -106,4 +108,4 @@ export const gatewayRoutes = (template: ResolvedTemplate): GatewayRoutes => {
       }
     },
   };
-};
+}

@@ -24,23 +24,23 @@ const ERROR_LINE = '"level":"ERROR"';
  */
 
 /** @returns {Line | undefined} the line if it is about an error that nothing in the code expects: no 503, for example */
-const faultIn = (/** @type {string} */ text) => {
+function faultIn(/** @type {string} */ text) {
   try {
     const line = JSON.parse(text);
     return line.level === "ERROR" && (line.status === undefined || line.status === 500) ? line : undefined;
   } catch {
     return undefined;
   }
-};
+}
 
 /** The first line of a stack in the project's own code; otherwise the first one in any source. */
-const placeIn = (/** @type {string} */ stack) => {
+function placeIn(/** @type {string} */ stack) {
   const places = [...stack.matchAll(/([^\s()]+\.(?:ts|js|mjs):\d+):\d+/g)].map(([, place = ""]) => place);
   return places.find((place) => /^(?:functions|lib)\//.test(place)) ?? places[0];
-};
+}
 
 /** Only what says where to look: time, function, error, source line and request. */
-const summaryOf = (/** @type {Line} */ line, /** @type {string} */ functionName) => {
+function summaryOf(/** @type {Line} */ line, /** @type {string} */ functionName) {
   /** @type {{ name?: string, message?: string | undefined, stack?: string }} */
   const error = typeof line.error === "object" ? line.error : { message: line.error };
   const name = error.name ?? line.errorType ?? "Error";
@@ -57,7 +57,7 @@ const summaryOf = (/** @type {Line} */ line, /** @type {string} */ functionName)
     ...(place === undefined ? [] : [`at ${place}`]),
     ...(request === undefined ? [] : [`(request ${request})`]),
   ].join(" ");
-};
+}
 
 /**
  * Writes to the log what a function prints. In lines about errors, stacks name source lines if the bundle has a source
@@ -69,7 +69,7 @@ const summaryOf = (/** @type {Line} */ line, /** @type {string} */ functionName)
  * @param {string} to.functionName
  * @param {string | Uint8Array} chunk
  */
-export const writeFunctionLog = ({ log, terminal, file, functionName }, chunk) => {
+export function writeFunctionLog({ log, terminal, file, functionName }, chunk) {
   if (typeof chunk !== "string" || !chunk.includes(ERROR_LINE)) {
     writeLog(log, chunk);
     return;
@@ -79,4 +79,4 @@ export const writeFunctionLog = ({ log, terminal, file, functionName }, chunk) =
   writeLog(log, text);
   const fault = terminal === undefined ? undefined : faultIn(text);
   if (terminal !== undefined && fault !== undefined) writeLog([terminal], `${summaryOf(fault, functionName)}\n`);
-};
+}

@@ -52,10 +52,12 @@ export interface LambdaFunction {
 /** The event is larger than Lambda accepts. */
 export class PayloadTooLargeError extends Error {}
 
-const failed = (errorType: string, errorMessage: string): Invocation => ({
-  ok: false,
-  error: { errorType, errorMessage },
-});
+function failed(errorType: string, errorMessage: string): Invocation {
+  return {
+    ok: false,
+    error: { errorType, errorMessage },
+  };
+}
 
 interface Instance {
   handle(request: Omit<InstanceRequest, "deadline">): Promise<Invocation>;
@@ -63,24 +65,26 @@ interface Instance {
   stop(): Promise<void>;
 }
 
-const environmentOf = ({ name, memoryMb, handler, directory, environment }: FunctionDefinition) => ({
-  AWS_LAMBDA_FUNCTION_NAME: name,
-  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
-  AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
-  AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
-  AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
-  LAMBDA_TASK_ROOT: directory,
-  _HANDLER: handler,
-  TZ: ":UTC",
-  ...environment,
-});
+function environmentOf({ name, memoryMb, handler, directory, environment }: FunctionDefinition) {
+  return {
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+    AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+    AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
+    LAMBDA_TASK_ROOT: directory,
+    _HANDLER: handler,
+    TZ: ":UTC",
+    ...environment,
+  };
+}
 
-const codeOf = ({ directory, handler }: FunctionDefinition): Pick<InstanceData, "file" | "handlerName"> => {
+function codeOf({ directory, handler }: FunctionDefinition): Pick<InstanceData, "file" | "handlerName"> {
   const [file = "index", handlerName = "handler"] = handler.split(".");
   return { file: join(directory, `${file}.js`), handlerName };
-};
+}
 
-const startInstance = (definition: FunctionDefinition, log: readonly number[]): Instance => {
+function startInstance(definition: FunctionDefinition, log: readonly number[]): Instance {
   const { name, arn, memoryMb, timeoutSeconds } = definition;
   const data: InstanceData = {
     ...codeOf(definition),
@@ -167,18 +171,18 @@ const startInstance = (definition: FunctionDefinition, log: readonly number[]): 
       }
     },
   };
-};
+}
 
 /**
  * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
  * time that end the instance. An instance is started when none is idle, and kept for the next event.
  * @param log file descriptors that everything printed is written to; to be open for as long as the function
  */
-export const createLambdaFunction = (
+export function createLambdaFunction(
   definition: FunctionDefinition,
   log: readonly number[],
   idleMs = IDLE_MS,
-): LambdaFunction => {
+): LambdaFunction {
   const instances = new Set<Instance>();
   const idle: Instance[] = [];
   const waiting: ((instance: Instance) => void)[] = [];
@@ -249,4 +253,4 @@ export const createLambdaFunction = (
       await Promise.all([...instances].map((instance) => instance.stop()));
     },
   };
-};
+}

@@ -12,20 +12,23 @@ import { writeFunctionLog } from "./function-log.mjs";
 /** @typedef {(event: unknown, context: object) => unknown} Handler */
 
 /** @returns {FunctionError} */
-const toFunctionError = (/** @type {unknown} */ thrown) =>
-  thrown instanceof Error
+function toFunctionError(/** @type {unknown} */ thrown) {
+  return thrown instanceof Error
     ? { errorType: thrown.name, errorMessage: thrown.message, trace: (thrown.stack ?? "").split("\n") }
     : { errorType: typeof thrown, errorMessage: String(thrown) };
+}
 
 /** @returns {Handler} */
-const load = (/** @type {InstanceData} */ { file, handlerName }) => {
+function load(/** @type {InstanceData} */ { file, handlerName }) {
   const exported = createRequire(pathToFileURL(file))(file);
   const handler = exported[handlerName];
   if (typeof handler !== "function") throw new TypeError(`${file} exports no function ${handlerName}`);
   return handler;
-};
+}
 
-const respond = (/** @type {InstanceResponse} */ message) => parentPort?.postMessage(message, []);
+function respond(/** @type {InstanceResponse} */ message) {
+  return parentPort?.postMessage(message, []);
+}
 
 /**
  * Sends what the function prints to the log. Streams of threads would send it to the main thread line by line, which
@@ -33,7 +36,7 @@ const respond = (/** @type {InstanceResponse} */ message) => parentPort?.postMes
  * @param {NodeJS.WriteStream} stream
  * @param {InstanceData} data
  */
-const printToLog = (stream, { log, terminal, file, context: { functionName } }) => {
+function printToLog(stream, { log, terminal, file, context: { functionName } }) {
   const to = { log, terminal, file, functionName };
   stream.write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...options) => {
     writeFunctionLog(to, chunk);
@@ -41,10 +44,10 @@ const printToLog = (stream, { log, terminal, file, context: { functionName } }) 
     if (written !== undefined) process.nextTick(written);
     return true;
   };
-};
+}
 
 /** Loads the code once, then handles one event after another. */
-const run = (/** @type {InstanceData} */ data) => {
+function run(/** @type {InstanceData} */ data) {
   for (const stream of [process.stdout, process.stderr]) printToLog(stream, data);
   if (data.compileCache !== undefined) enableCompileCache(data.compileCache);
   /** @type {Handler} */
@@ -75,6 +78,6 @@ const run = (/** @type {InstanceData} */ data) => {
   };
   parentPort?.on("message", (/** @type {InstanceRequest} */ request) => void handle(request));
   respond({ kind: "ready" });
-};
+}
 
 run(workerData);

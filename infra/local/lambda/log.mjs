@@ -5,9 +5,11 @@ import { writeSync } from "node:fs";
 const PAUSE_MS = 5;
 const neverWoken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-const codeOf = (/** @type {unknown} */ error) => (error instanceof Error && "code" in error ? error.code : undefined);
+function codeOf(/** @type {unknown} */ error) {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
 
-const writeAll = (/** @type {number} */ descriptor, /** @type {Uint8Array} */ bytes) => {
+function writeAll(/** @type {number} */ descriptor, /** @type {Uint8Array} */ bytes) {
   let written = 0;
   while (written < bytes.length) {
     try {
@@ -18,7 +20,7 @@ const writeAll = (/** @type {number} */ descriptor, /** @type {Uint8Array} */ by
       Atomics.wait(neverWoken, 0, 0, PAUSE_MS);
     }
   }
-};
+}
 
 /**
  * Writes text to file descriptors before it returns, as Lambda's runtime does. They belong to the process, so that
@@ -26,7 +28,7 @@ const writeAll = (/** @type {number} */ descriptor, /** @type {Uint8Array} */ by
  * @param {readonly number[]} descriptors
  * @param {string | Uint8Array} text
  */
-export const writeLog = (descriptors, text) => {
+export function writeLog(descriptors, text) {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
   for (const descriptor of descriptors) writeAll(descriptor, bytes);
-};
+}

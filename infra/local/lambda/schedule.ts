@@ -15,28 +15,30 @@ export interface ScheduleRule {
 const UNIT_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
 /** Milliseconds between two runs. @throws LocalStackError for an unsupported expression */
-export const intervalOf = (expression: string): number => {
+export function intervalOf(expression: string): number {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
   if (count === undefined || unit === undefined) {
     throw new LocalStackError(`the schedule ${expression} does not run locally: use rate(…)`);
   }
   return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-};
+}
 
-const toEvent = ({ arn, region }: ScheduleRule): ScheduledEvent<Record<string, never>> => ({
-  version: "0",
-  id: randomUUID(),
-  "detail-type": "Scheduled Event",
-  source: "aws.events",
-  account: ACCOUNT,
-  time: new Date().toISOString(),
-  region,
-  resources: [arn],
-  detail: {},
-});
+function toEvent({ arn, region }: ScheduleRule): ScheduledEvent<Record<string, never>> {
+  return {
+    version: "0",
+    id: randomUUID(),
+    "detail-type": "Scheduled Event",
+    source: "aws.events",
+    account: ACCOUNT,
+    time: new Date().toISOString(),
+    region,
+    resources: [arn],
+    detail: {},
+  };
+}
 
 /** Runs a function at once and then by its schedule, one run at a time. @returns a function that ends the schedule */
-export const startSchedule = (rule: ScheduleRule, target: LambdaFunction): (() => void) => {
+export function startSchedule(rule: ScheduleRule, target: LambdaFunction): () => void {
   let running = false;
   const run = async (): Promise<void> => {
     if (running) return;
@@ -50,4 +52,4 @@ export const startSchedule = (rule: ScheduleRule, target: LambdaFunction): (() =
   const timer = setInterval(() => void run(), intervalOf(rule.expression));
   void run();
   return () => clearInterval(timer);
-};
+}

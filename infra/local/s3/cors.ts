@@ -28,14 +28,15 @@ export type AllowOrigin = (
 ) => Headers | undefined;
 
 /** Whether a value matches one of the patterns, in which `*` stands for any characters, as in S3's own rules. */
-const matches = (patterns: readonly string[], value: string): boolean =>
-  patterns.some((pattern) => {
+function matches(patterns: readonly string[], value: string): boolean {
+  return patterns.some((pattern) => {
     const [before = "", after] = pattern.split("*", 2);
     return after === undefined ? value === pattern : value.startsWith(before) && value.endsWith(after);
   });
+}
 
 /** The template's CORS rules. `localOrigins` replace the API's own address in them. */
-export const s3Cors = (template: ResolvedTemplate, localOrigins: () => readonly string[]): AllowOrigin => {
+export function s3Cors(template: ResolvedTemplate, localOrigins: () => readonly string[]): AllowOrigin {
   const own = `https://${REST_API_ID}.execute-api.${template.region}.amazonaws.com`;
   const rules = new Map(
     [...template.resourcesOf("AWS::S3::Bucket", bucketSchema)].map(([logicalId, { CorsConfiguration }]) => [
@@ -58,4 +59,4 @@ export const s3Cors = (template: ResolvedTemplate, localOrigins: () => readonly 
       vary: "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
     };
   };
-};
+}

@@ -23,7 +23,7 @@ export interface FormDestination {
 }
 
 /** Passes a file through, and fails if it is larger or smaller than allowed. */
-const sized = ({ min, max }: SizeRange): Transform => {
+function sized({ min, max }: SizeRange): Transform {
   let size = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -36,21 +36,21 @@ const sized = ({ min, max }: SizeRange): Transform => {
       else done(new S3Refusal(400, "EntityTooSmall", "Your proposed upload is smaller than the minimum allowed size"));
     },
   });
-};
+}
 
-const keyOf = (fields: FormFields, filename: string): string => {
+function keyOf(fields: FormFields, filename: string): string {
   const key = fields.get("key");
   if (key === undefined || key === "") {
     throw new S3Refusal(400, "InvalidArgument", "Bucket POST must contain a field named 'key'.");
   }
   return key.replaceAll("${filename}", filename);
-};
+}
 
-const responseTo = (
+function responseTo(
   fields: FormFields,
   location: string,
   stored: Record<"Bucket" | "Key" | "ETag", string>,
-): S3Response => {
+): S3Response {
   const headers = { etag: stored.ETag, location };
   const redirect = fields.get("success_action_redirect") ?? "";
   if (URL.canParse(redirect)) {
@@ -65,7 +65,7 @@ const responseTo = (
     headers: { ...headers, ...XML_TYPE },
     body: xml("PostResponse", { Location: location, ...stored }),
   };
-};
+}
 
 /**
  * Receives a browser's form (`POST /<bucket>`, https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html) as
@@ -73,11 +73,11 @@ const responseTo = (
  * a multipart upload, so that it is never in memory as a whole.
  * @throws S3Refusal
  */
-export const receiveForm = async (
+export async function receiveForm(
   request: IncomingMessage,
   bucket: string,
   { s3, signer, notify, clock }: FormDestination,
-): Promise<S3Response> => {
+): Promise<S3Response> {
   const fields = new Map<string, string>([["bucket", bucket]]);
   const store = async (file: Readable, filename: string): Promise<S3Response> => {
     const Key = keyOf(fields, filename);
@@ -127,4 +127,4 @@ export const receiveForm = async (
     throw new S3Refusal(400, "InvalidArgument", "POST requires exactly one file upload per request.");
   }
   return response;
-};
+}

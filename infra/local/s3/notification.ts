@@ -43,31 +43,35 @@ interface Subscription {
   readonly suffix: string;
 }
 
-const subscriptionsOf = (template: ResolvedTemplate, sqsEndpoint: string): readonly Subscription[] =>
-  [...template.resourcesOf("AWS::S3::Bucket", bucketSchema)].flatMap(([logicalId, { NotificationConfiguration }]) =>
-    (NotificationConfiguration?.QueueConfigurations ?? []).map(({ Event, Queue, Filter }) => {
-      const rule = (name: string) => Filter?.S3Key.Rules.find(({ Name }) => Name === name)?.Value ?? "";
-      return {
-        bucket: template.physicalName(logicalId),
-        event: Event,
-        queueUrl: `${sqsEndpoint}/${ACCOUNT}/${Queue.split(":").at(-1)}`,
-        prefix: rule("prefix"),
-        suffix: rule("suffix"),
-      };
-    }),
+function subscriptionsOf(template: ResolvedTemplate, sqsEndpoint: string): readonly Subscription[] {
+  return [...template.resourcesOf("AWS::S3::Bucket", bucketSchema)].flatMap(
+    ([logicalId, { NotificationConfiguration }]) =>
+      (NotificationConfiguration?.QueueConfigurations ?? []).map(({ Event, Queue, Filter }) => {
+        const rule = (name: string) => Filter?.S3Key.Rules.find(({ Name }) => Name === name)?.Value ?? "";
+        return {
+          bucket: template.physicalName(logicalId),
+          event: Event,
+          queueUrl: `${sqsEndpoint}/${ACCOUNT}/${Queue.split(":").at(-1)}`,
+          prefix: rule("prefix"),
+          suffix: rule("suffix"),
+        };
+      }),
   );
+}
 
 /** Encodes a key as S3's events do: a space is a plus, slashes stay. */
-const encodeKey = (key: string): string => encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+");
+function encodeKey(key: string): string {
+  return encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+");
+}
 
 /**
  * The bucket's event notifications, which the embedded engine accepts but never sends. They are sent before the
  * response to the upload, so that every acknowledged upload has its message even if a process is killed afterwards.
  */
-export const s3Notifications = (
+export function s3Notifications(
   template: ResolvedTemplate,
   { s3, sqs, sqsEndpoint }: { readonly s3: S3Client; readonly sqs: SQSClient; readonly sqsEndpoint: string },
-): Notify => {
+): Notify {
   const subscriptions = subscriptionsOf(template, sqsEndpoint);
   return async (bucket, key, how) => {
     const name = `ObjectCreated:${how}`;
@@ -110,4 +114,4 @@ export const s3Notifications = (
       matching.map(({ queueUrl: QueueUrl }) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))),
     );
   };
-};
+}

@@ -32,23 +32,28 @@ const policySchema = z.object({
 });
 type Policy = z.output<typeof policySchema>;
 
-const denied = (message: string): S3Refusal => new S3Refusal(403, "AccessDenied", message);
+function denied(message: string): S3Refusal {
+  return new S3Refusal(403, "AccessDenied", message);
+}
 
-const parsePolicy = (encoded: string): Policy => {
+function parsePolicy(encoded: string): Policy {
   try {
     return policySchema.parse(JSON.parse(Buffer.from(encoded, "base64").toString("utf8")));
   } catch {
     throw new S3Refusal(400, "InvalidPolicyDocument", "Invalid Policy: Invalid JSON.");
   }
-};
+}
 
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
 
 /** The Signature Version 4 of a policy (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html). */
-const signatureOf = (policy: string, secretAccessKey: string, scope: readonly string[]): string =>
-  hmac(scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`), policy).toString("hex");
+function signatureOf(policy: string, secretAccessKey: string, scope: readonly string[]): string {
+  return hmac(scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`), policy).toString("hex");
+}
 
-const assertSigned = (fields: FormFields, policy: string, signer: Signer): void => {
+function assertSigned(fields: FormFields, policy: string, signer: Signer): void {
   const [accessKeyId, ...scope] = (fields.get("x-amz-credential") ?? "").split("/");
   if (fields.get("x-amz-algorithm") !== "AWS4-HMAC-SHA256" || scope.length !== 4) {
     throw new S3Refusal(400, "InvalidArgument", "The form must be signed with AWS4-HMAC-SHA256.");
@@ -63,13 +68,14 @@ const assertSigned = (fields: FormFields, policy: string, signer: Signer): void 
       "The request signature we calculated does not match the signature you provided.",
     );
   }
-};
+}
 
 /** Whether a field may be present without a condition that names it. */
-const isExempt = (name: string): boolean =>
-  ["file", "policy", "x-amz-signature"].includes(name) || name.startsWith("x-ignore-");
+function isExempt(name: string): boolean {
+  return ["file", "policy", "x-amz-signature"].includes(name) || name.startsWith("x-ignore-");
+}
 
-const assertConditions = ({ conditions }: Policy, fields: FormFields): SizeRange => {
+function assertConditions({ conditions }: Policy, fields: FormFields): SizeRange {
   const named = new Set<string>();
   let range: SizeRange = { min: 0, max: FILE_MAX_BYTES };
   const check = (operator: "eq" | "starts-with", name: string, expected: string): void => {
@@ -88,7 +94,7 @@ const assertConditions = ({ conditions }: Policy, fields: FormFields): SizeRange
   const extra = [...fields.keys()].filter((name) => !named.has(name) && !isExempt(name));
   if (extra.length > 0) throw denied(`Invalid according to Policy: Extra input fields: ${extra.join(", ")}`);
   return range;
-};
+}
 
 /**
  * Checks a form against the policy in it, as S3 does: signature, expiry, conditions.
@@ -97,11 +103,11 @@ const assertConditions = ({ conditions }: Policy, fields: FormFields): SizeRange
  * @returns the limits of the file's size
  * @throws S3Refusal
  */
-export const verifyPostPolicy = (fields: FormFields, signer: Signer, now: number): SizeRange => {
+export function verifyPostPolicy(fields: FormFields, signer: Signer, now: number): SizeRange {
   const encoded = fields.get("policy");
   if (encoded === undefined) throw denied("Access Denied");
   assertSigned(fields, encoded, signer);
   const policy = parsePolicy(encoded);
   if (policy.expiration <= now) throw denied("Invalid according to Policy: Policy expired.");
   return assertConditions(policy, fields);
-};
+}

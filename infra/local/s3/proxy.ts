@@ -25,20 +25,20 @@ interface Target {
   readonly query: URLSearchParams;
 }
 
-const targetOf = (message: IncomingMessage): Target => {
+function targetOf(message: IncomingMessage): Target {
   const { pathname, searchParams } = new URL(message.url ?? "/", "http://localhost");
   const [, bucket = "", key = ""] = /^\/([^/]*)\/?(.*)$/s.exec(pathname) ?? [];
   return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key), query: searchParams };
-};
+}
 
 /** How a request creates an object if it succeeds; undefined for requests that create none. */
-const creationBy = (message: IncomingMessage, { key, query }: Target): ObjectCreated | undefined => {
+function creationBy(message: IncomingMessage, { key, query }: Target): ObjectCreated | undefined {
   if (key === "") return undefined;
   if (message.method === "PUT" && !query.has("uploadId")) {
     return message.headers["x-amz-copy-source"] === undefined ? "Put" : "Copy";
   }
   return message.method === "POST" && query.has("uploadId") ? "CompleteMultipartUpload" : undefined;
-};
+}
 
 /** Parameters of a GetObject or HeadObject that replace headers of its response. */
 const RESPONSE_HEADERS = [
@@ -51,23 +51,25 @@ const RESPONSE_HEADERS = [
 ];
 
 /** The headers that a request asks for. */
-const askedHeaders = ({ query }: Target): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+function askedHeaders({ query }: Target): Readonly<Record<string, string>> {
+  return Object.fromEntries(
     RESPONSE_HEADERS.flatMap((name) => {
       const value = query.get(`response-${name}`);
       return value === null ? [] : [[name, value]];
     }),
   );
+}
 
-const isForm = ({ method, headers }: IncomingMessage): boolean =>
-  method === "POST" && (headers["content-type"] ?? "").toLowerCase().startsWith("multipart/form-data");
+function isForm({ method, headers }: IncomingMessage): boolean {
+  return method === "POST" && (headers["content-type"] ?? "").toLowerCase().startsWith("multipart/form-data");
+}
 
 /**
  * Starts a proxy in front of the embedded S3, which checks neither signatures nor the policies of forms, holds whole
  * bodies in memory and sends no events. The proxy checks signatures, checks and streams forms, applies the bucket's CORS
  * rules, sends events and gives responses the headers that a signed URL asks for. It forwards requests unchanged.
  */
-export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> => {
+export async function startS3Proxy(options: S3ProxyOptions): Promise<S3Proxy> {
   const { engineEndpoint, allowOrigin, notify } = options;
   const agent = new Agent({ keepAlive: true });
   const assertSigned = createSignatureCheck(options);
@@ -143,4 +145,4 @@ export const startS3Proxy = async (options: S3ProxyOptions): Promise<S3Proxy> =>
       agent.destroy();
     },
   };
-};
+}

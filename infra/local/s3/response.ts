@@ -20,18 +20,18 @@ export class S3Refusal extends Error {
 const XML_ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /** An XML document with a root element and one child element for each entry. */
-export const xml = (root: string, elements: Readonly<Record<string, string>>): string => {
+export function xml(root: string, elements: Readonly<Record<string, string>>): string {
   const inner = Object.entries(elements).map(
     ([name, value]) => `<${name}>${value.replaceAll(/[&<>"]/g, (character) => XML_ESCAPES[character] ?? "")}</${name}>`,
   );
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inner.join("")}</${root}>`;
-};
+}
 
 /** Header of responses whose body is XML. */
 export const XML_TYPE = { "content-type": "application/xml" } as const;
 
 /** S3's error response. An error that is not S3's own becomes InternalError. */
-export const toS3Response = (error: unknown): S3Response => {
+export function toS3Response(error: unknown): S3Response {
   const refusal =
     error instanceof S3Refusal
       ? error
@@ -41,4 +41,4 @@ export const toS3Response = (error: unknown): S3Response => {
     headers: XML_TYPE,
     body: xml("Error", { Code: refusal.code, Message: refusal.message }),
   };
-};
+}

@@ -31,14 +31,19 @@ const QUERY_PARAMETERS = ["Algorithm", "Credential", "Signature", "Date", "Signe
   (name) => `X-Amz-${name}`,
 );
 
-const denied = (message: string): S3Refusal => new S3Refusal(403, "AccessDenied", message);
-const invalidQuery = (message: string): S3Refusal => new S3Refusal(400, "AuthorizationQueryParametersError", message);
-const mismatch = (): S3Refusal =>
-  new S3Refusal(
+function denied(message: string): S3Refusal {
+  return new S3Refusal(403, "AccessDenied", message);
+}
+function invalidQuery(message: string): S3Refusal {
+  return new S3Refusal(400, "AuthorizationQueryParametersError", message);
+}
+function mismatch(): S3Refusal {
+  return new S3Refusal(
     403,
     "SignatureDoesNotMatch",
     "The request signature we calculated does not match the signature you provided. Check your key and signing method.",
   );
+}
 
 function dateOf(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));

@@ -12,16 +12,18 @@ import { ROW_LISTS, type RowListName } from "./row-list.ts";
 const LINK_SECONDS = 15 * 60;
 
 /** Makes the browser save a list as a file. */
-const headersOf = (name: RowListName) => ({
-  ResponseContentType: "text/csv; charset=utf-8",
-  ResponseContentDisposition: `attachment; filename="${name}.csv"`,
-});
+function headersOf(name: RowListName) {
+  return {
+    ResponseContentType: "text/csv; charset=utf-8",
+    ResponseContentDisposition: `attachment; filename="${name}.csv"`,
+  };
+}
 
 /**
  * Makes a URL of one of a job's lists. It is null if the job has not ended, or if the list has no rows.
  * @throws NotFoundError if there is no such job
  */
-export const createListLink = (runtime: RuntimeWith<"workItems" | "uploads">) => {
+export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {
   const { s3, clock, environment } = runtime;
   const store = createUploadStore(runtime);
   return async (key: JobKey, name: RowListName): Promise<RowListLink> => {
@@ -39,4 +41,4 @@ export const createListLink = (runtime: RuntimeWith<"workItems" | "uploads">) =>
     });
     return { url: await getSignedUrl(s3, command, { expiresIn: LINK_SECONDS }), expires_at: expiresAt, rows };
   };
-};
+}

@@ -22,11 +22,11 @@ export interface PiecewiseObject {
  * Begins an object of unknown size. All its pieces are sent from one buffer, one after the other: if each had its own, as
  * with lib-storage, some ten megabytes of them would wait for V8's collector.
  */
-export const beginPiecewiseObject = (
+export function beginPiecewiseObject(
   { s3, environment }: RuntimeWith<"uploads">,
   key: string,
   contentType: string,
-): PiecewiseObject => {
+): PiecewiseObject {
   const object = { Bucket: environment.UPLOADS_BUCKET, Key: key };
   const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
   const parts: CompletedPart[] = [];
@@ -72,4 +72,4 @@ export const beginPiecewiseObject = (
       await s3.send(new CompleteMultipartUploadCommand(complete));
     },
   };
-};
+}

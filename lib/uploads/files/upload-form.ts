@@ -11,16 +11,18 @@ const FORM_MINUTES = 15;
 const BYTES_PER_MS = 256;
 
 /** When a job's form expires, in milliseconds since the epoch. */
-const formExpiry = (job: Pick<UploadJob, "created_at">): number => Date.parse(job.created_at) + FORM_MINUTES * 60_000;
+function formExpiry(job: Pick<UploadJob, "created_at">): number {
+  return Date.parse(job.created_at) + FORM_MINUTES * 60_000;
+}
 
 /** When the file of a form must have arrived, in milliseconds since the epoch. */
-export const fileDue = (job: Pick<UploadJob, "created_at" | "expected_size">): number =>
-  formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
+export function fileDue(job: Pick<UploadJob, "created_at" | "expected_size">): number {
+  return formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
+}
 
 /** Makes the function that signs a form for a job's file only, with exactly the announced size; null if it has expired. */
-export const createUploadForm =
-  ({ s3, clock, environment }: RuntimeWith<"uploads">) =>
-  async (job: UploadJob): Promise<UploadForm | null> => {
+export function createUploadForm({ s3, clock, environment }: RuntimeWith<"uploads">) {
+  return async (job: UploadJob): Promise<UploadForm | null> => {
     const { expected_size: size = 0 } = job;
     const expiry = formExpiry(job);
     const seconds = Math.floor((expiry - clock()) / 1000);
@@ -33,3 +35,4 @@ export const createUploadForm =
     });
     return { url, fields, expires_at: isoTime(expiry) };
   };
+}

@@ -28,7 +28,9 @@ const READ_RETRIES = 4;
 const { prefix } = resources.uploads;
 const SOURCE_KEY = new RegExp(`^${prefix}(?<organization>[^/]+)/(?<id>[^/]+)/source\\.csv$`);
 
-const prefixOf = ({ organization, id }: JobKey): string => `${prefix}${organization}/${id}`;
+function prefixOf({ organization, id }: JobKey): string {
+  return `${prefix}${organization}/${id}`;
+}
 
 /** Keys of the objects of one job. */
 export const objectKeys = {
@@ -43,10 +45,10 @@ export const objectKeys = {
 };
 
 /** The job of a source file; null if the key belongs to another object. */
-export const jobOfSource = (key: string): JobKey | null => {
+export function jobOfSource(key: string): JobKey | null {
   const { organization, id } = SOURCE_KEY.exec(key)?.groups ?? {};
   return organization === undefined || id === undefined ? null : { organization, id };
-};
+}
 
 /** A byte range of an object. */
 export interface ObjectRange {
@@ -59,15 +61,17 @@ export interface ObjectRange {
 }
 
 /** The byte after the last of a response, as its `Content-Range` says: a response that is cut short keeps this header. */
-const endOfRange = (contentRange: string | undefined): number | undefined => {
+function endOfRange(contentRange: string | undefined): number | undefined {
   const last = /^bytes \d+-(\d+)\//.exec(contentRange ?? "")?.[1];
   return last === undefined ? undefined : Number(last) + 1;
-};
+}
 
-const unreadable = (key: string, cause?: unknown): Error => new UnreadableResponseError(`${key} cannot be read`, cause);
+function unreadable(key: string, cause?: unknown): Error {
+  return new UnreadableResponseError(`${key} cannot be read`, cause);
+}
 
 /** Reads and writes the objects of upload jobs in the bucket. */
-export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">) => {
+export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">) {
   const bucket = environment.UPLOADS_BUCKET;
 
   const open = async (key: string, from: number, to: number | undefined, etag: string | undefined) => {
@@ -161,7 +165,7 @@ export const createUploadObjects = ({ s3, environment }: RuntimeWith<"uploads">)
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }));
     },
   };
-};
+}
 
 /** The objects of upload jobs. */
 export type UploadObjects = ReturnType<typeof createUploadObjects>;

@@ -23,12 +23,14 @@ export interface ListTime {
 }
 
 /** What a list holds so far. */
-const emptyContent = () => ({
-  /** Number of listed rows. */
-  rows: 0,
-  /** Whether rows are missing because their objects were deleted before. */
-  hasGaps: false,
-});
+function emptyContent() {
+  return {
+    /** Number of listed rows. */
+    rows: 0,
+    /** Whether rows are missing because their objects were deleted before. */
+    hasGaps: false,
+  };
+}
 /** The content of a list. */
 export type ListContent = ReturnType<typeof emptyContent>;
 
@@ -41,7 +43,7 @@ interface LineReader {
 }
 
 /** Loads objects, one after the other, into a buffer that is used again; each is valid until the next is loaded. */
-const createLoader = (objects: UploadObjects) => {
+function createLoader(objects: UploadObjects) {
   let buffer: Buffer = Buffer.alloc(0);
   return async (key: string): Promise<Buffer> => {
     let size = 0;
@@ -57,16 +59,16 @@ const createLoader = (objects: UploadObjects) => {
     }
     return buffer.subarray(0, size);
   };
-};
+}
 
 /** Reads the lines of one part. The next object is loaded while the lines of one are read. */
-const createReader = async (
+async function createReader(
   objects: UploadObjects,
   list: RowList,
   job: UploadJob,
   part: UploadPart,
   content: ListContent,
-): Promise<LineReader> => {
+): Promise<LineReader> {
   const runs = list.objectsOf(part);
   const count = countOf(runs);
   const loaders = [createLoader(objects), createLoader(objects)] as const;
@@ -110,15 +112,15 @@ const createReader = async (
       return head === undefined ? fill() : undefined;
     },
   };
-};
+}
 
 /** Adds the lines of all readers to the list, in file order. @throws ListUnfinishedError */
-const merge = async (
+async function merge(
   readers: readonly LineReader[],
   merged: PiecewiseObject,
   time: ListTime,
   content: ListContent,
-): Promise<void> => {
+): Promise<void> {
   const rows = readers.map((reader) => reader.head()?.row ?? Infinity);
   let sinceClock = 0;
   for (;;) {
@@ -140,15 +142,19 @@ const merge = async (
     if (time.abridge) return;
     throw new ListUnfinishedError();
   }
-};
+}
 
 /**
  * Merges the lines of all parts into one of the job's lists. The same parts give the same list unless it is abridged.
  * @throws ListUnfinishedError
  */
-export const createWriteList =
-  (runtime: RuntimeWith<"uploads">, objects: UploadObjects) =>
-  async (name: RowListName, job: UploadJob, parts: readonly UploadPart[], time: ListTime): Promise<ListContent> => {
+export function createWriteList(runtime: RuntimeWith<"uploads">, objects: UploadObjects) {
+  return async (
+    name: RowListName,
+    job: UploadJob,
+    parts: readonly UploadPart[],
+    time: ListTime,
+  ): Promise<ListContent> => {
     const list: RowList = ROW_LISTS[name];
     const content = emptyContent();
     const readers = await Promise.all(parts.map((part) => createReader(objects, list, job, part, content)));
@@ -158,6 +164,7 @@ export const createWriteList =
     await merged.end();
     return content;
   };
+}
 
 /** Writes a list of a job. */
 export type WriteList = ReturnType<typeof createWriteList>;

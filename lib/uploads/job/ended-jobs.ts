@@ -7,7 +7,7 @@ import { jobFrom, recordKeys } from "./upload-table.ts";
 const REMEMBERED_MAX = 10_000;
 
 /** Finds out which jobs of an organization have ended; one without a record has. */
-export const createFindEndedJobs = ({ dynamodb, environment }: RuntimeWith<"workItems">) => {
+export function createFindEndedJobs({ dynamodb, environment }: RuntimeWith<"workItems">) {
   const known = new Set<string>();
   return async (organization: string, ids: readonly string[]): Promise<ReadonlySet<string>> => {
     const unknown = ids.filter((id) => !known.has(id));
@@ -20,7 +20,7 @@ export const createFindEndedJobs = ({ dynamodb, environment }: RuntimeWith<"work
     }
     return new Set(ids.filter((id) => known.has(id)));
   };
-};
+}
 
 /** The jobs among some that have ended. */
 export type FindEndedJobs = ReturnType<typeof createFindEndedJobs>;

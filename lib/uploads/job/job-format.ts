@@ -3,9 +3,11 @@ import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import type { UploadJob } from "./upload-record.ts";
 
 /** The mapping of a job's file; undefined if its columns are named after the fields. */
-export const mappingOf = ({ mapping }: Pick<UploadJob, "mapping">): Mapping | undefined =>
-  mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
+export function mappingOf({ mapping }: Pick<UploadJob, "mapping">): Mapping | undefined {
+  return mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
+}
 
 /** How the rows of a job's file are read, once the splitter has read its header. */
-export const formatOfJob = (job: Pick<UploadJob, "header" | "mapping">): CsvFormat =>
-  formatOf(job.header, mappingOf(job));
+export function formatOfJob(job: Pick<UploadJob, "header" | "mapping">): CsvFormat {
+  return formatOf(job.header, mappingOf(job));
+}

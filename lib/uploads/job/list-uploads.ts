@@ -19,7 +19,7 @@ const CONCURRENT_READS = 8;
  * job.
  * @throws InvalidInputError for a cursor of another list
  */
-export const createListUploads = (runtime: RuntimeWith<"workItems">, store: UploadStore) => {
+export function createListUploads(runtime: RuntimeWith<"workItems">, store: UploadStore) {
   const { dynamodb, environment } = runtime;
   const leaveOut = leaveOutDamaged(runtime);
 
@@ -60,4 +60,4 @@ export const createListUploads = (runtime: RuntimeWith<"workItems">, store: Uplo
     const data = jobs.filter((job) => job !== undefined).filter((job) => status === undefined || job.status === status);
     return { data, next: next === undefined ? undefined : encodeCursor(scope, next) };
   };
-};
+}

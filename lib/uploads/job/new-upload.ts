@@ -23,17 +23,19 @@ export interface UploadRequest {
   readonly keyId: string;
 }
 
-const hash = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+function hash(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}
 
 /** Hash of all that a repeated request must have in common with the first. */
-const hashOf = ({ filename, size, content, mapping, dryRun }: UploadRequest): string => {
+function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): string {
   const file = hash(content ?? JSON.stringify({ filename, size }));
   if (mapping === undefined && !dryRun) return file;
   return hash(`${file} ${JSON.stringify({ mapping, ...(dryRun && { dry_run: true }) })}`);
-};
+}
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
-export const newUploadOf = (organization: string, request: UploadRequest): NewUpload => {
+export function newUploadOf(organization: string, request: UploadRequest): NewUpload {
   const { filename, size, content, mapping, dryRun, idempotencyKey, keyId } = request;
   return {
     id: idempotencyKey === undefined ? randomUUID() : idempotentUploadJobId(organization, idempotencyKey),
@@ -45,15 +47,14 @@ export const newUploadOf = (organization: string, request: UploadRequest): NewUp
     ...(mapping && { mapping: JSON.stringify(mapping) }),
     ...(idempotencyKey !== undefined && { content_hash: hashOf(request) }),
   };
-};
+}
 
 /**
  * Finds the mapping that a request means: its own, or that of another job.
  * @throws InvalidInputError if the other job does not exist or has none
  */
-export const createFindMapping =
-  ({ readJob }: Pick<UploadStore, "readJob">) =>
-  async (organization: string, mapping: Mapping | undefined): Promise<Mapping | undefined> => {
+export function createFindMapping({ readJob }: Pick<UploadStore, "readJob">) {
+  return async (organization: string, mapping: Mapping | undefined): Promise<Mapping | undefined> => {
     if (mapping?.from === undefined) return mapping;
     const refuse = (code: ProblemCode, message: string): never => {
       throw new InvalidInputError([mappingPath({ path: ["from"], code, message })]);
@@ -64,3 +65,4 @@ export const createFindMapping =
     if (!job) return refuse("unknown", "is no work item upload");
     return mappingOf(job) ?? refuse("invalid_value", "this upload has no mapping");
   };
+}

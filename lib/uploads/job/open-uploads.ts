@@ -22,18 +22,20 @@ const RETRY_AFTER_SECONDS = 30;
 /** A write to a job's record, conditional on more than its next check. */
 type JobUpdate = Omit<ConditionalUpdate, "key">;
 
-const openItem = ({ organization, id }: JobKey, at: number) => ({
-  ...recordKeys.open({ organization, id }, isoTime(at)),
-  organization,
-  id,
-});
+function openItem({ organization, id }: JobKey, at: number) {
+  return {
+    ...recordKeys.open({ organization, id }, isoTime(at)),
+    organization,
+    id,
+  };
+}
 
 /**
  * Creates and ends jobs. An open job has a `next_check` and a second record with that time in the partitions of open
  * jobs, by which the sweep finds it without a scan. One transaction always changes both, so that an open job always has
  * exactly one such record.
  */
-export const createOpenUploads = ({ name: table, transact, update, readJob, countOpen }: UploadTable, clock: Clock) => {
+export function createOpenUploads({ name: table, transact, update, readJob, countOpen }: UploadTable, clock: Clock) {
   /**
    * Moves the next check of an open job.
    * @param unchanged whether it is left alone if a worker or a stop has changed the job since it was read
@@ -211,4 +213,4 @@ export const createOpenUploads = ({ name: table, transact, update, readJob, coun
       ]);
     },
   };
-};
+}

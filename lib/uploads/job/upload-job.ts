@@ -58,10 +58,12 @@ export type RowListLink = z.infer<typeof rowListLinkSchema>;
 const FORM_MAX_BYTES = 5 * 1024 ** 3;
 
 /** What a request says of a file beside its name and size. */
-const uploadOptions = () => ({
-  mapping: mappingSchema.optional(),
-  dry_run: z.boolean("must be true or false").optional(),
-});
+function uploadOptions() {
+  return {
+    mapping: mappingSchema.optional(),
+    dry_run: z.boolean("must be true or false").optional(),
+  };
+}
 
 /** The text fields of a multipart upload, called `upload[mapping]` and so on. */
 export const uploadFieldsSchema = z.lazy(() => z.strictObject({ upload: z.strictObject(uploadOptions()) }));

@@ -27,11 +27,14 @@ const STALLED_CLAIMS_MAX = 6;
 const BUSY_MAX_MS = 24 * 60 * 60 * 1000;
 
 /** Whether a checkpoint does not move, so that its job must fail. @param now milliseconds since the epoch */
-export const isStuck = ({ stalls, busy_since: since }: Pick<Lease, "stalls" | "busy_since">, now: number): boolean =>
-  stalls > STALLED_CLAIMS_MAX || (since > 0 && now - since > BUSY_MAX_MS);
+export function isStuck({ stalls, busy_since: since }: Pick<Lease, "stalls" | "busy_since">, now: number): boolean {
+  return stalls > STALLED_CLAIMS_MAX || (since > 0 && now - since > BUSY_MAX_MS);
+}
 
 /** Whether one more claim without progress would be one too many. */
-export const isLastClaim = ({ stalls }: Pick<Lease, "stalls">): boolean => stalls >= STALLED_CLAIMS_MAX;
+export function isLastClaim({ stalls }: Pick<Lease, "stalls">): boolean {
+  return stalls >= STALLED_CLAIMS_MAX;
+}
 
 /** Which worker has claimed a record. */
 const leaseShape = {
@@ -56,29 +59,32 @@ const leaseShape = {
 export type ObjectRuns = string;
 const objectRuns = z.string().default("");
 
-const parseRuns = (runs: ObjectRuns): { epoch: number; count: number }[] =>
-  runs === ""
+function parseRuns(runs: ObjectRuns): { epoch: number; count: number }[] {
+  return runs === ""
     ? []
     : runs.split(" ").map((run) => {
         const [epoch, count] = run.split(":").map(Number);
         return { epoch: epoch!, count: count! };
       });
+}
 
 /** Number of objects. */
-export const countOf = (runs: ObjectRuns): number => parseRuns(runs).reduce((sum, { count }) => sum + count, 0);
+export function countOf(runs: ObjectRuns): number {
+  return parseRuns(runs).reduce((sum, { count }) => sum + count, 0);
+}
 
 /** Epoch of the claim that wrote the object with this number. */
-export const epochOf = (runs: ObjectRuns, index: number): number => {
+export function epochOf(runs: ObjectRuns, index: number): number {
   let end = 0;
   for (const { epoch, count } of parseRuns(runs)) {
     end += count;
     if (index < end) return epoch;
   }
   throw new RangeError(`there is no object ${index} in "${runs}"`);
-};
+}
 
 /** The runs with one more object, which was written in this epoch. */
-export const withNext = (runs: ObjectRuns, epoch: number): ObjectRuns => {
+export function withNext(runs: ObjectRuns, epoch: number): ObjectRuns {
   const parsed = parseRuns(runs);
   const last = parsed.at(-1);
   const next =
@@ -86,7 +92,7 @@ export const withNext = (runs: ObjectRuns, epoch: number): ObjectRuns => {
       ? [...parsed.slice(0, -1), { epoch, count: last.count + 1 }]
       : [...parsed, { epoch, count: 1 }];
   return next.map(({ epoch: number, count }) => `${number}:${count}`).join(" ");
-};
+}
 
 /** The splitter's checkpoint. */
 const splitProgressShape = {
@@ -205,37 +211,46 @@ export interface UploadSnapshot {
 }
 
 /** Whether a job has ended: it does not change any more. */
-export const isEnded = ({ status }: Pick<UploadJob, "status">): boolean =>
-  status === "completed" || status === "failed" || status === "cancelled";
+export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
 
 /** Whether a worker holds the lease of a record. @param now milliseconds since the epoch */
-export const isHeld = ({ lease_until: until }: Pick<Lease, "lease_until">, now: number): boolean => until >= now;
+export function isHeld({ lease_until: until }: Pick<Lease, "lease_until">, now: number): boolean {
+  return until >= now;
+}
 
 /** The sums of counters. */
-export const sumOf = (counters: readonly Counters[]): Counters =>
-  Object.fromEntries(counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)])) as Record<
-    keyof Counters,
-    number
-  >;
+export function sumOf(counters: readonly Counters[]): Counters {
+  return Object.fromEntries(
+    counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)]),
+  ) as Record<keyof Counters, number>;
+}
 
 /** Counters as jobs store and show them: `succeeded_rows` and so on. */
-export const toRowCounters = (counters: Counters) => ({
-  succeeded_rows: counters.succeeded,
-  failed_rows: counters.failed,
-  created_rows: counters.created,
-  updated_rows: counters.updated,
-  unchanged_rows: counters.unchanged,
-  restored_rows: counters.restored,
-});
+export function toRowCounters(counters: Counters) {
+  return {
+    succeeded_rows: counters.succeeded,
+    failed_rows: counters.failed,
+    created_rows: counters.created,
+    updated_rows: counters.updated,
+    unchanged_rows: counters.unchanged,
+    restored_rows: counters.restored,
+  };
+}
 
 /** A part before its first claim. */
-export const unclaimedPart = (number: number): UploadPart => uploadPartRecordSchema.parse({ number });
+export function unclaimedPart(number: number): UploadPart {
+  return uploadPartRecordSchema.parse({ number });
+}
 
 /** Number of an external_id's part. Rows with the same external_id are in the same part, so that they stay in order. */
-export const partOf = (externalId: string, parts: number): number => crc32(externalId) % parts;
+export function partOf(externalId: string, parts: number): number {
+  return crc32(externalId) % parts;
+}
 
 /** A job in lists. */
-export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobResponse => {
+export function toUploadJobResponse({ job, parts }: UploadSnapshot): UploadJobResponse {
   const changed = isEnded(job) ? [] : [job.changed_at, ...parts.map((part) => part.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
   const size = job.expected_size ?? job.source_size;
@@ -251,13 +266,13 @@ export const toUploadJobResponse = ({ job, parts }: UploadSnapshot): UploadJobRe
     created_at: job.created_at,
     updated_at: updated,
   };
-};
+}
 
 /** A job by itself in responses. */
-export const toSingleUploadJobResponse = (snapshot: UploadSnapshot): SingleUploadJobResponse => {
+export function toSingleUploadJobResponse(snapshot: UploadSnapshot): SingleUploadJobResponse {
   const { mapping } = snapshot.job;
   return {
     ...toUploadJobResponse(snapshot),
     ...(mapping !== undefined && { mapping: JSON.parse(mapping) as Mapping }),
   };
-};
+}

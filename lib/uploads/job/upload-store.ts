@@ -35,24 +35,27 @@ export type Claim<T> =
   | { readonly state: "refused"; readonly record: T };
 
 type Owned = { readonly owner?: string | undefined };
-const isOwnedBy = <T extends Owned>(record: T, owner: string): record is Claimed<T> => record.owner === owner;
+function isOwnedBy<T extends Owned>(record: T, owner: string): record is Claimed<T> {
+  return record.owner === owner;
+}
 
 /** The outcome of a claim by the current record, also if the response to the write was lost. */
-const outcomeOf = <T extends Owned>(record: T, owner: string): Claim<T> =>
-  isOwnedBy(record, owner) ? { state: "claimed", record } : { state: "refused", record };
+function outcomeOf<T extends Owned>(record: T, owner: string): Claim<T> {
+  return isOwnedBy(record, owner) ? { state: "claimed", record } : { state: "refused", record };
+}
 
 /** The record after its owner's write. @throws LeaseLostError if another worker owns it now */
-const ownedBy = <T extends Owned>(record: T, owner: string): Claimed<T> => {
+function ownedBy<T extends Owned>(record: T, owner: string): Claimed<T> {
   if (isOwnedBy(record, owner)) return record;
   throw new LeaseLostError();
-};
+}
 
 const splitterIsOwner =
   "#owner = :owner AND #epoch = :epoch AND attribute_not_exists(#published) AND attribute_not_exists(#stopping) AND attribute_exists(#next_check)";
 const partIsOwned = "#owner = :owner AND #epoch = :epoch AND #segment = :segment AND #offset = :offset";
 
 /** Stores upload jobs, their parts and the records of open jobs. Every change is one conditional write. */
-export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
+export function createUploadStore(runtime: RuntimeWith<"workItems">) {
   const { clock } = runtime;
   const table = createUploadTable(runtime);
   const { update, get, readJob, read, openUploads } = table;
@@ -273,7 +276,7 @@ export const createUploadStore = (runtime: RuntimeWith<"workItems">) => {
       });
     },
   };
-};
+}
 
 /** The store of upload jobs. */
 export type UploadStore = ReturnType<typeof createUploadStore>;

@@ -32,8 +32,12 @@ const CONFLICTS_MAX = 8;
 const JOB_SORT_KEY = "#JOB";
 const PART_PREFIX = "PART#";
 
-const partitionOf = ({ organization, id }: JobKey): string => partitionKeyOf("UPLOAD", organization, id);
-const openPartition = (shard: number): string => partitionKeyOf("OPEN_UPLOADS", shard);
+function partitionOf({ organization, id }: JobKey): string {
+  return partitionKeyOf("UPLOAD", organization, id);
+}
+function openPartition(shard: number): string {
+  return partitionKeyOf("OPEN_UPLOADS", shard);
+}
 
 /** Primary keys of the records of upload jobs. */
 export const recordKeys = {
@@ -66,7 +70,7 @@ export interface OpenUpload extends JobKey {
 }
 
 /** Reads and writes records of upload jobs. The conditions of the writes are set by the stores. */
-export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workItems">) => {
+export function createUploadTable({ dynamodb, environment }: RuntimeWith<"workItems">) {
   const table = environment.WORK_ITEMS_TABLE;
 
   /** Changes a record. @returns the record after the change; null if the condition did not hold */
@@ -159,7 +163,7 @@ export const createUploadTable = ({ dynamodb, environment }: RuntimeWith<"workIt
     openUploads,
     countOpen,
   };
-};
+}
 
 /** The records of upload jobs in the WorkItems table. */
 export type UploadTable = ReturnType<typeof createUploadTable>;

@@ -14,7 +14,7 @@ export interface FailDeadDependencies extends Pick<RuntimeWith<never>, "clock" |
  * Fails the job of a message that exhausted its receives. The message may be a duplicate: if a worker holds the lease,
  * or there was progress since the message was sent, nothing is done and the sweep takes care of the job.
  */
-export const createFailDeadUpload = ({ clock, log, store, finish }: FailDeadDependencies) => {
+export function createFailDeadUpload({ clock, log, store, finish }: FailDeadDependencies) {
   const failSplit = async (message: SplitMessage): Promise<void> => {
     const job = await store.readJob(message);
     if (!job || isEnded(job) || job.published || isHeld(job, clock()) || job.offset > message.offset) return;
@@ -48,4 +48,4 @@ export const createFailDeadUpload = ({ clock, log, store, finish }: FailDeadDepe
     if ("part" in message) await failPart(message.part, handOverAt);
     else for (const split of message.splits) await failSplit(split);
   };
-};
+}

@@ -6,19 +6,19 @@ import { isEnded, isHeld, type JobKey, sumOf, type UploadJob, type UploadSnapsho
 import type { UploadStore } from "../job/upload-store.ts";
 
 /** Stops all parts that are not done, so that none of them can be claimed again. */
-const stopParts = async (store: UploadStore, { job, parts }: UploadSnapshot): Promise<void> => {
+async function stopParts(store: UploadStore, { job, parts }: UploadSnapshot): Promise<void> {
   const stopped = new Set(parts.filter(({ stop, state }) => stop || state === "done").map(({ number }) => number));
   const numbers = Array.from({ length: job.part_count ?? 0 }, (_, number) => number);
   await Promise.all(numbers.filter((number) => !stopped.has(number)).map((number) => store.stopPart(job, number)));
-};
+}
 
 /** Error message for a list that does not hold all its rows; undefined if it does. */
-const shortfallOf = (name: RowListName, { rows, hasGaps }: ListContent, all: number): string | undefined => {
+function shortfallOf(name: RowListName, { rows, hasGaps }: ListContent, all: number): string | undefined {
   if (rows === all) return undefined;
   return hasGaps
     ? `${name} lists ${rows} of ${all}: the others were deleted before they could be listed`
     : `${name} lists the first ${rows} of ${all}`;
-};
+}
 
 /** How long writing the lists of rows may take. */
 export interface FinishTime {
@@ -35,9 +35,12 @@ export interface FinishTime {
  * @returns whether the job has ended
  * @throws ListUnfinishedError if the time was too short for the lists and they may not be abridged
  */
-export const createFinishUpload =
-  (store: UploadStore, writeList: WriteList, { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">) =>
-  async (key: JobKey, time: FinishTime = { until: Infinity, abridge: false }): Promise<boolean> => {
+export function createFinishUpload(
+  store: UploadStore,
+  writeList: WriteList,
+  { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,
+) {
+  return async (key: JobKey, time: FinishTime = { until: Infinity, abridge: false }): Promise<boolean> => {
     let snapshot = await store.read(key);
     if (!snapshot || isEnded(snapshot.job)) return true;
     if (snapshot.job.stopping && snapshot.job.published) {
@@ -75,15 +78,15 @@ export const createFinishUpload =
     if (endedNow) log.info("upload ended", { job: job.id, organization, key: keyId, status, rows, bytes });
     return true;
   };
+}
 
 /**
  * Ends a job. If the lists take too long, a message for the given part lets a worker write them in a run of its own.
  * @param until time for the lists, in milliseconds since the epoch
  * @returns whether the job has ended, its lists were left to a worker by a message, or its work goes on
  */
-export const createFinishOrSend =
-  (finish: FinishUpload, sendParts: SendParts) =>
-  async (job: UploadJob, part: PartPosition, until: number): Promise<"ended" | "sent" | "working"> => {
+export function createFinishOrSend(finish: FinishUpload, sendParts: SendParts) {
+  return async (job: UploadJob, part: PartPosition, until: number): Promise<"ended" | "sent" | "working"> => {
     try {
       return (await finish(job, { until, abridge: false })) ? "ended" : "working";
     } catch (error) {
@@ -92,6 +95,7 @@ export const createFinishOrSend =
       return "sent";
     }
   };
+}
 
 /** Ends a job if its work is done. */
 export type FinishUpload = ReturnType<typeof createFinishUpload>;

@@ -31,19 +31,21 @@ const CONCURRENT_CHECKS = 16;
  * Time until a form's file is looked for again: a minute, or a tenth of the form's age in whole minutes. In the six hours
  * in which the largest file may arrive, these are fewer than 60 requests to S3.
  */
-const waitForFile = (job: UploadJob, now: number): number => {
+function waitForFile(job: UploadJob, now: number): number {
   const minutes = Math.floor((now - Date.parse(job.created_at)) / 10 / MINUTE_MS);
   return Math.max(CHECK_WITHIN_MS, Math.min(minutes * MINUTE_MS - EARLY_MS, fileDue(job) - now));
-};
+}
 
 /** Whether a job or part needs a new message: its worker has died, or its last message was lost. */
-const isStale = (
+function isStale(
   { lease_until: leaseEnd, changed_at: changed, stalls }: Pick<UploadPart, "lease_until" | "changed_at" | "stalls">,
   now: number,
-): boolean => (leaseEnd > 0 ? leaseEnd < now : changed + delayAfter(stalls) * 1000 + GRACE_MS < now);
+): boolean {
+  return leaseEnd > 0 ? leaseEnd < now : changed + delayAfter(stalls) * 1000 + GRACE_MS < now;
+}
 
 /** Parts whose message or worker was lost, so many that no more than `PARTS_IN_FLIGHT` run at the same time. */
-export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): PartPosition[] => {
+export function findStaleParts({ job, parts }: UploadSnapshot, now: number): PartPosition[] {
   const byNumber = new Map(parts.map((part) => [part.number, part]));
   const partAt = (number: number): UploadPart => byNumber.get(number) ?? unclaimedPart(number);
   const wasSent = ({ number, state }: UploadPart): boolean => {
@@ -61,13 +63,13 @@ export const findStaleParts = ({ job, parts }: UploadSnapshot, now: number): Par
   return open
     .filter((part) => !isHeld(part, now) && wasSent(part) && (part.state === undefined || isStale(part, now)))
     .slice(0, Math.max(0, PARTS_IN_FLIGHT - held));
-};
+}
 
 /**
  * One job of each organization, then the next one of each: an organization with a hundred thousand open jobs delays no
  * other. Those of one are in random order, so that none is left out again and again.
  */
-const takingTurns = (due: readonly OpenUpload[]): OpenUpload[] => {
+function takingTurns(due: readonly OpenUpload[]): OpenUpload[] {
   const turns = new Map<string, number>();
   return due
     .map((open) => ({ open, order: Math.random() }))
@@ -79,7 +81,7 @@ const takingTurns = (due: readonly OpenUpload[]): OpenUpload[] => {
     })
     .toSorted((a, b) => a.turn - b.turn)
     .map(({ open }) => open);
-};
+}
 
 /** How long jobs have waited. */
 interface Ages {
@@ -111,7 +113,7 @@ export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "l
  * @param until milliseconds since the epoch after which the other jobs are left to the next sweep
  * @returns the ages of the oldest that it checked
  */
-export const createSweepUploads = ({ clock, log, store, objects, sendSplit, sendParts, finish }: SweepDependencies) => {
+export function createSweepUploads({ clock, log, store, objects, sendSplit, sendParts, finish }: SweepDependencies) {
   const finishOrSend = createFinishOrSend(finish, sendParts);
 
   const fail = async (job: UploadJob, error: string): Promise<void> => {
@@ -195,4 +197,4 @@ export const createSweepUploads = ({ clock, log, store, objects, sendSplit, send
       fileSeconds: ages.reduce((oldest, { fileSeconds }) => Math.max(oldest, fileSeconds), 0),
     };
   };
-};
+}

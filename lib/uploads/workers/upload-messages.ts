@@ -33,7 +33,9 @@ export type SplitMessage = z.infer<typeof splitMessageSchema>;
 export type PartMessage = z.infer<typeof partMessageSchema>;
 
 /** Decodes a key in an S3 event, in which `+` is a space. */
-const decodeKey = (key: string): string => decodeURIComponent(key.replaceAll("+", " "));
+function decodeKey(key: string): string {
+  return decodeURIComponent(key.replaceAll("+", " "));
+}
 
 /** What a message of the split queue requests. */
 export interface SplitRequests {
@@ -55,24 +57,29 @@ const splitBodySchema = z.union([
  * Parses a message of the split queue: a `SplitMessage` or an event of S3.
  * @throws Error if it is neither
  */
-export const parseSplitMessage = (body: string): SplitRequests => splitBodySchema.parse(JSON.parse(body));
+export function parseSplitMessage(body: string): SplitRequests {
+  return splitBodySchema.parse(JSON.parse(body));
+}
 
 /** Parses a message of the parts queue. @throws Error if it is not a `PartMessage` */
-export const parsePartMessage = (body: string): PartMessage => partMessageSchema.parse(JSON.parse(body));
+export function parsePartMessage(body: string): PartMessage {
+  return partMessageSchema.parse(JSON.parse(body));
+}
 
 /** Parses a message of either queue. @throws Error if it is none */
-export const parseUploadMessage = (body: string): { readonly part: PartMessage } | SplitRequests => {
+export function parseUploadMessage(body: string): { readonly part: PartMessage } | SplitRequests {
   const part = partMessageSchema.safeParse(JSON.parse(body));
   return part.success ? { part: part.data } : parseSplitMessage(body);
-};
+}
 
 /** The longest delay that SQS allows. */
 const DELAY_MAX_SECONDS = 900;
 const STALL_DELAY_SECONDS = 15;
 
 /** Delay in seconds before the next attempt. @param stalls consecutive claims without progress */
-export const delayAfter = (stalls: number): number =>
-  stalls === 0 ? 0 : Math.min(DELAY_MAX_SECONDS, STALL_DELAY_SECONDS * 2 ** (stalls - 1));
+export function delayAfter(stalls: number): number {
+  return stalls === 0 ? 0 : Math.min(DELAY_MAX_SECONDS, STALL_DELAY_SECONDS * 2 ** (stalls - 1));
+}
 
 /** Then a claim that could not be given up has ended, by the clock of any worker. */
 const UNRELEASED_DELAY_SECONDS = (LEASE_MS + LEASE_MARGIN_MS) / 1000;
@@ -82,17 +89,16 @@ const UNRELEASED_DELAY_SECONDS = (LEASE_MS + LEASE_MARGIN_MS) / 1000;
  * the lease ends if the claim could not be given up.
  * @param now milliseconds since the epoch
  */
-export const retryOf = <T extends Pick<UploadPart, "busy_since">>(claimed: T, now: number, isReleased: boolean) => {
+export function retryOf<T extends Pick<UploadPart, "busy_since">>(claimed: T, now: number, isReleased: boolean) {
   const { busy_since: since } = claimed;
   if (!isReleased) return { sent: { ...claimed, unreleased_since: since }, delaySeconds: UNRELEASED_DELAY_SECONDS };
   const { least, most } = BUSY_DELAY_SECONDS;
   return { sent: claimed, delaySeconds: Math.min(most, Math.max(least, Math.ceil((now - since) / 1000))) };
-};
+}
 
 /** Sends a `SplitMessage`. Its group is the organization, so that organizations take turns in the queue. */
-export const createSplitSender =
-  ({ sqs, environment }: RuntimeWith<"splitQueue">) =>
-  async (
+export function createSplitSender({ sqs, environment }: RuntimeWith<"splitQueue">) {
+  return async (
     { organization, id, offset, unreleased_since }: JobKey & Pick<SplitMessage, "offset" | "unreleased_since">,
     delaySeconds = 0,
   ): Promise<void> => {
@@ -111,6 +117,7 @@ export const createSplitSender =
       }),
     );
   };
+}
 
 /** Number and checkpoint of a part when its message is sent. */
 export interface PartPosition {
@@ -122,7 +129,9 @@ export interface PartPosition {
 }
 
 /** The position of a part before its first row. */
-export const startOfPart = (number: number): PartPosition => ({ number, segment: 0, offset: 0 });
+export function startOfPart(number: number): PartPosition {
+  return { number, segment: 0, offset: 0 };
+}
 
 /** The most messages that SQS takes at once. */
 const SEND_MAX = 10;
@@ -130,7 +139,7 @@ const SEND_MAX = 10;
 const SEND_ATTEMPTS = 4;
 
 /** Sends a `PartMessage` for each part, in the group of the organization. */
-export const createPartSender = ({ sqs, environment }: RuntimeWith<"partsQueue">) => {
+export function createPartSender({ sqs, environment }: RuntimeWith<"partsQueue">) {
   const send = async (job: JobKey, parts: readonly PartPosition[], delaySeconds: number): Promise<void> => {
     let Entries = parts.map(({ number, segment, offset, unreleased_since }) => {
       const { organization, id } = job;
@@ -163,7 +172,7 @@ export const createPartSender = ({ sqs, environment }: RuntimeWith<"partsQueue">
   return async (job: JobKey, parts: readonly PartPosition[], delaySeconds = 0): Promise<void> => {
     await Promise.all(chunksOf(parts, SEND_MAX).map((batch) => send(job, batch, delaySeconds)));
   };
-};
+}
 
 /** Sends the message that requests the splitting of a job's file. */
 export type SendSplit = ReturnType<typeof createSplitSender>;
