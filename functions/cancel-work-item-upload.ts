@@ -13,7 +13,7 @@ import {
   toSingleUploadJobResponse,
   type UploadSnapshot,
 } from "../lib/uploads/job/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { createFinishOrSend, createFinishUpload } from "../lib/uploads/workers/finish-upload.ts";
 import { createPartSender, startOfPart } from "../lib/uploads/workers/upload-messages.ts";
 import { routes } from "./routes.ts";
@@ -30,7 +30,7 @@ const POLL_MS = 200;
 /** `DELETE /v1/work_items/upload/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   const finishOrSend = createFinishOrSend(createFinishUpload(store, leaveToWorker, runtime), createPartSender(runtime));
 
   const find = async (key: JobKey): Promise<UploadSnapshot> => {

@@ -5,14 +5,14 @@ import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.getWorkItemUpload;
 
 /** `GET /v1/work_items/upload/{id}` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, id }) => {
     const snapshot = await store.read({ organization: organization.id, id });
     if (!snapshot) throw new NotFoundError("work item upload not found");

@@ -4,14 +4,14 @@ import { toPage } from "../lib/http/page.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createListUploads } from "../lib/uploads/job/list-uploads.ts";
-import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.listWorkItemUploads;
 
 /** `GET /v1/work_items/upload` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
-  const listUploads = createListUploads(runtime, createUploadStore(runtime));
+  const listUploads = createListUploads(runtime, new UploadStore(runtime));
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { data, next } = await listUploads(organization, query);
     return { body: toPage(data, next, query.limit) };

@@ -24,7 +24,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
   const split = createSplitUpload({ ...runtime, ...uploads, sendSplit, sendParts });
   /** The sweep looks soon if the message that is sent on is lost. */
   const sendOn = async (job: SplitMessage): Promise<void> => {
-    await uploads.store.watch(job);
+    await uploads.store.openUploads.watch(job);
     await sendSplit(job);
   };
   const handle = async (body: string, handOverAt: number): Promise<void> => {

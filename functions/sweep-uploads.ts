@@ -5,7 +5,7 @@ import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
-import { createSweepUploads } from "../lib/uploads/workers/sweep-uploads.ts";
+import { UploadSweep } from "../lib/uploads/workers/sweep-uploads.ts";
 import { createPartSender, createSplitSender } from "../lib/uploads/workers/upload-messages.ts";
 import { workers } from "./workers.ts";
 
@@ -18,14 +18,14 @@ const MARGIN_MS = 30_000;
 export const create = (runtime: Runtime<typeof worker.permissions>) => {
   const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });
-  const sweep = createSweepUploads({
+  const sweep = new UploadSweep({
     ...runtime,
     ...createUploads(runtime),
     sendSplit: createSplitSender(runtime),
     sendParts: createPartSender(runtime),
   });
   return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
-    const { jobSeconds, fileSeconds } = await sweep(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
+    const { jobSeconds, fileSeconds } = await sweep.run(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
     metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, jobSeconds);
     metrics.addMetric("FileWaitSeconds", MetricUnit.Seconds, fileSeconds);
     metrics.publishStoredMetrics();

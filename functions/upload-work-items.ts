@@ -13,7 +13,7 @@ import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-obj
 import { createFindMapping, newUploadOf } from "../lib/uploads/job/new-upload.ts";
 import { CHECK_WITHIN_MS } from "../lib/uploads/job/open-uploads.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
-import { createUploadStore } from "../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.uploadWorkItems;
@@ -21,7 +21,7 @@ const route = routes.uploadWorkItems;
 /** `POST /v1/work_items/upload` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const { clock } = runtime;
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   const { writeOnce } = createUploadObjects(runtime);
   const uploadForm = createUploadForm(runtime);
   const findMapping = createFindMapping(store);
@@ -38,8 +38,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey, keyId });
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
-    if (known === undefined) await store.assertRoom(organization);
-    const { job, created } = await store.create(organization, upload, clock() + CHECK_WITHIN_MS);
+    if (known === undefined) await store.openUploads.assertRoom(organization);
+    const { job, created } = await store.openUploads.create(organization, upload, clock() + CHECK_WITHIN_MS);
     if (!created && job.content_hash !== upload.content_hash) {
       throw new IdempotencyKeyReusedError("for another upload");
     }

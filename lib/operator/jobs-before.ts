@@ -4,7 +4,7 @@ import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createUploadObjects, objectKeys } from "../uploads/files/upload-objects.ts";
 import { isEnded, type UploadJob } from "../uploads/job/upload-record.ts";
-import { createUploadTable } from "../uploads/job/upload-table.ts";
+import { UploadTable } from "../uploads/job/upload-table.ts";
 
 /** Calls end within this time, frozen or not, since the gateway waits 29 s. */
 export const CALLS_END_WITHIN_MS = 30_000;
@@ -20,7 +20,7 @@ export const WORKERS_END_WITHIN_MS = 120_000;
  */
 export function createJobsBefore(runtime: RuntimeWith<"workItems" | "uploads">, organization: string, time: number) {
   const { dynamodb, environment } = runtime;
-  const { readJob } = createUploadTable(runtime);
+  const table = new UploadTable(runtime);
   const { head } = createUploadObjects(runtime);
   const known = new Map<string, Promise<boolean>>();
 
@@ -29,7 +29,7 @@ export function createJobsBefore(runtime: RuntimeWith<"workItems" | "uploads">, 
   const isWaiting = async (job: UploadJob): Promise<boolean> =>
     job.origin === "form" && job.status === "pending" && (await head(objectKeys.source(job))) === null;
   const find = async (id: string): Promise<boolean> => {
-    const job = await readJob({ organization, id });
+    const job = await table.readJob({ organization, id });
     return job === undefined || isBefore(job);
   };
 
@@ -47,7 +47,7 @@ export function createJobsBefore(runtime: RuntimeWith<"workItems" | "uploads">, 
       );
       const open: string[] = [];
       for (const { sk } of await allItems(pages)) {
-        const job = await readJob({ organization, id: String(sk) });
+        const job = await table.readJob({ organization, id: String(sk) });
         if (job !== undefined && !isEnded(job) && isBefore(job) && !(await isWaiting(job))) open.push(job.id);
       }
       return open;

@@ -1,12 +1,12 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createWriteList } from "./files/write-list.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
-import { createUploadStore } from "./job/upload-store.ts";
+import { UploadStore } from "./job/upload-store.ts";
 import { createFinishUpload } from "./workers/finish-upload.ts";
 
 /** The dependencies of every function that works on jobs: records, objects, and the function that ends a job. */
 export const createUploads = (runtime: RuntimeWith<"workItems" | "uploads">) => {
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   const objects = createUploadObjects(runtime);
   const finish = createFinishUpload(store, createWriteList(runtime, objects), runtime);
   return { store, objects, finish };

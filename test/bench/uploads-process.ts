@@ -12,7 +12,7 @@ import { mapConcurrently } from "../../lib/retry.ts";
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
-import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -73,7 +73,7 @@ export interface Comparison {
 const runtime = await createTestRuntime();
 const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
 const { environment, sqs } = runtime;
-const store = createUploadStore(runtime);
+const store = new UploadStore(runtime);
 const split = createSplitUpload(runtime);
 const upload = createUploadWorkItems(runtime);
 const applyBatch = createApplyWorkItemBatch(runtime);
@@ -297,7 +297,7 @@ const withLatencies = async (): Promise<readonly [number, Busy][]> => {
 };
 
 const runFile = async (): Promise<Finished> => {
-  const { job } = await store.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
+  const { job } = await store.openUploads.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
   process.send?.({ bucket: environment.UPLOADS_BUCKET, key: objectKeys.source(job) } satisfies Ready);
   await once(process, "message");
   const start = performance.now();

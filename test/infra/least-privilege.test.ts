@@ -10,7 +10,7 @@ import type { Route } from "../../lib/http/route.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { Permissions } from "../../lib/aws/permissions.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { createUploadStore } from "../../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
 import { createTestClock } from "../support/clock.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -245,7 +245,7 @@ test("a part that is handed over can be cancelled, failed or swept with no more 
   expect(await statusOf(unread)).toBe("failed");
 
   const held = await handOver();
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   await store.claimPart((await store.readJob(job(held)))!, 0);
   // The function waits for the worker to stop.
   await whileSlow("Query", () => request(routes.cancelWorkItemUpload, { params: { id: held } }));

@@ -28,7 +28,7 @@ describe("the sweep", () => {
   });
 
   it("fails a job whose file did not arrive with its request", async () => {
-    const { job } = await uploads.harness.store.create(
+    const { job } = await uploads.harness.store.openUploads.create(
       uploads.organization,
       { id: randomUUID(), origin: "request" },
       uploads.clock(),
@@ -89,13 +89,13 @@ describe("the sweep", () => {
     await uploads.run("broken\n");
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-4\n");
     await uploads.cancel(id);
-    expect(await uploads.harness.store.openUploads(uploads.clock() + 60 * MINUTE_MS)).toEqual([]);
+    expect(await uploads.harness.store.openUploads.due(uploads.clock() + 60 * MINUTE_MS)).toEqual([]);
   });
 });
 
 describe("a job ends", () => {
   it("when its file is gone", async () => {
-    const { job } = await uploads.harness.store.create(
+    const { job } = await uploads.harness.store.openUploads.create(
       uploads.organization,
       { id: randomUUID(), origin: "request" },
       uploads.clock() + MINUTE_MS,

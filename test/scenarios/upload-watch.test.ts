@@ -191,13 +191,13 @@ describe("a check", () => {
     const seen = await jobOf(uploads, id);
     await writeFile(uploads, id);
     await claimSplit(uploads, id);
-    await uploads.harness.store.postponeCheck(seen, uploads.clock() + FORM_AGE_MS / 10);
+    await uploads.harness.store.openUploads.postponeCheck(seen, uploads.clock() + FORM_AGE_MS / 10);
     expect((await jobOf(uploads, id)).next_check).toBe(seen.next_check);
   });
 
   it("that was postponed is pulled forward by a claim and by a stop", async () => {
     const { store } = uploads.harness;
-    const postpone = async () => store.postponeCheck(await jobOf(uploads, id), uploads.clock() + FORM_AGE_MS);
+    const postpone = async () => store.openUploads.postponeCheck(await jobOf(uploads, id), uploads.clock() + FORM_AGE_MS);
     await postpone();
     await writeFile(uploads, id);
     await claimSplit(uploads, id);
@@ -215,9 +215,9 @@ describe("a check", () => {
       const seen = await jobOf(uploads, id);
       const now = uploads.clock();
       await Promise.all([
-        ...[1, 2, 3].map((wait) => store.postponeCheck(seen, now + wait * 10 * MINUTE_MS).catch(() => undefined)),
-        store.watch(uploads.jobKey(id)),
-        store.watch(uploads.jobKey(id)),
+        ...[1, 2, 3].map((wait) => store.openUploads.postponeCheck(seen, now + wait * 10 * MINUTE_MS).catch(() => undefined)),
+        store.openUploads.watch(uploads.jobKey(id)),
+        store.openUploads.watch(uploads.jobKey(id)),
       ]);
       expect(await openTimes()).toEqual([(await jobOf(uploads, id)).next_check]);
       uploads.clock.advance(5 * MINUTE_MS);
@@ -226,7 +226,7 @@ describe("a check", () => {
 
   it("moved to the time that it has leaves its open record", async () => {
     const seen = await jobOf(uploads, id);
-    await uploads.harness.store.postponeCheck(seen, Date.parse(seen.next_check!));
+    await uploads.harness.store.openUploads.postponeCheck(seen, Date.parse(seen.next_check!));
     expect(await openTimes()).toEqual([seen.next_check]);
   });
 

@@ -5,7 +5,7 @@ import { NotFoundError } from "../../errors.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { RowListLink } from "../job/upload-job.ts";
 import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
-import { createUploadStore } from "../job/upload-store.ts";
+import { UploadStore } from "../job/upload-store.ts";
 import { ROW_LISTS, type RowListName } from "./row-list.ts";
 
 /** Lifetime of the presigned URL. */
@@ -25,7 +25,7 @@ function headersOf(name: RowListName) {
  */
 export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {
   const { s3, clock, environment } = runtime;
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   return async (key: JobKey, name: RowListName): Promise<RowListLink> => {
     const snapshot = await store.read(key);
     if (!snapshot) throw new NotFoundError("work item upload not found");

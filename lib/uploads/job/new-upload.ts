@@ -53,7 +53,7 @@ export function newUploadOf(organization: string, request: UploadRequest): NewUp
  * Finds the mapping that a request means: its own, or that of another job.
  * @throws InvalidInputError if the other job does not exist or has none
  */
-export function createFindMapping({ readJob }: Pick<UploadStore, "readJob">) {
+export function createFindMapping(store: UploadStore) {
   return async (organization: string, mapping: Mapping | undefined): Promise<Mapping | undefined> => {
     if (mapping?.from === undefined) return mapping;
     const refuse = (code: ProblemCode, message: string): never => {
@@ -61,7 +61,7 @@ export function createFindMapping({ readJob }: Pick<UploadStore, "readJob">) {
     };
     const given = Object.values(mapping).filter((value) => value !== undefined);
     if (given.length > 1) refuse("invalid_value", "must be given alone");
-    const job = await readJob({ organization, id: mapping.from });
+    const job = await store.readJob({ organization, id: mapping.from });
     if (!job) return refuse("unknown", "is no work item upload");
     return mappingOf(job) ?? refuse("invalid_value", "this upload has no mapping");
   };

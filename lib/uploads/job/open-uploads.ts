@@ -22,6 +22,20 @@ const RETRY_AFTER_SECONDS = 30;
 /** A write to a job's record, conditional on more than its next check. */
 type JobUpdate = Omit<ConditionalUpdate, "key">;
 
+/**
+ * Repeats a write that may conflict with other writers of the job.
+ * @param attempt returns undefined if it is to be repeated
+ * @throws StoreBusyError
+ */
+async function untilDone<T>(failure: string, attempt: (count: number) => Promise<T | undefined>): Promise<T> {
+  for (let count = 1; count <= ATTEMPTS_MAX; count++) {
+    const done = await attempt(count);
+    if (done !== undefined) return done;
+    await backOff(count);
+  }
+  throw new StoreBusyError(failure);
+}
+
 function openItem({ organization, id }: JobKey, at: number) {
   return {
     ...recordKeys.open({ organization, id }, isoTime(at)),
@@ -35,182 +49,186 @@ function openItem({ organization, id }: JobKey, at: number) {
  * jobs, by which the sweep finds it without a scan. One transaction always changes both, so that an open job always has
  * exactly one such record.
  */
-export function createOpenUploads({ name: table, transact, update, readJob, countOpen }: UploadTable, clock: Clock) {
+export class OpenUploads {
+  readonly #table: UploadTable;
+  readonly #clock: Clock;
+
+  constructor(table: UploadTable, clock: Clock) {
+    this.#table = table;
+    this.#clock = clock;
+  }
+
+  /**
+   * Requests at the same time may pass together; below the limit none is refused.
+   * @throws TooManyRequestsError
+   */
+  async assertRoom({ id }: Organization): Promise<void> {
+    if ((await this.#table.countOpen(id, OPEN_MAX)) < OPEN_MAX) return;
+    const message = `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`;
+    throw new TooManyRequestsError(message, RETRY_AFTER_SECONDS);
+  }
+
+  /** Creates a job, unless one with its id exists. @returns the existing or created job */
+  async create(
+    organization: Organization,
+    upload: NewUpload,
+    nextCheck: number,
+  ): Promise<{ readonly job: UploadJob; readonly created: boolean }> {
+    const now = isoTime(this.#clock());
+    const job = {
+      ...upload,
+      organization: organization.id,
+      status: "pending" as const,
+      created_at: now,
+      updated_at: now,
+      next_check: isoTime(nextCheck),
+      total_rows: 0,
+      succeeded_rows: 0,
+      failed_rows: 0,
+    };
+    const listing = listingEntry("LIST_UPLOAD", organization, job.id, `${now}#${job.id}`);
+    const TableName = this.#table.name;
+    return untilDone("the upload could not be recorded; send it again", async () => {
+      const created = await this.#table.transact([
+        {
+          Put: {
+            TableName,
+            Item: { ...recordKeys.job(job), ...job, ...listing },
+            ConditionExpression: "attribute_not_exists(pk)",
+          },
+        },
+        { Put: { TableName, Item: openItem(job, nextCheck) } },
+        { Put: { TableName, Item: recordKeys.openOf(job) } },
+      ]);
+      if (created) return { job: jobFrom(job), created };
+      const existing = await this.#table.readJob(job);
+      return existing && { job: existing, created };
+    });
+  }
+
+  /** Ends an open job; it does not change afterwards. Of several simultaneous calls, only the first has an effect. */
+  async end(
+    job: JobKey,
+    counters: Counters,
+    outcome: { readonly status: "completed" | "failed" | "cancelled"; readonly error?: string },
+  ): Promise<boolean> {
+    const { status, error } = outcome;
+    const TableName = this.#table.name;
+    return untilDone("the upload could not be ended", async () => {
+      const stored = await this.#table.readJob(job);
+      if (stored?.next_check === undefined) return false;
+      if (stored.stopping && status === "completed") return false;
+      const isUnchanged = "#next_check = :check";
+      const ended = await this.#table.transact([
+        {
+          Update: toUpdate(TableName, {
+            key: recordKeys.job(job),
+            set: { status, error, ...toRowCounters(counters), updated_at: isoTime(this.#clock()) },
+            remove: ["next_check", "lease_until"],
+            condition: status === "completed" ? `${isUnchanged} AND attribute_not_exists(#stopping)` : isUnchanged,
+            given: { check: stored.next_check },
+          }),
+        },
+        { Delete: { TableName, Key: recordKeys.open(job, stored.next_check) } },
+        { Delete: { TableName, Key: recordKeys.openOf(job) } },
+      ]);
+      return ended || undefined;
+    });
+  }
+
+  /**
+   * The open records whose check is due.
+   * @param now milliseconds since the epoch
+   */
+  due(now: number): Promise<OpenUpload[]> {
+    return this.#table.openUploads(now);
+  }
+
+  /** Makes sure that an open job is checked within a minute. */
+  async watch(job: JobKey): Promise<void> {
+    await this.#pullCheck(job, this.#clock() + CHECK_WITHIN_MS);
+  }
+
+  /**
+   * Postpones the next check of a job that was just checked. If the job has changed in the meantime, its check stays due,
+   * so that a long wait for a form's file never delays a job whose file is being read.
+   */
+  async postponeCheck(job: UploadJob, at: number): Promise<void> {
+    await this.#moveCheck(job, at, true);
+  }
+
+  /**
+   * Changes an open job only while its next check is due within a minute, and pulls it forward otherwise: a worker that
+   * stops right after the write is missed by the sweep in time.
+   * @returns the record after the change; null if the condition did not hold
+   */
+  async updateWatched(job: JobKey, change: JobUpdate): Promise<Attributes | null> {
+    return untilDone("the upload could not be changed", async () => {
+      const by = this.#clock() + CHECK_WITHIN_MS;
+      const changed = await this.#table.update({
+        ...change,
+        key: recordKeys.job(job),
+        condition: `#next_check <= :by AND ${change.condition}`,
+        given: { ...change.given, by: isoTime(by) },
+      });
+      return changed !== null || !(await this.#pullCheck(job, by)) ? changed : undefined;
+    });
+  }
+
+  /**
+   * Removes an open record that is not its job's: the job has ended or does not exist, or is checked at another time.
+   * @param job as read after the record
+   */
+  async forget(open: OpenUpload, job: UploadJob | undefined): Promise<void> {
+    const isOpen = job?.next_check !== undefined;
+    const TableName = this.#table.name;
+    await this.#table.transact([
+      {
+        ConditionCheck: {
+          TableName,
+          Key: recordKeys.job(open),
+          ExpressionAttributeNames: { "#check": "next_check" },
+          ...(isOpen
+            ? { ConditionExpression: "#check <> :due", ExpressionAttributeValues: { ":due": open.due } }
+            : { ConditionExpression: "attribute_not_exists(#check)" }),
+        },
+      },
+      { Delete: { TableName, Key: recordKeys.open(open, open.due) } },
+      ...(isOpen ? [] : [{ Delete: { TableName, Key: recordKeys.openOf(open) } }]),
+    ]);
+  }
+
+  /** Pulls the next check of an open job forward, unless it is due by then. @returns whether it was later */
+  #pullCheck(key: JobKey, by: number): Promise<boolean> {
+    return untilDone("the check of the upload could not be pulled forward", async (attempt) => {
+      const job = await this.#table.readJob(key);
+      if (job?.next_check === undefined || job.next_check <= isoTime(by)) return attempt > 1;
+      return (await this.#moveCheck(job, by, false)) || undefined;
+    });
+  }
+
   /**
    * Moves the next check of an open job.
    * @param unchanged whether it is left alone if a worker or a stop has changed the job since it was read
    * @returns false if the job has ended or changed, or another call has moved its check
    */
-  const moveCheck = (job: UploadJob, at: number, unchanged: boolean): Promise<boolean> => {
+  async #moveCheck(job: UploadJob, at: number, unchanged: boolean): Promise<boolean> {
     const { next_check: check, changed_at: changed } = job;
     // The record that is deleted and the one that is put must not be the same.
-    if (check === undefined || check === isoTime(at)) return Promise.resolve(check !== undefined);
+    if (check === undefined || check === isoTime(at)) return check !== undefined;
     const isUnchanged = changed === 0 ? "attribute_not_exists(#changed_at)" : "#changed_at = :changed";
-    return transact([
+    const TableName = this.#table.name;
+    return this.#table.transact([
       {
-        Update: toUpdate(table, {
+        Update: toUpdate(TableName, {
           key: recordKeys.job(job),
           set: { next_check: isoTime(at) },
           condition: unchanged ? `#next_check = :check AND ${isUnchanged}` : "#next_check = :check",
           given: { check, ...(unchanged && changed !== 0 && { changed }) },
         }),
       },
-      { Delete: { TableName: table, Key: recordKeys.open(job, check) } },
-      { Put: { TableName: table, Item: openItem(job, at) } },
+      { Delete: { TableName, Key: recordKeys.open(job, check) } },
+      { Put: { TableName, Item: openItem(job, at) } },
     ]);
-  };
-
-  /** Pulls the next check of an open job forward, unless it is due by then. @returns whether it was later */
-  const pullCheck = async (key: JobKey, by: number): Promise<boolean> => {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const job = await readJob(key);
-      if (job?.next_check === undefined || job.next_check <= isoTime(by)) return attempt > 1;
-      if (await moveCheck(job, by, false)) return true;
-      await backOff(attempt);
-    }
-    throw new StoreBusyError("the check of the upload could not be pulled forward");
-  };
-
-  return {
-    /**
-     * Requests at the same time may pass together; below the limit none is refused.
-     * @throws TooManyRequestsError
-     */
-    assertRoom: async ({ id }: Organization): Promise<void> => {
-      if ((await countOpen(id, OPEN_MAX)) < OPEN_MAX) return;
-      const message = `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`;
-      throw new TooManyRequestsError(message, RETRY_AFTER_SECONDS);
-    },
-
-    /** Creates a job, unless one with its id exists. @returns the existing or created job */
-    create: async (
-      organization: Organization,
-      upload: NewUpload,
-      nextCheck: number,
-    ): Promise<{ readonly job: UploadJob; readonly created: boolean }> => {
-      const now = isoTime(clock());
-      const job = {
-        ...upload,
-        organization: organization.id,
-        status: "pending" as const,
-        created_at: now,
-        updated_at: now,
-        next_check: isoTime(nextCheck),
-        total_rows: 0,
-        succeeded_rows: 0,
-        failed_rows: 0,
-      };
-      const listing = listingEntry("LIST_UPLOAD", organization, job.id, `${now}#${job.id}`);
-      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-        const created = await transact([
-          {
-            Put: {
-              TableName: table,
-              Item: { ...recordKeys.job(job), ...job, ...listing },
-              ConditionExpression: "attribute_not_exists(pk)",
-            },
-          },
-          { Put: { TableName: table, Item: openItem(job, nextCheck) } },
-          { Put: { TableName: table, Item: recordKeys.openOf(job) } },
-        ]);
-        if (created) return { job: jobFrom(job), created };
-        const existing = await readJob(job);
-        if (existing) return { job: existing, created };
-        await backOff(attempt);
-      }
-      throw new StoreBusyError("the upload could not be recorded; send it again");
-    },
-
-    /** Ends an open job; it does not change afterwards. Of several simultaneous calls, only the first has an effect. */
-    end: async (
-      job: JobKey,
-      counters: Counters,
-      outcome: { readonly status: "completed" | "failed" | "cancelled"; readonly error?: string },
-    ): Promise<boolean> => {
-      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-        const stored = await readJob(job);
-        if (stored?.next_check === undefined) return false;
-        if (stored.stopping && outcome.status === "completed") return false;
-        const ended = await transact([
-          {
-            Update: toUpdate(table, {
-              key: recordKeys.job(job),
-              set: {
-                status: outcome.status,
-                error: outcome.error,
-                ...toRowCounters(counters),
-                updated_at: isoTime(clock()),
-              },
-              remove: ["next_check", "lease_until"],
-              condition:
-                outcome.status === "completed"
-                  ? "#next_check = :check AND attribute_not_exists(#stopping)"
-                  : "#next_check = :check",
-              given: { check: stored.next_check },
-            }),
-          },
-          { Delete: { TableName: table, Key: recordKeys.open(job, stored.next_check) } },
-          { Delete: { TableName: table, Key: recordKeys.openOf(job) } },
-        ]);
-        if (ended) return true;
-        await backOff(attempt);
-      }
-      throw new StoreBusyError("the upload could not be ended");
-    },
-
-    /**
-     * Postpones the next check of a job that was just checked. If the job has changed in the meantime, its check stays due,
-     * so that a long wait for a form's file never delays a job whose file is being read.
-     */
-    postponeCheck: async (job: UploadJob, at: number): Promise<void> => {
-      await moveCheck(job, at, true);
-    },
-
-    /** Makes sure that an open job is checked within a minute. */
-    watch: async (job: JobKey): Promise<void> => {
-      await pullCheck(job, clock() + CHECK_WITHIN_MS);
-    },
-
-    /**
-     * Changes an open job only while its next check is due within a minute, and pulls it forward otherwise: a worker that
-     * stops right after the write is missed by the sweep in time.
-     * @returns the record after the change; null if the condition did not hold
-     */
-    updateWatched: async (job: JobKey, change: JobUpdate): Promise<Attributes | null> => {
-      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-        const by = clock() + CHECK_WITHIN_MS;
-        const changed = await update({
-          ...change,
-          key: recordKeys.job(job),
-          condition: `#next_check <= :by AND ${change.condition}`,
-          given: { ...change.given, by: isoTime(by) },
-        });
-        if (changed !== null || !(await pullCheck(job, by))) return changed;
-        await backOff(attempt);
-      }
-      throw new StoreBusyError("the upload could not be changed");
-    },
-
-    /**
-     * Removes an open record that is not its job's: the job has ended or does not exist, or is checked at another time.
-     * @param job as read after the record
-     */
-    forgetOpen: async (open: OpenUpload, job: UploadJob | undefined): Promise<void> => {
-      const isOpen = job?.next_check !== undefined;
-      await transact([
-        {
-          ConditionCheck: {
-            TableName: table,
-            Key: recordKeys.job(open),
-            ExpressionAttributeNames: { "#check": "next_check" },
-            ...(isOpen
-              ? { ConditionExpression: "#check <> :due", ExpressionAttributeValues: { ":due": open.due } }
-              : { ConditionExpression: "attribute_not_exists(#check)" }),
-          },
-        },
-        { Delete: { TableName: table, Key: recordKeys.open(open, open.due) } },
-        ...(isOpen ? [] : [{ Delete: { TableName: table, Key: recordKeys.openOf(open) } }]),
-      ]);
-    },
-  };
+  }
 }

@@ -69,16 +69,37 @@ export interface OpenUpload extends JobKey {
   readonly due: string;
 }
 
-/** Reads and writes records of upload jobs. The conditions of the writes are set by the stores. */
-export function createUploadTable({ dynamodb, environment }: RuntimeWith<"workItems">) {
-  const table = environment.WORK_ITEMS_TABLE;
+/** Reads and writes the records of upload jobs in the WorkItems table. The conditions of the writes are set by the stores. */
+export class UploadTable {
+  readonly name: string;
+  readonly #dynamodb: RuntimeWith<"workItems">["dynamodb"];
+
+  constructor({ dynamodb, environment }: RuntimeWith<"workItems">) {
+    this.name = environment.WORK_ITEMS_TABLE;
+    this.#dynamodb = dynamodb;
+  }
+
+  async readJob(job: JobKey): Promise<UploadJob | undefined> {
+    const item = await this.get(recordKeys.job(job));
+    return item && jobFrom(item);
+  }
+
+  /** Reads a job and its parts, strongly consistent. */
+  async read(job: JobKey): Promise<UploadSnapshot | undefined> {
+    const [first, ...parts] = await this.#query("pk = :pk", { ":pk": partitionOf(job) }, true);
+    return first?.["sk"] === JOB_SORT_KEY ? { job: jobFrom(first), parts: parts.map(partFrom) } : undefined;
+  }
+
+  async get(key: RecordKey): Promise<Attributes | undefined> {
+    return (await this.#dynamodb.send(new GetCommand({ TableName: this.name, Key: key, ConsistentRead: true }))).Item;
+  }
 
   /** Changes a record. @returns the record after the change; null if the condition did not hold */
-  const update = async (change: ConditionalUpdate): Promise<Attributes | null> => {
+  async update(change: ConditionalUpdate): Promise<Attributes | null> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { Attributes } = await dynamodb.send(
-          new UpdateCommand({ ...toUpdate(table, change), ReturnValues: "ALL_NEW" }),
+        const { Attributes } = await this.#dynamodb.send(
+          new UpdateCommand({ ...toUpdate(this.name, change), ReturnValues: "ALL_NEW" }),
         );
         return Attributes ?? {};
       } catch (error) {
@@ -88,41 +109,39 @@ export function createUploadTable({ dynamodb, environment }: RuntimeWith<"workIt
         await backOff(attempt, CONFLICT_CAP_MS);
       }
     }
-  };
-  const get = async (key: RecordKey): Promise<Attributes | undefined> =>
-    (await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
+  }
 
-  /** The records that a query finds, on all its pages. */
-  const query = (condition: string, values: Attributes, consistent: boolean): Promise<Attributes[]> => {
-    const input = {
-      TableName: table,
-      KeyConditionExpression: condition,
-      ExpressionAttributeValues: values,
-      ConsistentRead: consistent,
-    };
-    return allItems(paginateQuery({ client: dynamodb }, input));
-  };
+  /** Runs a transaction. @returns false if a condition did not hold or another writer interfered */
+  async transact(actions: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
+    try {
+      await this.#dynamodb.send(new TransactWriteCommand({ TransactItems: actions }));
+      return true;
+    } catch (error) {
+      if (isTransactionCancelled(error)) return false;
+      throw error;
+    }
+  }
 
   /**
    * The open records whose check is due, of all shards at once.
    * @param now milliseconds since the epoch
    */
-  const openUploads = async (now: number): Promise<OpenUpload[]> => {
+  async openUploads(now: number): Promise<OpenUpload[]> {
     const shards = Array.from({ length: OPEN_SHARDS }, (_, shard) =>
-      query("pk = :pk AND sk < :before", { ":pk": openPartition(shard), ":before": isoTime(now) }, false),
+      this.#query("pk = :pk AND sk < :before", { ":pk": openPartition(shard), ":before": isoTime(now) }, false),
     );
     return (await Promise.all(shards)).flat().map(({ sk }) => {
       // The key holds everything, so that no damaged record can stop the sweep.
       const [due = "", organization = "", id = ""] = String(sk).split("#");
       return { organization, id, due };
     });
-  };
+  }
 
   /** How many jobs of an organization are open, counted up to `most`. */
-  const countOpen = async (organization: string, most: number): Promise<number> => {
-    const { Count = 0 } = await dynamodb.send(
+  async countOpen(organization: string, most: number): Promise<number> {
+    const { Count = 0 } = await this.#dynamodb.send(
       new QueryCommand({
-        TableName: table,
+        TableName: this.name,
         KeyConditionExpression: "pk = :pk",
         ExpressionAttributeValues: { ":pk": partitionKeyOf("OPEN_UPLOADS_OF", organization) },
         ConsistentRead: true,
@@ -131,39 +150,16 @@ export function createUploadTable({ dynamodb, environment }: RuntimeWith<"workIt
       }),
     );
     return Count;
-  };
+  }
 
-  return {
-    name: table,
-    update,
-    get,
-
-    /** Runs a transaction. @returns false if a condition did not hold or another writer interfered */
-    transact: async (actions: TransactWriteCommandInput["TransactItems"]): Promise<boolean> => {
-      try {
-        await dynamodb.send(new TransactWriteCommand({ TransactItems: actions }));
-        return true;
-      } catch (error) {
-        if (isTransactionCancelled(error)) return false;
-        throw error;
-      }
-    },
-
-    readJob: async (job: JobKey): Promise<UploadJob | undefined> => {
-      const item = await get(recordKeys.job(job));
-      return item && jobFrom(item);
-    },
-
-    /** Reads a job and its parts, strongly consistent. */
-    read: async (job: JobKey): Promise<UploadSnapshot | undefined> => {
-      const [first, ...parts] = await query("pk = :pk", { ":pk": partitionOf(job) }, true);
-      return first?.["sk"] === JOB_SORT_KEY ? { job: jobFrom(first), parts: parts.map(partFrom) } : undefined;
-    },
-
-    openUploads,
-    countOpen,
-  };
+  /** The records that a query finds, on all its pages. */
+  #query(condition: string, values: Attributes, consistent: boolean): Promise<Attributes[]> {
+    const input = {
+      TableName: this.name,
+      KeyConditionExpression: condition,
+      ExpressionAttributeValues: values,
+      ConsistentRead: consistent,
+    };
+    return allItems(paginateQuery({ client: this.#dynamodb }, input));
+  }
 }
-
-/** The records of upload jobs in the WorkItems table. */
-export type UploadTable = ReturnType<typeof createUploadTable>;

@@ -70,7 +70,7 @@ export function createFinishUpload(
       if (shortfall !== undefined) shortfalls.push(shortfall);
     }
     const status = job.stopping ?? "completed";
-    const endedNow = await store.end(job, counters, {
+    const endedNow = await store.openUploads.end(job, counters, {
       status,
       ...(shortfalls.length > 0 && { error: [job.error, ...shortfalls].filter(Boolean).join("; ") }),
     });
@@ -99,3 +99,5 @@ export function createFinishOrSend(finish: FinishUpload, sendParts: SendParts) {
 
 /** Ends a job if its work is done. */
 export type FinishUpload = ReturnType<typeof createFinishUpload>;
+/** Ends a job if its work is done, or leaves that to a worker. */
+export type FinishOrSend = ReturnType<typeof createFinishOrSend>;

@@ -1,6 +1,6 @@
 import { mapConcurrently } from "../../retry.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { createFinishOrSend, type FinishUpload } from "./finish-upload.ts";
+import { createFinishOrSend, type FinishOrSend, type FinishUpload } from "./finish-upload.ts";
 import { fileDue } from "../files/upload-form.ts";
 import { delayAfter, type PartPosition, type SendParts, type SendSplit, startOfPart } from "./upload-messages.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
@@ -92,13 +92,18 @@ interface Ages {
 }
 const NO_AGES: Ages = { jobSeconds: 0, fileSeconds: 0 };
 
+function runningSeconds(job: UploadJob, now: number): number {
+  const since = (job.origin === "form" && job.source_written_at) || job.created_at;
+  return (now - Date.parse(since)) / 1000;
+}
+
 interface Checked {
   /** Milliseconds until the next check. */
   readonly wait: number;
   readonly ages: Ages;
 }
 
-/** Dependencies of `createSweepUploads`. */
+/** What a sweep works with. */
 export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
@@ -110,91 +115,104 @@ export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "l
 /**
  * Checks every open job that is due: sends new messages for jobs and parts that lost a message or a worker, and ends
  * jobs that can no longer complete.
- * @param until milliseconds since the epoch after which the other jobs are left to the next sweep
- * @returns the ages of the oldest that it checked
  */
-export function createSweepUploads({ clock, log, store, objects, sendSplit, sendParts, finish }: SweepDependencies) {
-  const finishOrSend = createFinishOrSend(finish, sendParts);
+export class UploadSweep {
+  readonly #with: SweepDependencies;
+  readonly #finishOrSend: FinishOrSend;
 
-  const fail = async (job: UploadJob, error: string): Promise<void> => {
-    await store.requestStop(job, "failed", { error, unlessPublished: true });
-    await finish(job);
-  };
+  constructor(dependencies: SweepDependencies) {
+    this.#with = dependencies;
+    this.#finishOrSend = createFinishOrSend(dependencies.finish, dependencies.sendParts);
+  }
 
-  /** Checks a job whose file no worker has begun to read. */
-  const sweepPending = async (job: UploadJob, now: number): Promise<Checked> => {
-    const file = await objects.head(objectKeys.source(job));
-    const isForm = job.origin === "form";
-    if (file === null) {
-      if (isForm && now < fileDue(job)) {
-        return { wait: waitForFile(job, now), ages: NO_AGES };
-      }
-      await fail(job, isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again");
-      return { wait: CHECK_WITHIN_MS, ages: NO_AGES };
-    }
-    await sendSplit(job);
-    const arrived = isForm ? file.writtenAt.getTime() : Date.parse(job.created_at);
-    return { wait: CHECK_AFTER_SENDING_MS, ages: { ...NO_AGES, fileSeconds: (now - arrived) / 1000 } };
-  };
-
-  /** Checks a job whose file is being read. @returns milliseconds until the next check */
-  const sweepReading = async (job: UploadJob, now: number): Promise<number> => {
-    if (isHeld(job, now) || !isStale(job, now)) return CHECK_WITHIN_MS;
-    await sendSplit(job);
-    return CHECK_AFTER_SENDING_MS;
-  };
-
-  /** Checks the parts of a job. @returns milliseconds until the next check */
-  const sweepParts = async (snapshot: UploadSnapshot, now: number): Promise<number> => {
-    const { job, parts } = snapshot;
-    const isDone = parts.filter(({ state }) => state === "done").length === job.part_count;
-    const stale = isDone ? parts.slice(0, 1) : findStaleParts(snapshot, now);
-    if (isDone && stale.length === 0) await finish(job);
-    await sendParts(job, stale);
-    // If a worker died, the next one is checked as soon, so that a job whose workers always die ends within ten minutes.
-    const isAnyClaimed = parts.some(({ state, lease_until: leaseEnd }) => state === "open" && leaseEnd > 0);
-    return stale.length > 0 && !isAnyClaimed ? CHECK_AFTER_SENDING_MS : CHECK_WITHIN_MS;
-  };
-
-  const sweepStopping = async (job: UploadJob, now: number): Promise<number> => {
-    await finishOrSend(job, startOfPart(0), now + FINISH_WITHIN_MS);
-    return CHECK_WITHIN_MS;
-  };
-
-  const sweep = async (snapshot: UploadSnapshot): Promise<Ages> => {
-    const { job } = snapshot;
-    const now = clock();
-    const since = (job.origin === "form" && job.source_written_at) || job.created_at;
-    const running = { ...NO_AGES, jobSeconds: (now - Date.parse(since)) / 1000 };
-    let checked: Checked;
-    if (job.stopping) checked = { wait: await sweepStopping(job, now), ages: running };
-    else if (job.published) checked = { wait: await sweepParts(snapshot, now), ages: running };
-    else if (job.status === "processing") checked = { wait: await sweepReading(job, now), ages: running };
-    else checked = await sweepPending(job, now);
-    await store.postponeCheck(job, now + checked.wait);
-    return checked.ages;
-  };
-
-  const check = async (open: OpenUpload): Promise<Ages> => {
-    try {
-      const snapshot = await store.read(open);
-      if (snapshot?.job.next_check === open.due) return await sweep(snapshot);
-      await store.forgetOpen(open, snapshot?.job);
-    } catch (error) {
-      // A job that cannot be checked must not prevent the sweep from checking the others.
-      log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
-    }
-    return NO_AGES;
-  };
-
-  return async (until: number): Promise<Ages> => {
-    const due = takingTurns(await store.openUploads(clock()));
+  /**
+   * @param until milliseconds since the epoch after which the other jobs are left to the next sweep
+   * @returns the ages of the oldest that it checked
+   */
+  async run(until: number): Promise<Ages> {
+    const { clock, store } = this.#with;
+    const due = takingTurns(await store.openUploads.due(clock()));
     const ages = await mapConcurrently(due, CONCURRENT_CHECKS, async (open) =>
-      clock() < until ? check(open) : NO_AGES,
+      clock() < until ? this.#check(open) : NO_AGES,
     );
     return {
       jobSeconds: ages.reduce((oldest, { jobSeconds }) => Math.max(oldest, jobSeconds), 0),
       fileSeconds: ages.reduce((oldest, { fileSeconds }) => Math.max(oldest, fileSeconds), 0),
     };
-  };
+  }
+
+  async #check(open: OpenUpload): Promise<Ages> {
+    const { log, store } = this.#with;
+    try {
+      const snapshot = await store.read(open);
+      if (snapshot?.job.next_check === open.due) return await this.#checkJob(snapshot);
+      await store.openUploads.forget(open, snapshot?.job);
+    } catch (error) {
+      // A job that cannot be checked must not prevent the sweep from checking the others.
+      log.error("sweep of an upload failed", { job: open.id, error: error instanceof Error ? error : String(error) });
+    }
+    return NO_AGES;
+  }
+
+  async #checkJob(snapshot: UploadSnapshot): Promise<Ages> {
+    const { job } = snapshot;
+    const now = this.#with.clock();
+    const { wait, ages } =
+      job.stopping || job.published || job.status === "processing"
+        ? { wait: await this.#checkRunning(snapshot, now), ages: { ...NO_AGES, jobSeconds: runningSeconds(job, now) } }
+        : await this.#checkPending(job, now);
+    await this.#with.store.openUploads.postponeCheck(job, now + wait);
+    return ages;
+  }
+
+  /** Checks a job whose file no worker has begun to read. */
+  async #checkPending(job: UploadJob, now: number): Promise<Checked> {
+    const file = await this.#with.objects.head(objectKeys.source(job));
+    const isForm = job.origin === "form";
+    if (file === null) {
+      if (isForm && now < fileDue(job)) return { wait: waitForFile(job, now), ages: NO_AGES };
+      await this.#fail(
+        job,
+        isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again",
+      );
+      return { wait: CHECK_WITHIN_MS, ages: NO_AGES };
+    }
+    await this.#with.sendSplit(job);
+    const arrived = isForm ? file.writtenAt.getTime() : Date.parse(job.created_at);
+    return { wait: CHECK_AFTER_SENDING_MS, ages: { ...NO_AGES, fileSeconds: (now - arrived) / 1000 } };
+  }
+
+  /** @returns milliseconds until the next check */
+  async #checkRunning(snapshot: UploadSnapshot, now: number): Promise<number> {
+    const { job } = snapshot;
+    if (job.stopping) {
+      await this.#finishOrSend(job, startOfPart(0), now + FINISH_WITHIN_MS);
+      return CHECK_WITHIN_MS;
+    }
+    return job.published ? this.#checkParts(snapshot, now) : this.#checkReading(job, now);
+  }
+
+  /** Checks a job whose file is being read. @returns milliseconds until the next check */
+  async #checkReading(job: UploadJob, now: number): Promise<number> {
+    if (isHeld(job, now) || !isStale(job, now)) return CHECK_WITHIN_MS;
+    await this.#with.sendSplit(job);
+    return CHECK_AFTER_SENDING_MS;
+  }
+
+  /** Checks the parts of a job. @returns milliseconds until the next check */
+  async #checkParts(snapshot: UploadSnapshot, now: number): Promise<number> {
+    const { job, parts } = snapshot;
+    const isDone = parts.filter(({ state }) => state === "done").length === job.part_count;
+    const stale = isDone ? parts.slice(0, 1) : findStaleParts(snapshot, now);
+    if (isDone && stale.length === 0) await this.#with.finish(job);
+    await this.#with.sendParts(job, stale);
+    // If a worker died, the next one is checked as soon, so that a job whose workers always die ends within ten minutes.
+    const isAnyClaimed = parts.some(({ state, lease_until: leaseEnd }) => state === "open" && leaseEnd > 0);
+    return stale.length > 0 && !isAnyClaimed ? CHECK_AFTER_SENDING_MS : CHECK_WITHIN_MS;
+  }
+
+  async #fail(job: UploadJob, error: string): Promise<void> {
+    await this.#with.store.requestStop(job, "failed", { error, unlessPublished: true });
+    await this.#with.finish(job);
+  }
 }

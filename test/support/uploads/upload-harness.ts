@@ -8,7 +8,7 @@ import { type Organization } from "../../../lib/organizations/organization.ts";
 import type { QueueWorker } from "../../../lib/aws/queue-worker.ts";
 import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
-import { createUploadStore } from "../../../lib/uploads/job/upload-store.ts";
+import { UploadStore } from "../../../lib/uploads/job/upload-store.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import type { TestRuntime } from "../runtime.ts";
 
@@ -56,7 +56,7 @@ export const createUploadHarness = (runtime: TestRuntime) => {
   const { environment, sqs, clock } = runtime;
   const split = createSplitUpload(runtime);
   const apply = createApplyUploadPart(runtime);
-  const store = createUploadStore(runtime);
+  const store = new UploadStore(runtime);
   const objects = createUploadObjects(runtime);
 
   const receive = async (queueUrl: string) => {
@@ -106,7 +106,7 @@ export const createUploadHarness = (runtime: TestRuntime) => {
     },
     /** Creates a job and writes its file to the bucket, as the endpoint does. */
     upload: async (organization: Organization, file: string | Buffer, id: string = randomUUID()): Promise<JobKey> => {
-      const { job } = await store.create(organization, { id, origin: "request" }, clock() + 120_000);
+      const { job } = await store.openUploads.create(organization, { id, origin: "request" }, clock() + 120_000);
       await objects.write(objectKeys.source(job), Buffer.from(file as string), "text/csv");
       return { organization: organization.id, id };
     },

@@ -8,7 +8,7 @@ import { createUploads } from "../../../lib/uploads/uploads.ts";
 import { createApplyRows } from "../../../lib/uploads/workers/apply-rows.ts";
 import { createApplyPart } from "../../../lib/uploads/workers/apply-upload-part.ts";
 import { createSplitUpload } from "../../../lib/uploads/workers/split-upload.ts";
-import { createSweepUploads } from "../../../lib/uploads/workers/sweep-uploads.ts";
+import { UploadSweep } from "../../../lib/uploads/workers/sweep-uploads.ts";
 import {
   createPartSender,
   createSplitSender,
@@ -51,6 +51,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
     sendSplit: createSplitSender(runtime),
     sendParts: createPartSender(runtime),
   };
+  const sweep = new UploadSweep(shared);
   const split = createSplitUpload({ ...shared, limits: SMALL.split });
   const apply = createApplyPart({
     ...shared,
@@ -70,7 +71,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
       if ("part" in message) return apply(body, handOverAt);
       for (const job of message.splits) await (message.isFromS3 ? shared.sendSplit(job) : split(job, handOverAt));
     },
-    sweep: createSweepUploads(shared),
+    sweep: (until: number) => sweep.run(until),
     /** Creates a job and writes its file to the bucket. */
     upload: async (
       organization: Organization,
@@ -82,7 +83,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
         ...(dryRun && { dry_run: true }),
         ...(mapping && { mapping: JSON.stringify(mapping) }),
       } as const;
-      const { job } = await store.create(organization, upload, clock() + 120_000);
+      const { job } = await store.openUploads.create(organization, upload, clock() + 120_000);
       await objects.write(objectKeys.source(job), Buffer.from(text), "text/csv");
       return { organization: job.organization, id: job.id };
     },
