@@ -4,7 +4,7 @@ import { readEnvironmentFile } from "../environment-file.ts";
 import { readEvent } from "./invoke-event.ts";
 import { createLambdaFunction, PayloadTooLargeError } from "./lambda/lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
-import { platformVariables } from "./stack.ts";
+import { platformVariables } from "./platform.ts";
 import { synthesize } from "./synthesis.ts";
 import { resolveTemplate } from "./template.ts";
 import { functionsOf } from "./lambda/template-functions.ts";

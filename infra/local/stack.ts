@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { S3Client } from "@aws-sdk/client-s3";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createAwsTerms, type Service } from "./aws-terms/aws-terms.ts";
-import { openDataDirectory } from "./data-directory.ts";
+import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { prepareDemoOrganization } from "./demo-organization.ts";
 import { type DynamoDbEngine, startDynamoDbEngine } from "./engines/dynamodb.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
@@ -13,6 +11,7 @@ import { type FauxqsEngine, startFauxqsEngine } from "./engines/fauxqs.ts";
 import { startGateway } from "./gateway/gateway.ts";
 import { createLambdaFunction, type FunctionDefinition, type LambdaFunction } from "./lambda/lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
+import { type Clients, clientsOf, CREDENTIALS, platformVariables } from "./platform.ts";
 import { provision } from "./engines/provision.ts";
 import { s3Cors } from "./s3/cors.ts";
 import { startS3Proxy } from "./s3/proxy.ts";
@@ -22,8 +21,9 @@ import { type Synthesis, synthesize } from "./synthesis.ts";
 import { ACCOUNT, type ResolvedTemplate, resolveTemplate } from "./template.ts";
 import { functionsOf, mappingsOf, schedulesOf } from "./lambda/template-functions.ts";
 
-/** Only the S3 proxy checks them. */
-const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" } as const;
+type Endpoints = Readonly<Record<Service, string>>;
+type Engine = Pick<DynamoDbEngine | FauxqsEngine, "endpoint" | "ended">;
+
 /** Workers that run longer are interrupted; their messages are delivered again after the next start. */
 const WORKERS_STOP_WITHIN_MS = 5000;
 
@@ -66,41 +66,89 @@ export interface LocalStack {
   stop(): Promise<void>;
 }
 
-/** Variables that every function gets in addition to its own: Lambda's, and the engines' endpoints. */
-export function platformVariables(region: string, endpoints: Record<Service, string>): Variables {
-  return {
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-    AWS_ENDPOINT_URL_S3: endpoints.s3,
-    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-    S3_FORCE_PATH_STYLE: "true",
-  };
-}
-
-function clientsOf(region: string, endpoints: Record<Service, string>) {
-  const options = { region, credentials: CREDENTIALS } as const;
-  return {
-    dynamodb: new DynamoDBClient({ ...options, endpoint: endpoints.dynamodb }),
-    s3: new S3Client({
-      ...options,
-      endpoint: endpoints.s3,
-      forcePathStyle: true,
-      requestChecksumCalculation: "WHEN_REQUIRED",
-    }),
-    sqs: new SQSClient({ ...options, endpoint: endpoints.sqs }),
-  };
-}
-
-function failureOf(engines: Readonly<Record<string, Pick<DynamoDbEngine | FauxqsEngine, "ended">>>) {
+function failureOf(engines: Readonly<Record<string, Engine>>) {
   return Promise.race(
     Object.entries(engines).map(async ([name, { ended }]) => {
       await ended;
       return new LocalStackError(`the ${name} engine has ended by itself`);
     }),
   );
+}
+
+/**
+ * Starts the engines beside the synthesis, which takes as long.
+ * @param started gets what is to be stopped
+ */
+async function startEngines(
+  options: LocalStackOptions,
+  data: DataDirectory,
+  started: AsyncDisposableStack,
+): Promise<{ synthesis: Synthesis; dynamodb: Engine; fauxqs: Engine }> {
+  const { dynamodbEndpoint, allowedOrigins } = options;
+  const startDynamoDb = async () => {
+    if (dynamodbEndpoint !== undefined) return { endpoint: dynamodbEndpoint, ended: new Promise<void>(() => {}) };
+    const engine = await startDynamoDbEngine({ file: data.dynamodbFile });
+    started.defer(() => engine.stop());
+    return engine;
+  };
+  const startFauxqs = async () => {
+    const engine = await startFauxqsEngine({ queues: data.queues, objects: data.objects });
+    started.defer(() => engine.stop());
+    return engine;
+  };
+  const starting = [
+    Promise.resolve(options.synthesis ?? synthesize(allowedOrigins ? { allowedOrigins: [...allowedOrigins] } : {})),
+    startDynamoDb(),
+    startFauxqs(),
+  ] as const;
+  // If one fails, wait for the others, so that they are stopped too.
+  await Promise.allSettled(starting);
+  const [synthesis, dynamodb, fauxqs] = await Promise.all(starting);
+  return { synthesis, dynamodb, fauxqs };
+}
+
+async function provisionEngines(template: ResolvedTemplate, clients: Clients, dynamodbEndpoint: string | undefined) {
+  try {
+    await provision(template, clients);
+  } catch (error) {
+    if (error instanceof LocalStackError) throw error;
+    const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
+    throw new LocalStackError(`${which} cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+/**
+ * Starts what functions and pollers use in place of the engines: the S3 proxy, and AWS's terms if there is a seed.
+ * @param localOrigins origins of the gateway, which starts last
+ */
+async function serveEngines(
+  { template, engines, clients }: { template: ResolvedTemplate; engines: Endpoints; clients: Clients },
+  awsTermsSeed: number | undefined,
+  localOrigins: () => readonly string[],
+  started: AsyncDisposableStack,
+): Promise<{ endpoints: Endpoints; sqs: SQSClient }> {
+  const terms = awsTermsSeed === undefined ? undefined : createAwsTerms({ seed: awsTermsSeed });
+  if (terms) started.defer(() => terms.stop());
+  const serve = async (service: Service, endpoint: string): Promise<string> =>
+    terms ? terms.inFrontOf(service, endpoint) : endpoint;
+  const sqsEndpoint = await serve("sqs", engines.sqs);
+  const { sqs } = clientsOf(template.region, { ...engines, sqs: sqsEndpoint });
+  started.defer(() => sqs.destroy());
+  const proxy = await startS3Proxy({
+    engineEndpoint: engines.s3,
+    s3: clients.s3,
+    signer: CREDENTIALS,
+    clock: Date.now,
+    allowOrigin: s3Cors(template, localOrigins),
+    notify: s3Notifications(template, { s3: clients.s3, sqs, sqsEndpoint }),
+  });
+  started.defer(() => proxy.stop());
+  const endpoints = {
+    dynamodb: await serve("dynamodb", engines.dynamodb),
+    s3: await serve("s3", proxy.endpoint),
+    sqs: sqsEndpoint,
+  };
+  return { endpoints, sqs };
 }
 
 /** Starts the pollers and schedules that invoke the workers. @returns a function that stops them */
@@ -124,110 +172,64 @@ function startWorkers(
   };
 }
 
+/** Variables that name this stack's tables, bucket, queues and engines. */
+function sharedVariables(definitions: readonly FunctionDefinition[]): Variables {
+  const { NODE_OPTIONS: _, ...shared }: Variables = Object.assign(
+    {},
+    ...definitions.map(({ environment }) => environment),
+  );
+  return shared;
+}
+
 /**
  * Runs the synthesized stack on this machine: the template that is also deployed, on embedded engines.
  * @throws LocalStackError if the port or the data directory is in use, or an engine or the synthesis fails
  */
 export async function startLocalStack(options: LocalStackOptions = {}): Promise<LocalStack> {
-  const {
-    port = 3000,
-    dataDirectory = ".local",
-    dynamodbEndpoint,
-    allowedOrigins,
-    awsTermsSeed,
-    verbose = false,
-    functionOf = createLambdaFunction,
-  } = options;
+  const { port = 3000, dataDirectory = ".local", verbose = false, functionOf = createLambdaFunction } = options;
   await using started = new AsyncDisposableStack();
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
 
-  const startDynamoDb = async () => {
-    if (dynamodbEndpoint !== undefined) return { endpoint: dynamodbEndpoint, ended: new Promise<void>(() => {}) };
-    const engine = await startDynamoDbEngine({ file: data.dynamodbFile });
-    started.defer(() => engine.stop());
-    return engine;
-  };
-  const startFauxqs = async () => {
-    const engine = await startFauxqsEngine({ queues: data.queues, objects: data.objects });
-    started.defer(() => engine.stop());
-    return engine;
-  };
-  const starting = [
-    Promise.resolve(options.synthesis ?? synthesize(allowedOrigins ? { allowedOrigins: [...allowedOrigins] } : {})),
-    startDynamoDb(),
-    startFauxqs(),
-  ] as const;
-  // If one fails, wait for the others, so that they are stopped too.
-  await Promise.allSettled(starting);
-  const [{ template: raw, stackName, regionCode, region, directory }, dynamodbEngine, fauxqs] =
-    await Promise.all(starting);
-
-  const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: fauxqs.endpoint });
-  const engines = { dynamodb: dynamodbEngine.endpoint, s3: fauxqs.endpoint, sqs: fauxqs.endpoint };
+  const { synthesis, dynamodb, fauxqs } = await startEngines(options, data, started);
+  const { stackName, regionCode, region, directory } = synthesis;
+  const template = resolveTemplate({ ...synthesis, sqsEndpoint: fauxqs.endpoint });
+  const engines = { dynamodb: dynamodb.endpoint, s3: fauxqs.endpoint, sqs: fauxqs.endpoint };
   const clients = clientsOf(region, engines);
   started.defer(() => {
     for (const client of Object.values(clients)) client.destroy();
   });
-  try {
-    await provision(template, clients);
-  } catch (error) {
-    if (error instanceof LocalStackError) throw error;
-    const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
-    throw new LocalStackError(`${which} cannot be used: ${reasonOf(error)}`);
-  }
-
-  const terms = awsTermsSeed === undefined ? undefined : createAwsTerms({ seed: awsTermsSeed });
-  if (terms) started.defer(() => terms.stop());
-  const serve = async (service: Service, engineEndpoint: string): Promise<string> =>
-    terms ? terms.inFrontOf(service, engineEndpoint) : engineEndpoint;
-  const sqsEndpoint = await serve("sqs", fauxqs.endpoint);
-  const { sqs } = clientsOf(region, { ...engines, sqs: sqsEndpoint });
-  started.defer(() => sqs.destroy());
-
+  await provisionEngines(template, clients, options.dynamodbEndpoint);
   let localOrigins: readonly string[] = [];
-  const proxy = await startS3Proxy({
-    engineEndpoint: fauxqs.endpoint,
-    s3: clients.s3,
-    signer: CREDENTIALS,
-    clock: Date.now,
-    allowOrigin: s3Cors(template, () => localOrigins),
-    notify: s3Notifications(template, { s3: clients.s3, sqs, sqsEndpoint }),
-  });
-  started.defer(() => proxy.stop());
+  const { endpoints, sqs } = await serveEngines(
+    { template, engines, clients },
+    options.awsTermsSeed,
+    () => localOrigins,
+    started,
+  );
 
-  const platform = platformVariables(region, {
-    dynamodb: await serve("dynamodb", dynamodbEngine.endpoint),
-    s3: await serve("s3", proxy.endpoint),
-    sqs: sqsEndpoint,
-  });
   const terminal = verbose ? undefined : process.stderr.fd;
-  const definitions = functionsOf(template, directory, platform).map((each) => ({ ...each, terminal }));
   const log = verbose ? [data.log, process.stderr.fd] : [data.log];
+  const platform = platformVariables(region, endpoints);
+  const definitions = functionsOf(template, directory, platform).map((each) => ({ ...each, terminal }));
   const functions = new Map(definitions.map((definition) => [definition.name, functionOf(definition, log)]));
   started.defer(async () => {
     await Promise.all([...functions.values()].map((one) => one.stop()));
   });
-
   const functionNamed = (name: string): LambdaFunction => {
     const found = functions.get(name);
     if (found === undefined) throw new LocalStackError(`the template has no function ${name}`);
     return found;
   };
 
-  const { NODE_OPTIONS: _, ...shared }: Variables = Object.assign(
-    {},
-    ...definitions.map(({ environment }) => environment),
-  );
-  const documents = DynamoDBDocumentClient.from(clients.dynamodb);
-  const { ACCESS_TABLE = "" } = shared;
+  const shared = sharedVariables(definitions);
   const apiKey = await prepareDemoOrganization(
-    documents,
+    DynamoDBDocumentClient.from(clients.dynamodb),
     regionCode,
-    ACCESS_TABLE,
+    shared["ACCESS_TABLE"] ?? "",
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );
-  started.defer(startWorkers(template, functionNamed, sqs, sqsEndpoint));
+  started.defer(startWorkers(template, functionNamed, sqs, endpoints.sqs));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());
 
@@ -243,7 +245,7 @@ export async function startLocalStack(options: LocalStackOptions = {}): Promise<
     environment,
     dataDirectory: data.path,
     stackName,
-    failed: failureOf({ DynamoDB: dynamodbEngine, "S3 and SQS": fauxqs }),
+    failed: failureOf({ DynamoDB: dynamodb, "S3 and SQS": fauxqs }),
     stop: () => running.disposeAsync(),
   };
 }
