@@ -6,7 +6,7 @@ import { createLambdaFunction, PayloadTooLargeError } from "./lambda/lambda-func
 import { LocalStackError } from "./local-stack-error.ts";
 import { platformVariables } from "./platform.ts";
 import { synthesize } from "./synthesis.ts";
-import { resolveTemplate } from "./template.ts";
+import { ResolvedTemplate } from "./template.ts";
 import { functionsOf } from "./lambda/template-functions.ts";
 
 /** `npm run invoke -- <function> <event file>` invokes one function of the template on a running local stack. */
@@ -23,7 +23,7 @@ async function invoke(name: string | undefined, eventFile: string | undefined): 
     throw new LocalStackError(`no local stack runs on ${join(dataDirectory)}: start one with npm start`);
   }
   const { template: raw, stackName, region, directory } = await synthesize();
-  const template = resolveTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });
+  const template = new ResolvedTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });
   const definitions = functionsOf(template, directory, platformVariables(region, endpoints));
   const definition = definitions.find((one) => one.name === name || one.name === `${stackName}-${name}`);
   if (definition === undefined) {

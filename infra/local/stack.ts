@@ -18,7 +18,7 @@ import { startS3Proxy } from "./s3/proxy.ts";
 import { s3Notifications } from "./s3/notification.ts";
 import { startSchedule } from "./lambda/schedule.ts";
 import { type Synthesis, synthesize } from "./synthesis.ts";
-import { ACCOUNT, type ResolvedTemplate, resolveTemplate } from "./template.ts";
+import { ACCOUNT, ResolvedTemplate } from "./template.ts";
 import { functionsOf, mappingsOf, schedulesOf } from "./lambda/template-functions.ts";
 
 type Endpoints = Readonly<Record<Service, string>>;
@@ -193,7 +193,7 @@ export async function startLocalStack(options: LocalStackOptions = {}): Promise<
 
   const { synthesis, dynamodb, fauxqs } = await startEngines(options, data, started);
   const { stackName, regionCode, region, directory } = synthesis;
-  const template = resolveTemplate({ ...synthesis, sqsEndpoint: fauxqs.endpoint });
+  const template = new ResolvedTemplate({ ...synthesis, sqsEndpoint: fauxqs.endpoint });
   const engines = { dynamodb: dynamodb.endpoint, s3: fauxqs.endpoint, sqs: fauxqs.endpoint };
   const clients = clientsOf(region, engines);
   started.defer(() => {

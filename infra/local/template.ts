@@ -46,22 +46,6 @@ export interface Deployment {
   readonly sqsEndpoint: string;
 }
 
-/** A template whose intrinsic functions are replaced by the names, ARNs and URLs of the resources on this machine. */
-export interface ResolvedTemplate {
-  readonly region: string;
-  readonly stackName: string;
-  /** Resources of a type by logical id, each with its properties resolved and parsed. */
-  resourcesOf<T>(type: string, properties: z.ZodType<T>): ReadonlyMap<string, T>;
-  /** Name of a table, bucket, queue or function: the template's own, or stack and logical id, which do not change. */
-  physicalName(logicalId: string): string;
-  arn(logicalId: string): string;
-  /** What `Ref` gives: a name, or a queue's URL. */
-  reference(logicalId: string): string;
-  /** Directory of a function's code in the cloud assembly. */
-  assetPath(logicalId: string): string;
-  output(name: string): string;
-}
-
 interface NamedType {
   /** The property that holds the name, if the template sets one. */
   readonly name: string;
@@ -81,111 +65,157 @@ const NAMED_TYPES: Readonly<Record<string, NamedType>> = {
   },
 };
 
+/** Those of `Fn::Sub`. */
+type Variables = Readonly<Record<string, unknown>>;
+
 /** Bucket names have at most 63 characters, in lower case. */
 function toBucketName(name: string): string {
   return name.toLowerCase().slice(0, 63);
 }
 
-/** Resolves a template's intrinsic functions. @throws LocalStackError for one that is not supported */
-export function resolveTemplate({ template, stackName, region, sqsEndpoint }: Deployment): ResolvedTemplate {
-  const pseudo: Readonly<Record<string, string>> = {
-    "AWS::AccountId": ACCOUNT,
-    "AWS::Partition": "aws",
-    "AWS::Region": region,
-    "AWS::StackName": stackName,
-    "AWS::URLSuffix": "amazonaws.com",
-  };
-  const resource = (logicalId: string): Resource => {
-    const found = template.Resources[logicalId];
+/** A template whose intrinsic functions are replaced by the names, ARNs and URLs of the resources on this machine. */
+export class ResolvedTemplate {
+  readonly region: string;
+  readonly stackName: string;
+  readonly #template: Template;
+  readonly #sqsEndpoint: string;
+  readonly #pseudoParameters: Readonly<Record<string, string>>;
+
+  constructor({ template, stackName, region, sqsEndpoint }: Deployment) {
+    this.region = region;
+    this.stackName = stackName;
+    this.#template = template;
+    this.#sqsEndpoint = sqsEndpoint;
+    this.#pseudoParameters = {
+      "AWS::AccountId": ACCOUNT,
+      "AWS::Partition": "aws",
+      "AWS::Region": region,
+      "AWS::StackName": stackName,
+      "AWS::URLSuffix": "amazonaws.com",
+    };
+  }
+
+  /**
+   * Resources of a type by logical id, each with its properties resolved and parsed.
+   * @throws LocalStackError for an intrinsic function that is not supported
+   */
+  resourcesOf<T>(type: string, properties: z.ZodType<T>): ReadonlyMap<string, T> {
+    const resources = Object.entries(this.#template.Resources).filter(([, { Type }]) => Type === type);
+    return new Map(
+      resources.map(([logicalId, { Properties = {} }]) => {
+        const parsed = properties.safeParse(this.#resolve(Properties));
+        if (!parsed.success) throw new LocalStackError(`${logicalId}: ${z.prettifyError(parsed.error)}`);
+        return [logicalId, parsed.data];
+      }),
+    );
+  }
+
+  /** Name of a table, bucket, queue or function: the template's own, or stack and logical id, which do not change. */
+  physicalName(logicalId: string): string {
+    const { Type } = this.#resource(logicalId);
+    const named = NAMED_TYPES[Type];
+    const given = named && this.#property(logicalId, named.name);
+    if (typeof given === "string") return given;
+    const made = `${this.stackName}-${logicalId}`;
+    return Type === "AWS::S3::Bucket" ? toBucketName(made) : made;
+  }
+
+  arn(logicalId: string): string {
+    const named = NAMED_TYPES[this.#resource(logicalId).Type];
+    return named === undefined
+      ? `arn:aws:local:${this.region}:${ACCOUNT}:${logicalId}`
+      : named.arn(this.physicalName(logicalId), this.region);
+  }
+
+  /** What `Ref` gives: a name, or a queue's URL. */
+  reference(logicalId: string): string {
+    const pseudoParameter = this.#pseudoParameters[logicalId];
+    if (pseudoParameter !== undefined) return pseudoParameter;
+    const { Type } = this.#resource(logicalId);
+    if (Type === "AWS::SQS::Queue") return `${this.#sqsEndpoint}/${ACCOUNT}/${this.physicalName(logicalId)}`;
+    if (Type === "AWS::ApiGateway::RestApi") return REST_API_ID;
+    if (Type === "AWS::ApiGateway::Stage") return String(this.#property(logicalId, "StageName"));
+    return NAMED_TYPES[Type] === undefined ? logicalId : this.physicalName(logicalId);
+  }
+
+  /** Directory of a function's code in the cloud assembly. */
+  assetPath(logicalId: string): string {
+    const path = this.#resource(logicalId).Metadata?.["aws:asset:path"];
+    if (typeof path !== "string") throw new LocalStackError(`the template does not say where ${logicalId}'s code is`);
+    return path;
+  }
+
+  output(name: string): string {
+    const found = this.#template.Outputs?.[name];
+    if (found === undefined) throw new LocalStackError(`the template has no output ${name}`);
+    return String(this.#resolve(found.Value));
+  }
+
+  #resource(logicalId: string): Resource {
+    const found = this.#template.Resources[logicalId];
     if (found === undefined) throw new LocalStackError(`the template has no resource ${logicalId}`);
     return found;
-  };
-  const property = (logicalId: string, name: string): unknown => resolve(resource(logicalId).Properties?.[name]);
+  }
 
-  const physicalName = (logicalId: string): string => {
-    const { Type } = resource(logicalId);
-    const named = NAMED_TYPES[Type];
-    const given = named && property(logicalId, named.name);
-    if (typeof given === "string") return given;
-    const made = `${stackName}-${logicalId}`;
-    return Type === "AWS::S3::Bucket" ? toBucketName(made) : made;
-  };
-  const arn = (logicalId: string): string => {
-    const named = NAMED_TYPES[resource(logicalId).Type];
-    return named === undefined
-      ? `arn:aws:local:${region}:${ACCOUNT}:${logicalId}`
-      : named.arn(physicalName(logicalId), region);
-  };
-  const reference = (logicalId: string): string => {
-    if (pseudo[logicalId] !== undefined) return pseudo[logicalId];
-    const { Type } = resource(logicalId);
-    if (Type === "AWS::SQS::Queue") return `${sqsEndpoint}/${ACCOUNT}/${physicalName(logicalId)}`;
-    if (Type === "AWS::ApiGateway::RestApi") return REST_API_ID;
-    if (Type === "AWS::ApiGateway::Stage") return String(property(logicalId, "StageName"));
-    return NAMED_TYPES[Type] === undefined ? logicalId : physicalName(logicalId);
-  };
-  const attribute = (logicalId: string, name: string): string => {
-    if (name === "Arn") return arn(logicalId);
-    if (name === "QueueName") return physicalName(logicalId);
-    if (name === "QueueUrl") return reference(logicalId);
-    return `${reference(logicalId)}.${name}`;
-  };
-  const substitute = (text: string, variables: Readonly<Record<string, unknown>>): string =>
-    text.replaceAll(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
-      if (literal === "!") return `\${${name}}`;
-      if (name in variables) return String(resolve(variables[name]));
-      const [logicalId = "", ...path] = name.split(".");
-      return path.length === 0 ? reference(logicalId) : attribute(logicalId, path.join("."));
-    });
+  #property(logicalId: string, name: string): unknown {
+    return this.#resolve(this.#resource(logicalId).Properties?.[name]);
+  }
 
-  const intrinsics: Readonly<Record<string, (argument: never) => unknown>> = {
-    Ref: reference,
-    "Fn::GetAtt": ([logicalId, name]: [string, string]) => attribute(logicalId, name),
-    "Fn::Join": ([separator, values]: [string, unknown[]]) =>
-      values.map((value) => String(resolve(value))).join(separator),
-    "Fn::Sub": (argument: string | [string, Record<string, unknown>]) =>
-      typeof argument === "string" ? substitute(argument, {}) : substitute(...argument),
-    "Fn::Select": ([index, list]: [number | string, unknown]) => (resolve(list) as unknown[])[Number(index)],
-    "Fn::Split": ([separator, text]: [string, unknown]) => String(resolve(text)).split(separator),
-  };
-  const resolve = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(resolve);
+  /** What `Fn::GetAtt` gives. */
+  #attribute(logicalId: string, name: string): string {
+    if (name === "Arn") return this.arn(logicalId);
+    if (name === "QueueName") return this.physicalName(logicalId);
+    if (name === "QueueUrl") return this.reference(logicalId);
+    return `${this.reference(logicalId)}.${name}`;
+  }
+
+  /** Replaces all intrinsic functions in a value. */
+  #resolve(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#resolve(each));
     if (typeof value !== "object" || value === null) return value;
     const entries = Object.entries(value);
     const [key, argument] = entries[0] ?? [];
     if (entries.length === 1 && key !== undefined && (key === "Ref" || key.startsWith("Fn::"))) {
-      const intrinsic = intrinsics[key];
-      if (intrinsic === undefined) throw new LocalStackError(`${key} of the template does not run locally`);
-      return intrinsic(argument as never);
+      return this.#call(key, argument as never);
     }
-    return Object.fromEntries(entries.map(([name, inner]) => [name, resolve(inner)]));
-  };
+    return Object.fromEntries(entries.map(([name, inner]) => [name, this.#resolve(inner)]));
+  }
 
-  return {
-    region,
-    stackName,
-    physicalName,
-    arn,
-    reference,
-    assetPath: (logicalId) => {
-      const path = resource(logicalId).Metadata?.["aws:asset:path"];
-      if (typeof path !== "string") throw new LocalStackError(`the template does not say where ${logicalId}'s code is`);
-      return path;
-    },
-    resourcesOf: (type, properties) =>
-      new Map(
-        Object.entries(template.Resources)
-          .filter(([, { Type }]) => Type === type)
-          .map(([logicalId, { Properties = {} }]) => {
-            const parsed = properties.safeParse(resolve(Properties));
-            if (!parsed.success) throw new LocalStackError(`${logicalId}: ${z.prettifyError(parsed.error)}`);
-            return [logicalId, parsed.data];
-          }),
-      ),
-    output: (name) => {
-      const found = template.Outputs?.[name];
-      if (found === undefined) throw new LocalStackError(`the template has no output ${name}`);
-      return String(resolve(found.Value));
-    },
-  };
+  #call(intrinsic: string, argument: never): unknown {
+    switch (intrinsic) {
+      case "Ref":
+        return this.reference(argument);
+      case "Fn::GetAtt": {
+        const [logicalId, name] = argument as [string, string];
+        return this.#attribute(logicalId, name);
+      }
+      case "Fn::Join": {
+        const [separator, values] = argument as [string, unknown[]];
+        return values.map((value) => String(this.#resolve(value))).join(separator);
+      }
+      case "Fn::Sub": {
+        const [text, variables] = typeof argument === "string" ? [argument, {}] : (argument as [string, Variables]);
+        return this.#substitute(text, variables);
+      }
+      case "Fn::Select": {
+        const [index, list] = argument as [number | string, unknown];
+        return (this.#resolve(list) as unknown[])[Number(index)];
+      }
+      case "Fn::Split": {
+        const [separator, text] = argument as [string, unknown];
+        return String(this.#resolve(text)).split(separator);
+      }
+      default:
+        throw new LocalStackError(`${intrinsic} of the template does not run locally`);
+    }
+  }
+
+  #substitute(text: string, variables: Variables): string {
+    return text.replaceAll(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
+      if (literal === "!") return `\${${name}}`;
+      if (name in variables) return String(this.#resolve(variables[name]));
+      const [logicalId = "", ...path] = name.split(".");
+      return path.length === 0 ? this.reference(logicalId) : this.#attribute(logicalId, path.join("."));
+    });
+  }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { functionNames } from "../../infra/build.ts";
 import { synthesize } from "../../infra/local/synthesis.ts";
-import { resolveTemplate, type Template } from "../../infra/local/template.ts";
+import { ResolvedTemplate, type Template } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/lambda/template-functions.ts";
 import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { assemblyOf } from "./synthesized.ts";
@@ -15,7 +15,7 @@ const assembly = assemblyOf();
 const functionsIn = (template: Template, region: RegionCode, directory: string) => {
   const stackName = stackIdOf(region);
   const { awsRegion } = REGIONS[region];
-  const resolved = resolveTemplate({ template, stackName, region: awsRegion, sqsEndpoint: "http://localhost" });
+  const resolved = new ResolvedTemplate({ template, stackName, region: awsRegion, sqsEndpoint: "http://localhost" });
   return new Map(
     functionsOf(resolved, directory, { AWS_REGION: awsRegion }).map((definition) => [
       definition.name.slice(stackName.length + 1),

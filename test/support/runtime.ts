@@ -3,7 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { pages } from "../../functions/pages.ts";
 import { provision } from "../../infra/local/engines/provision.ts";
 import { type Synthesis, synthesize } from "../../infra/local/synthesis.ts";
-import { type ResolvedTemplate, resolveTemplate } from "../../infra/local/template.ts";
+import { ResolvedTemplate } from "../../infra/local/template.ts";
 import { functionsOf } from "../../infra/local/lambda/template-functions.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { resources } from "../../lib/resources.ts";
@@ -48,7 +48,7 @@ export const createTestDeployment = async (
 ): Promise<{ readonly runtime: TestRuntime; readonly template: ResolvedTemplate }> => {
   const { template: raw, region, directory } = await (synthesis ??= synthesize());
   const sqsEndpoint = process.env["AWS_ENDPOINT_URL_SQS"] ?? "";
-  const template = resolveTemplate({ template: raw, stackName: `test-${randomUUID()}`, region, sqsEndpoint });
+  const template = new ResolvedTemplate({ template: raw, stackName: `test-${randomUUID()}`, region, sqsEndpoint });
   const clients = createTestClients();
   const engine = new DynamoDBClient({});
   await provision(template, { ...clients, dynamodb: engine });

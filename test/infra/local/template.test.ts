@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { resolveTemplate, type Resource } from "../../../infra/local/template.ts";
+import { ResolvedTemplate, type Resource } from "../../../infra/local/template.ts";
 
 const resolve = (Resources: Record<string, Resource>, Outputs?: Record<string, { Value: unknown }>) =>
-  resolveTemplate({
+  new ResolvedTemplate({
     template: { Resources, ...(Outputs && { Outputs }) },
     stackName: "Stack-us",
     region: "us-east-1",

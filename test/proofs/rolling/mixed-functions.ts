@@ -4,7 +4,7 @@ import {
   type FunctionDefinition,
   type LambdaFunction,
 } from "../../../infra/local/lambda/lambda-function.ts";
-import { resolveTemplate } from "../../../infra/local/template.ts";
+import { ResolvedTemplate } from "../../../infra/local/template.ts";
 import { functionsOf } from "../../../infra/local/lambda/template-functions.ts";
 
 /** The two versions of a rolling deployment. */
@@ -37,7 +37,7 @@ export function createMixedFunctions(older: Synthesis, choose: () => Side, onSer
   const definitionsOf = ({ environment }: FunctionDefinition): ReadonlyMap<string, FunctionDefinition> => {
     const sqsEndpoint = environment["AWS_ENDPOINT_URL_SQS"] ?? "";
     const { template, stackName, region, directory } = older;
-    const resolved = resolveTemplate({ template, stackName, region, sqsEndpoint });
+    const resolved = new ResolvedTemplate({ template, stackName, region, sqsEndpoint });
     const platform = Object.fromEntries(Object.entries(environment).filter(([name]) => PLATFORM.test(name)));
     return new Map(functionsOf(resolved, directory, platform).map((definition) => [definition.name, definition]));
   };

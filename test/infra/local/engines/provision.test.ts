@@ -2,7 +2,7 @@ import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-s
 import { expect, test } from "vitest";
 import { provision } from "../../../../infra/local/engines/provision.ts";
 import { synthesize } from "../../../../infra/local/synthesis.ts";
-import { resolveTemplate } from "../../../../infra/local/template.ts";
+import { ResolvedTemplate } from "../../../../infra/local/template.ts";
 import { createTestService } from "../../../support/service.ts";
 
 test("keeps tables that are as in the template, and refuses one that lacks an index", async () => {
@@ -10,7 +10,7 @@ test("keeps tables that are as in the template, and refuses one that lacks an in
   const { WORK_ITEMS_TABLE: table } = runtime.environment;
   const engine = new DynamoDBClient({});
   const { template: raw, region } = await synthesize();
-  const template = resolveTemplate({
+  const template = new ResolvedTemplate({
     template: raw,
     stackName: table.slice(0, table.lastIndexOf("-")),
     region,

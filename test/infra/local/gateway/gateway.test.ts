@@ -10,7 +10,7 @@ import {
   PAYLOAD_MAX_BYTES,
   PayloadTooLargeError,
 } from "../../../../infra/local/lambda/lambda-function.ts";
-import { type Resource, resolveTemplate } from "../../../../infra/local/template.ts";
+import { type Resource, ResolvedTemplate } from "../../../../infra/local/template.ts";
 
 const uri = (functionName: string) => ({
   "Fn::Join": [
@@ -47,7 +47,7 @@ const gatewayResponse = (ResponseType: string, StatusCode: string, error: string
   },
 });
 
-const template = resolveTemplate({
+const template = new ResolvedTemplate({
   stackName: "Tiny",
   region: "us-east-1",
   sqsEndpoint: "http://127.0.0.1:1",

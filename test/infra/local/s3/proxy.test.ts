@@ -16,12 +16,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { s3Cors } from "../../../../infra/local/s3/cors.ts";
 import { startS3Proxy } from "../../../../infra/local/s3/proxy.ts";
 import { s3Notifications } from "../../../../infra/local/s3/notification.ts";
-import { resolveTemplate } from "../../../../infra/local/template.ts";
+import { ResolvedTemplate } from "../../../../infra/local/template.ts";
 
 const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
 const unique = randomUUID();
 const engineEndpoint = process.env["AWS_ENDPOINT_URL_S3"] ?? "";
-const template = resolveTemplate({
+const template = new ResolvedTemplate({
   stackName: `proxy-${unique}`,
   region: "us-east-1",
   sqsEndpoint: engineEndpoint,
