@@ -9,7 +9,8 @@ import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../en
 import { pollEventSource } from "./lambda/event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./engines/fauxqs.ts";
 import { startGateway } from "./gateway/gateway.ts";
-import { createLambdaFunction, type FunctionDefinition, type LambdaFunction } from "./lambda/lambda-function.ts";
+import type { FunctionDefinition } from "./lambda/instance.ts";
+import { createLambdaFunction, type LambdaFunction } from "./lambda/lambda-function.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { type Clients, clientsOf, CREDENTIALS, platformVariables } from "./platform.ts";
 import { provision } from "./engines/provision.ts";

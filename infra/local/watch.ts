@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BuildFailure } from "esbuild";
 import { functionNames, functionsContext, PROJECT_ROOT } from "../build.ts";
-import type { FunctionDefinition, LambdaFunction } from "./lambda/lambda-function.ts";
+import type { FunctionDefinition } from "./lambda/instance.ts";
+import type { LambdaFunction } from "./lambda/lambda-function.ts";
 import { ReplaceableFunction } from "./lambda/replaceable-function.ts";
 import type { LocalStack } from "./stack.ts";
 

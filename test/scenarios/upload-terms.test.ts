@@ -145,7 +145,11 @@ describe("the sweep", () => {
     for (let from = 0; from < forms; from += 100) {
       await Promise.all(
         Array.from({ length: 100 }, () =>
-          store.openUploads.create(neighbour.organization, { id: randomUUID(), origin: "form", expected_size: 1 }, uploads.clock()),
+          store.openUploads.create(
+            neighbour.organization,
+            { id: randomUUID(), origin: "form", expected_size: 1 },
+            uploads.clock(),
+          ),
         ),
       );
     }

@@ -197,7 +197,8 @@ describe("a check", () => {
 
   it("that was postponed is pulled forward by a claim and by a stop", async () => {
     const { store } = uploads.harness;
-    const postpone = async () => store.openUploads.postponeCheck(await jobOf(uploads, id), uploads.clock() + FORM_AGE_MS);
+    const postpone = async () =>
+      store.openUploads.postponeCheck(await jobOf(uploads, id), uploads.clock() + FORM_AGE_MS);
     await postpone();
     await writeFile(uploads, id);
     await claimSplit(uploads, id);
@@ -215,7 +216,9 @@ describe("a check", () => {
       const seen = await jobOf(uploads, id);
       const now = uploads.clock();
       await Promise.all([
-        ...[1, 2, 3].map((wait) => store.openUploads.postponeCheck(seen, now + wait * 10 * MINUTE_MS).catch(() => undefined)),
+        ...[1, 2, 3].map((wait) =>
+          store.openUploads.postponeCheck(seen, now + wait * 10 * MINUTE_MS).catch(() => undefined),
+        ),
         store.openUploads.watch(uploads.jobKey(id)),
         store.openUploads.watch(uploads.jobKey(id)),
       ]);

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import * as z from "zod";
 import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
-import { gatewayResponses } from "./responses.ts";
-import { gatewayRoutes } from "./routes.ts";
+import { type GatewayResponses, gatewayResponses } from "./responses.ts";
+import { type GatewayRoutes, gatewayRoutes, type Match } from "./routes.ts";
 import { type LambdaFunction, PayloadTooLargeError } from "../lambda/lambda-function.ts";
 import { LocalStackError } from "../local-stack-error.ts";
 import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
@@ -125,51 +125,91 @@ const restApiSchema = z.object({
   MinimumCompressionSize: z.coerce.number().default(Infinity),
 });
 
-const NO_REST_API = restApiSchema.parse({});
+/** The template's REST API: makes the response to each request, as API Gateway does with proxy integrations. */
+class RestApi {
+  readonly #functions: ReadonlyMap<string, LambdaFunction>;
+  readonly #routes: GatewayRoutes;
+  readonly #gatewayResponse: GatewayResponses;
+  readonly #stage: string;
+  readonly #properties: z.output<typeof restApiSchema>;
 
-/**
- * Serves the template's REST API on this machine, as API Gateway does with proxy integrations.
- * @throws LocalStackError if the port is in use
- */
-export async function startGateway({ template, functions, port }: GatewayOptions): Promise<Gateway> {
-  const routes = gatewayRoutes(template);
-  const gatewayResponse = gatewayResponses(template);
-  const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
-  const [restApi] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
-  const { BinaryMediaTypes: binaryMediaTypes, MinimumCompressionSize: compressedFrom } = restApi ?? NO_REST_API;
+  constructor(template: ResolvedTemplate, functions: ReadonlyMap<string, LambdaFunction>) {
+    const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
+    const [properties] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
+    this.#functions = functions;
+    this.#routes = gatewayRoutes(template);
+    this.#gatewayResponse = gatewayResponses(template);
+    this.#stage = stage?.StageName ?? "";
+    this.#properties = properties ?? restApiSchema.parse({});
+  }
 
-  const handle = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
+  async respondTo(message: IncomingMessage, requestId: string): Promise<HttpResponse> {
     const to = { requestId, accept: message.headers.accept };
     if (message.httpVersion === "1.1" && message.headers.host === undefined) {
       return refusal(400, "Malformed request: the header Host is required", requestId);
     }
     const sent = await readBody(message);
     const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
-    if (body === "unsupported") return gatewayResponse("UNSUPPORTED_MEDIA_TYPE", to);
-    const match = routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
-    if (match === undefined) return gatewayResponse("MISSING_AUTHENTICATION_TOKEN", to);
-    if (match === "malformed") return gatewayResponse("BAD_REQUEST_PARAMETERS", to);
-    if (body === undefined || body === "too large") return gatewayResponse("REQUEST_TOO_LARGE", to);
-    const { integration, pathParameters } = match;
+    if (body === "unsupported") return this.#gatewayResponse("UNSUPPORTED_MEDIA_TYPE", to);
+    const match = this.#routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
+    if (match === undefined) return this.#gatewayResponse("MISSING_AUTHENTICATION_TOKEN", to);
+    if (match === "malformed") return this.#gatewayResponse("BAD_REQUEST_PARAMETERS", to);
+    if (body === undefined || body === "too large") return this.#gatewayResponse("REQUEST_TOO_LARGE", to);
+    return this.#invoke(message, body, match, requestId);
+  }
+
+  /** The response to a request that could not be handled, or whose response could not be sent. */
+  failure(error: unknown, message: IncomingMessage, requestId: string): HttpResponse {
+    const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
+    return this.#gatewayResponse(type, { requestId, accept: message.headers.accept });
+  }
+
+  async #invoke(
+    message: IncomingMessage,
+    body: Buffer,
+    { integration, pathParameters }: Match,
+    requestId: string,
+  ): Promise<HttpResponse> {
+    const { BinaryMediaTypes: binaryMediaTypes, MinimumCompressionSize: compressedFrom } = this.#properties;
+    const to = { requestId, accept: message.headers.accept };
     const event = toProxyEvent({
       message,
       body,
       ...integration,
       pathParameters,
       requestId,
-      stage: stage?.StageName ?? "",
+      stage: this.#stage,
       binaryMediaTypes,
     });
-    const target = functions.get(integration.functionName);
-    if (target === undefined) return gatewayResponse("API_CONFIGURATION_ERROR", to);
+    const target = this.#functions.get(integration.functionName);
+    if (target === undefined) return this.#gatewayResponse("API_CONFIGURATION_ERROR", to);
     const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
-    if (invocation === "timeout") return gatewayResponse("INTEGRATION_TIMEOUT", to);
+    if (invocation === "timeout") return this.#gatewayResponse("INTEGRATION_TIMEOUT", to);
     const response = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
     return response
       ? compressed(response, message.headers["accept-encoding"], compressedFrom)
-      : gatewayResponse("API_CONFIGURATION_ERROR", to);
-  };
+      : this.#gatewayResponse("API_CONFIGURATION_ERROR", to);
+  }
+}
 
+async function listen(server: Server, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const taken = error.code === "EADDRINUSE";
+      reject(
+        new LocalStackError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message),
+      );
+    });
+    server.listen(port, "127.0.0.1", resolve);
+  });
+}
+
+/**
+ * Serves the template's REST API on this machine.
+ * @throws LocalStackError if the port is in use
+ */
+export async function startGateway({ template, functions, port }: GatewayOptions): Promise<Gateway> {
+  const api = new RestApi(template, functions);
   let stopping = false;
   const serve = async (message: IncomingMessage, serverResponse: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
@@ -180,15 +220,13 @@ export async function startGateway({ template, functions, port }: GatewayOptions
       send(serverResponse, response, headers);
     };
     try {
-      respond(await handle(message, requestId));
+      respond(await api.respondTo(message, requestId));
     } catch (error) {
-      const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
-      const to = { requestId, accept: message.headers.accept };
-      if (!serverResponse.headersSent) respond(gatewayResponse(type, to));
+      if (!serverResponse.headersSent) respond(api.failure(error, message, requestId));
     }
   };
 
-  // A request without Host is refused above: Node's own refusal has no body.
+  // A request without Host is refused by the API: Node's own refusal has no body.
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false },
     (message, response) => void serve(message, response),
@@ -204,15 +242,7 @@ export async function startGateway({ template, functions, port }: GatewayOptions
   });
   server.on("clientError", refuse);
   server.on("connect", (_message: IncomingMessage, socket: Duplex) => refuse(new Error("this is no proxy"), socket));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE";
-      reject(
-        new LocalStackError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message),
-      );
-    });
-    server.listen(port, "127.0.0.1", resolve);
-  });
+  await listen(server, port);
   return {
     port: (server.address() as AddressInfo).port,
     stop: () =>

@@ -9,7 +9,7 @@ interface Integration {
 }
 
 /** The integration that a request matches, with its percent-decoded path parameters. */
-type Match = { readonly integration: Integration; readonly pathParameters: Readonly<Record<string, string>> };
+export type Match = { readonly integration: Integration; readonly pathParameters: Readonly<Record<string, string>> };
 
 /** Finds the integration of a request. */
 export interface GatewayRoutes {

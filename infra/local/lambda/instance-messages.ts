@@ -1,4 +1,4 @@
-/** The data that `lambda-function.ts` starts an instance with. */
+/** The data that `instance.ts` starts an instance with. */
 export interface InstanceData {
   /** Module that exports the handler. */
   readonly file: string;

@@ -1,4 +1,5 @@
-import { createLambdaFunction, type FunctionDefinition, type LambdaFunction } from "./lambda-function.ts";
+import type { FunctionDefinition } from "./instance.ts";
+import { createLambdaFunction, type LambdaFunction } from "./lambda-function.ts";
 
 type Invoked = ReturnType<LambdaFunction["invoke"]>;
 

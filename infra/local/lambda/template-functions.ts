@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod";
-import type { FunctionDefinition } from "./lambda-function.ts";
+import type { FunctionDefinition } from "./instance.ts";
 import type { ResolvedTemplate } from "../template.ts";
 
 /** The most instances of a function whose event sources set no limit: as many as two processors can keep busy. */

@@ -2,11 +2,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import {
-  createLambdaFunction,
-  type FunctionDefinition,
-  type LambdaFunction,
-} from "../../../infra/local/lambda/lambda-function.ts";
+import type { FunctionDefinition } from "../../../infra/local/lambda/instance.ts";
+import { createLambdaFunction, type LambdaFunction } from "../../../infra/local/lambda/lambda-function.ts";
 
 /** Makes a directory for the current test, which is removed when the test has finished. */
 export const temporaryDirectory = (): string => {

@@ -1,9 +1,6 @@
 import type { Synthesis } from "../../../infra/local/synthesis.ts";
-import {
-  createLambdaFunction,
-  type FunctionDefinition,
-  type LambdaFunction,
-} from "../../../infra/local/lambda/lambda-function.ts";
+import type { FunctionDefinition } from "../../../infra/local/lambda/instance.ts";
+import { createLambdaFunction, type LambdaFunction } from "../../../infra/local/lambda/lambda-function.ts";
 import { ResolvedTemplate } from "../../../infra/local/template.ts";
 import { functionsOf } from "../../../infra/local/lambda/template-functions.ts";
 

@@ -5,11 +5,8 @@ import { gzipSync } from "node:zlib";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startGateway } from "../../../../infra/local/gateway/gateway.ts";
-import {
-  type LambdaFunction,
-  PAYLOAD_MAX_BYTES,
-  PayloadTooLargeError,
-} from "../../../../infra/local/lambda/lambda-function.ts";
+import { PAYLOAD_MAX_BYTES } from "../../../../infra/local/lambda/instance.ts";
+import { type LambdaFunction, PayloadTooLargeError } from "../../../../infra/local/lambda/lambda-function.ts";
 import { type Resource, ResolvedTemplate } from "../../../../infra/local/template.ts";
 
 const uri = (functionName: string) => ({

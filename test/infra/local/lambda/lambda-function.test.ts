@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PAYLOAD_MAX_BYTES, PayloadTooLargeError } from "../../../../infra/local/lambda/lambda-function.ts";
+import { PAYLOAD_MAX_BYTES } from "../../../../infra/local/lambda/instance.ts";
+import { PayloadTooLargeError } from "../../../../infra/local/lambda/lambda-function.ts";
 import { temporaryDirectory, writtenFunction } from "../written-functions.ts";
 
 const resultOf = async (invoked: ReturnType<ReturnType<typeof writtenFunction>["invoke"]>): Promise<unknown> => {
