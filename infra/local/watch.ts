@@ -100,7 +100,9 @@ export class FunctionWatcher {
       if (files.length === 0 || !files.every((file) => NOT_BUNDLED.test(file))) await this.#build();
       const notServed = files.filter((file) => READ_AT_START.test(file));
       if (notServed.length > 0) {
-        console.log(`${inWords(notServed)} changed: restart npm start to apply changes to template, pages or local stack`);
+        console.log(
+          `${inWords(notServed)} changed: restart npm start to apply changes to template, pages or local stack`,
+        );
       }
     } while (this.#changed.size > 0);
     this.#building = undefined;

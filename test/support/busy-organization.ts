@@ -28,9 +28,9 @@ const ROWS = 100;
 /**
  * A deployment with an organization full of data, and everything that may write to it.
  * @param seed what is called, frozen and repeated depends on it; in which order requests reach the store does not
- * @param email gives the address of the agent or actor in the next call
+ * @param addressOf gives the address of the agent or actor in the next call
  */
-export const createBusyOrganization = async (seed: number, email: () => string) => {
+export const createBusyOrganization = async (seed: number, addressOf: () => string) => {
   const random = randomFrom(seed);
   const clock = createTestClock();
   const { runtime, during } = createFaultyRuntime(await createTestRuntime({ clock }));
@@ -42,7 +42,7 @@ export const createBusyOrganization = async (seed: number, email: () => string) 
   // For a form, the erasure waits until all workers have ended: half of the organizations have none.
   if (random() < 0.5) await fill(runtime, acme);
   await acme.apply(
-    ...Array.from({ length: ITEMS }, (_, index) => ({ external_id: `item-${index}`, agent_email: email() })),
+    ...Array.from({ length: ITEMS }, (_, index) => ({ external_id: `item-${index}`, agent_email: addressOf() })),
   );
 
   /** When each call began, and how it ended. */
@@ -91,7 +91,7 @@ export const createBusyOrganization = async (seed: number, email: () => string) 
   let named = 0;
   const write = async (): Promise<void> => {
     const name = `written-${named++}`;
-    const item = { external_id: name, type: `type ${name}`, agent_email: email() };
+    const item = { external_id: name, type: `type ${name}`, agent_email: addressOf() };
     const { status } = await send("applyWorkItemBatch", { body: { work_items: [item, { external_id: anyId() }] } });
     if (status === 200) acknowledged.set(name, item.type);
   };
@@ -102,10 +102,10 @@ export const createBusyOrganization = async (seed: number, email: () => string) 
     () =>
       send("upsertWorkItemEvent", {
         params: params(),
-        body: { event: { external_id: anyId(), actor_email: email() } },
+        body: { event: { external_id: anyId(), actor_email: addressOf() } },
       }),
     () => recordQaScore({ organization: "acme", external_id: anyId(), qa_score: 0.5 }),
-    () => upload(`file-${named++}`, email(), random() < 0.3 ? { dry_run: "true" } : {}),
+    () => upload(`file-${named++}`, addressOf(), random() < 0.3 ? { dry_run: "true" } : {}),
   ];
 
   /** Starts a few calls, the workers of all waiting messages and of a repeated one, and the sweep. */

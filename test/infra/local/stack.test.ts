@@ -54,6 +54,7 @@ const start = async (
 
 const caller = (directory: string) => {
   const { BASE_URL: base = "", API_KEY: key = "" } = readEnvironmentFile(join(directory, "env"));
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- Callers name the type of the body.
   return async <T = { readonly data: Readonly<Record<string, unknown>> }>(
     path: string,
     init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
@@ -62,7 +63,6 @@ const caller = (directory: string) => {
       ...init,
       headers: { authorization: `Bearer ${key}`, ...init.headers },
     });
-    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- Callers name the type of the body.
     return { status: response.status, body: (await response.json()) as T };
   };
 };

@@ -13,7 +13,9 @@ let runtime: TestRuntime;
 let acme: Customer;
 let other: Customer;
 let clock: TestClock;
-const sleep = async (milliseconds: number): Promise<void> => void clock.advance(milliseconds);
+const sleep = async (milliseconds: number): Promise<void> => {
+  clock.advance(milliseconds);
+};
 beforeEach(async () => {
   clock = createTestClock();
   runtime = await createTestRuntime({ clock });
