@@ -84,8 +84,13 @@ const callsOnNewResources = async (): Promise<Readonly<Record<string, Call>>> =>
   };
 };
 
+interface Outcome {
+  readonly status: number;
+  readonly retryAfter?: string | undefined;
+}
+
 /** Makes all calls at the same time. @returns for each, its status and whether the response says when to retry */
-const outcomesOf = async (calls: Readonly<Record<string, Call>>): Promise<Record<string, unknown>> => {
+const outcomesOf = async (calls: Readonly<Record<string, Call>>): Promise<Record<string, Outcome>> => {
   const made = Object.entries(calls).map(async ([title, { name, request }]) => {
     const { status, headers } = await send(name, request);
     return [title, status === 503 ? { status, retryAfter: headers["retry-after"] } : { status }] as const;
@@ -135,7 +140,8 @@ describe("if DynamoDB's responses are damaged", () => {
       const { event, ...others } = await outcomesOf(calls);
       const { event: _event, ...expected } = allOf(calls, successOf);
       expect(others).toEqual(expected);
-      expect(event).toEqual({ status: wasWritten ? 200 : 201 });
+      // All calls share the clock: the time of this one may have been over before it sent its first write.
+      expect(wasWritten ? [200, 201] : [201]).toContain(event?.status);
     },
   );
 });

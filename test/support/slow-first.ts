@@ -1,7 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files of half a minute and more, much of which is waiting. */
-const SLOW = /test\/(proofs\/|infra\/pages\/|infra\/commands\/|infra\/local\/local-stack|lib\/uploads\/exactly-once)/;
+const SLOW =
+  /test\/(proofs\/|infra\/pages\/|infra\/cli\/|infra\/local\/(stack|invoke|watch)|scenarios\/(exactly-once|frozen-worker|stalled-workers|upload-watch|damaged-responses))/;
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
 

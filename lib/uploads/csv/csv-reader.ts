@@ -154,6 +154,7 @@ export async function* readCsv(
     yield reader.read(chunk);
     reader.assertNoProblem();
   }
-  yield reader.end();
+  const last = reader.end();
+  if (last.records.length > 0) yield last;
   reader.assertNoProblem();
 }
