@@ -19,8 +19,6 @@ const RATES: readonly (readonly [RequestFault, number])[] = [
 const ATTEMPT_RATES = { throttled: 0.06, "lost response": 0.06, damaged: 0.1, outage: 0.01 } as const;
 const STOPS: ReadonlySet<RequestFault> = new Set(["kill before", "kill after", "stall before", "stall after"]);
 const CHECKPOINT_STOP_RATE = 0.08;
-/** The same for a call that is likely to be stopped at its first checkpoint. */
-const FATAL_STOP_RATE = 0.6;
 const STATEMENT_FAULT_RATE = 0.35;
 /** Time of a slow request. */
 const SLOW_MS = { least: 2000, most: 15_000 } as const;
@@ -54,7 +52,7 @@ export interface FaultyCalls {
       readonly mayFail: boolean;
       /** Whether the call may be killed or frozen. @default true */
       readonly mayStop?: boolean;
-      /** Whether it is likely to be stopped at its first checkpoint. @default false */
+      /** Whether it is stopped at its first checkpoint. @default false */
       readonly isFatal?: boolean;
       /** Whether reads and writes of items take so long that a lease ends after a few, and have no other faults. @default false */
       readonly isSlow?: boolean;
@@ -102,6 +100,13 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
       const stopped = Promise.withResolvers<typeof NO_RESPONSE>();
       const killed = Promise.withResolvers<void>();
       const chooseAttemptFault = createAttemptFaults(random, ATTEMPT_RATES);
+      let updates = 0;
+      /** A fatal call claims its work with its first update, and is stopped at the next one. */
+      const stopRateOf = (command: string): number => {
+        if (!isFatal) return CHECKPOINT_STOP_RATE;
+        if (command === "UpdateItemCommand") updates += 1;
+        return updates > 1 ? 1 : 0;
+      };
       const run: FaultyRun = {
         clock,
         pass: () => clock.advance(Math.floor(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least))),
@@ -119,7 +124,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
           }
           // If the limiter's record is throttled, it refuses all calls for some seconds, as it should.
           const isSpared = isOver || isSlow || input["TableName"] === LIMITS_TABLE;
-          const chosen = isSpared ? "none" : chooseFault(command, isFatal ? FATAL_STOP_RATE : CHECKPOINT_STOP_RATE);
+          const chosen = isSpared ? "none" : chooseFault(command, stopRateOf(command));
           const fault = mayStop || !STOPS.has(chosen) ? chosen : "none";
           if (fault !== "none") faults += 1;
           return fault;

@@ -149,8 +149,8 @@ export const runUploadCalls = async (
     isCalm = false;
     watch.onPosted();
   }
-  // S3's events come twice, late or not at all.
-  for (const chance of [0.5, 0.3]) if (random() < chance) queue.push(JSON.stringify(s3Event(job)));
+  // S3's events come twice, late or not at all. A second one would wake a job whose checks are far apart.
+  for (const chance of isLarge ? [0.9] : [0.5, 0.3]) if (random() < chance) queue.push(JSON.stringify(s3Event(job)));
   if (random() < 0.3) late.push({ body: JSON.stringify(s3Event(job)), at: clock() + random() * 20 * 60_000 });
 
   /** Deliveries by message that failed, and of those that were stopped, since it was last handled. */
@@ -245,7 +245,8 @@ export const runUploadCalls = async (
   const check = async (otherwise: FindingKind): Promise<void> => {
     const now = await poll();
     const isComplete = now.status === "completed";
-    if (isComplete && now.error !== undefined) report("wrong label", { now });
+    // A cancellation that comes too late races with the end, by a clock that it makes fast: lists may be cut short.
+    if (isComplete && end === "complete" && now.error !== undefined) report("wrong label", { now });
     if (end === "complete" && !isComplete && !(isSlow && watch.mayFail(now))) report("lost", { end, now });
     const counters = Object.fromEntries(Object.keys(expected.counters).map((name) => [name, now[name as keyof Job]]));
     if (isComplete && !isDeepStrictEqual(counters, expected.counters)) {
