@@ -1,4 +1,5 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
 
 /** Environment variables by name. */
@@ -11,6 +12,16 @@ export function readEnvironmentFile(file: string): Variables {
   } catch {
     return {};
   }
+}
+
+/** Path of the file in a data directory in which the local service names its address, key and tables. */
+export function environmentFileOf(dataDirectory: string): string {
+  return join(dataDirectory, "env");
+}
+
+/** The file of the local service that a command line finds. */
+export function localServiceFile(variables: Readonly<NodeJS.Dict<string>> = process.env): string {
+  return environmentFileOf(variables["DATA_DIR"] ?? ".local");
 }
 
 /** Writes a file of `NAME=value` lines for the command lines. Only this user may read it: it holds an API key. */

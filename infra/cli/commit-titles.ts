@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createCommandLine, parseCommandLine } from "../command-line.ts";
 
 /** Commits after this one follow the rule. */
 const RULE_STARTS_AFTER = "0a8395248b0a9f688a14466492285538375c699b";
@@ -19,21 +20,28 @@ function hasHistorySince(commit: string): boolean {
   }
 }
 
-/** Part of `npm run check`: exits with 1 if the title of a new commit isn't conventional or is too long. */
-const start = process.argv[2] ?? RULE_STARTS_AFTER;
-if (hasHistorySince(start)) {
-  for (const line of git("log", "--no-merges", "--format=%h %s", `${start}..HEAD`).split("\n").filter(Boolean)) {
-    const title = line.slice(line.indexOf(" ") + 1);
-    const problem = !CONVENTIONAL.test(title)
-      ? 'isn\'t conventional, such as "fix: return 404 for deleted items"'
-      : title.length > COLUMNS_MAX
-        ? `has ${title.length} columns; at most ${COLUMNS_MAX} are allowed`
-        : undefined;
-    if (problem !== undefined) {
-      console.error(`${line}\n  The title ${problem}. Change it with git commit --amend or git rebase --interactive.`);
-      process.exitCode = 1;
+/** Sets the exit status 1 if the title of a new commit isn't conventional or is too long. */
+function checkTitles(start: string): void {
+  if (hasHistorySince(start)) {
+    for (const line of git("log", "--no-merges", "--format=%h %s", `${start}..HEAD`).split("\n").filter(Boolean)) {
+      const title = line.slice(line.indexOf(" ") + 1);
+      const problem = !CONVENTIONAL.test(title)
+        ? 'isn\'t conventional, such as "fix: return 404 for deleted items"'
+        : title.length > COLUMNS_MAX
+          ? `has ${title.length} columns; at most ${COLUMNS_MAX} are allowed`
+          : undefined;
+      if (problem !== undefined) {
+        console.error(
+          `${line}\n  The title ${problem}. Change it with git commit --amend or git rebase --interactive.`,
+        );
+        process.exitCode = 1;
+      }
     }
+  } else {
+    console.error("Commit titles aren't checked: this checkout has no history since the rule started.");
   }
-} else {
-  console.error("Commit titles aren't checked: this checkout has no history since the rule started.");
 }
+
+const program = createCommandLine("commit-titles", "Check the titles of new commits; part of npm run check");
+program.argument("[start]", "commit before the first that is checked", RULE_STARTS_AFTER).action(checkTitles);
+await parseCommandLine(program, process.argv.slice(2));

@@ -2,9 +2,10 @@ import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import type { Client, Mapping, WorkItemInput } from "../../lib/client/client.ts";
 import { mappingSchema } from "../../lib/uploads/mapping/mapping.ts";
-import { withProgress } from "./work-items/progress.ts";
+import { createCommandLine, parseCommandLine, CommandError } from "../command-line.ts";
+import { withProgress } from "./progress.ts";
 import { readItems } from "./work-items/read-items.ts";
-import { CommandError, explain, openService } from "./work-items/service-client.ts";
+import { explain, openService } from "./work-items/service-client.ts";
 import logMapping from "./incident-log.mapping.json" with { type: "json" };
 
 /** Shows the progress of work. @returns what the work returns, and its seconds */
@@ -35,8 +36,7 @@ const openFile = async (path: string): Promise<Blob> => {
   }
 };
 
-const main = async (path: string | undefined): Promise<void> => {
-  if (path === undefined) throw new CommandError("usage: npm run demo -- incident_event_log.csv");
+const main = async (path: string): Promise<void> => {
   const mapping = mappingSchema.parse(logMapping);
   const file = await openFile(path);
   const client = openService();
@@ -64,7 +64,12 @@ const main = async (path: string | undefined): Promise<void> => {
 };
 
 try {
-  await main(process.argv[2]);
+  const program = createCommandLine(
+    "npm run demo --",
+    "Apply an incident log as batches and as an upload, and compare",
+  );
+  program.argument("<incident_event_log.csv>").action(main);
+  await parseCommandLine(program, process.argv.slice(2));
 } catch (error) {
   const told = explain(error);
   if (told === undefined) throw error;

@@ -13,6 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
+import { environmentFileOf } from "../environment-file.ts";
 
 /** Only this user may read the data: it belongs to customers, and to whoever tries with theirs. */
 const PRIVATE_DIRECTORY = 0o700;
@@ -39,11 +40,6 @@ export interface DataDirectory {
   readonly log: number;
   /** Unlocks the directory for other local stacks. */
   close(): void;
-}
-
-/** Path of the environment file in a data directory. */
-export function environmentFileOf(dataDirectory: string): string {
-  return join(resolve(dataDirectory), "env");
 }
 
 /** SQLITE_BUSY: another process has locked the file. */
@@ -158,7 +154,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
       dynamodbFile,
       queues,
       objects,
-      environmentFile: environmentFileOf(path),
+      environmentFile: environmentFileOf(resolve(path)),
       log,
       close: () => {
         closeSync(log);

@@ -1,6 +1,6 @@
-import { join } from "node:path";
-import { environmentFileOf } from "./data-directory.ts";
-import { readEnvironmentFile } from "../environment-file.ts";
+import { dirname } from "node:path";
+import { createCommandLine, parseCommandLine, UsageError } from "../command-line.ts";
+import { localServiceFile, readEnvironmentFile } from "../environment-file.ts";
 import { readEvent } from "./invoke-event.ts";
 import { createLambdaFunction, PayloadTooLargeError } from "./lambda/lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
@@ -9,18 +9,13 @@ import { synthesize } from "./synthesis.ts";
 import { ResolvedTemplate } from "./template.ts";
 import { functionsOf } from "./lambda/template-functions.ts";
 
-/** `npm run invoke -- <function> <event file>` invokes one function of the template on a running local stack. */
-const USAGE = "usage: npm run invoke -- <function> <event.json>, for example get-work-item events/get-work-item.json";
-
-async function invoke(name: string | undefined, eventFile: string | undefined): Promise<void> {
-  if (name === undefined || eventFile === undefined) throw new LocalStackError(USAGE);
-  const dataDirectory = process.env["DATA_DIR"] ?? ".local";
-  const variables = readEnvironmentFile(environmentFileOf(dataDirectory));
+async function invoke(name: string, eventFile: string): Promise<void> {
+  const variables = readEnvironmentFile(localServiceFile());
   const payload = readEvent(eventFile, process.env["API_KEY"] ?? variables["API_KEY"]);
   const endpoint = (service: string): string => variables[`AWS_ENDPOINT_URL_${service}`] ?? "";
   const endpoints = { dynamodb: endpoint("DYNAMODB"), s3: endpoint("S3"), sqs: endpoint("SQS") };
   if (!(await fetch(`${endpoints.sqs}/health`).catch(() => undefined))?.ok) {
-    throw new LocalStackError(`no local stack runs on ${join(dataDirectory)}: start one with npm start`);
+    throw new LocalStackError(`no local stack runs on ${dirname(localServiceFile())}: start one with npm start`);
   }
   const { template: raw, stackName, region, directory } = await synthesize();
   const template = new ResolvedTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });
@@ -41,10 +36,16 @@ async function invoke(name: string | undefined, eventFile: string | undefined): 
   }
 }
 
+const program = createCommandLine("npm run invoke --", "Invoke one function of the template on a running local stack");
+program
+  .argument("<function>", "such as get-work-item")
+  .argument("<event.json>", "file with its event, such as events/get-work-item.json")
+  .action(invoke);
 try {
-  await invoke(process.argv[2], process.argv[3]);
+  await parseCommandLine(program, process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof LocalStackError || error instanceof PayloadTooLargeError)) throw error;
+  if (!(error instanceof UsageError || error instanceof LocalStackError || error instanceof PayloadTooLargeError))
+    throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
-import { parseArgs } from "node:util";
 import * as z from "zod";
+import { createCommandLine, parseCommandLine, UsageError } from "../command-line.ts";
 import { originSchema } from "../settings/stage-settings.ts";
-import { LocalStackError, reasonOf } from "./local-stack-error.ts";
+import { LocalStackError } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./stack.ts";
 
 /** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
@@ -43,15 +43,6 @@ function originsOf(text: string | undefined): readonly string[] | undefined {
   );
 }
 
-/** Whether changed sources are to be served. @throws LocalStackError for any other argument */
-function watchArgument(): boolean {
-  try {
-    return parseArgs({ options: { watch: { type: "boolean", default: false } } }).values.watch;
-  } catch (error) {
-    throw new LocalStackError(reasonOf(error));
-  }
-}
-
 function introduce({ baseUrl, apiKey, dataDirectory }: LocalStack): void {
   const request =
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
@@ -68,10 +59,10 @@ function introduce({ baseUrl, apiKey, dataDirectory }: LocalStack): void {
 }
 
 /** What `npm start` runs. */
-async function start(): Promise<void> {
+async function start({ watch = false }: { readonly watch?: boolean }): Promise<void> {
   const awsTermsSeed = awsTermsSeedOf();
   // Only then are esbuild and all routes loaded.
-  const watcher = watchArgument() ? new (await import("./watch.ts")).FunctionWatcher() : undefined;
+  const watcher = watch ? new (await import("./watch.ts")).FunctionWatcher() : undefined;
   const stack = await startLocalStack({
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
@@ -106,9 +97,13 @@ async function start(): Promise<void> {
   console.log("ready");
 }
 
+const program = createCommandLine("npm start --", "Run the service on this machine");
+program.option("--watch", "serve changed sources").action(start);
 try {
-  await start();
+  await parseCommandLine(program, process.argv.slice(2));
 } catch (error) {
-  console.error(error instanceof LocalStackError ? `Cannot start: ${error.message}` : error);
+  console.error(
+    error instanceof LocalStackError || error instanceof UsageError ? `Cannot start: ${error.message}` : error,
+  );
   process.exit(1);
 }

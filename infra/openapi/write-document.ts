@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
 import { PROJECT_ROOT } from "../build.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { clientTypesOf } from "./client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./document.ts";
-import { runCommand, UsageError } from "../cli/operator/administration.ts";
+import { createCommandLine, UsageError } from "../command-line.ts";
+import { runCommand } from "../cli/operator/administration.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
 const CLIENT_TYPES = join(PROJECT_ROOT, "lib/client/api.ts");
@@ -18,18 +18,20 @@ const committed = (): OpenApiDocument | undefined => {
   }
 };
 
-/** `npm run openapi`: writes the document and the types of the client, unless it breaks what the one that is there promises. */
-await runCommand(async () => {
-  const { values } = parseArgs({ options: { breaking: { type: "boolean", default: false } } });
+function writeDocument({ breaking = false }: { readonly breaking?: boolean }): void {
   const document = createOpenApiDocument();
   const before = committed();
   const broken = before === undefined ? [] : breakingChanges(before, document);
-  if (broken.length > 0 && !values.breaking) {
+  if (broken.length > 0 && !breaking) {
     throw new UsageError(
       `${broken.join("\n")}\nCallers of the documented interface would fail. With a new version: npm run openapi -- --breaking`,
     );
   }
   writeFileSync(FILE, `${JSON.stringify(document, null, 2)}\n`);
   writeFileSync(CLIENT_TYPES, clientTypesOf(document));
-  return [FILE, CLIENT_TYPES].map((file) => `${relative(process.cwd(), file)} is written`).join("\n");
-});
+  for (const file of [FILE, CLIENT_TYPES]) console.log(`${relative(process.cwd(), file)} is written`);
+}
+
+const program = createCommandLine("npm run openapi --", "Write the OpenAPI document and the client's types");
+program.option("--breaking", "also if callers of the committed document would fail").action(writeDocument);
+await runCommand(program);

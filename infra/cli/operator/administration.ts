@@ -1,45 +1,43 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { Command } from "commander";
 import { NotFoundError, WorkItemsError } from "../../../lib/errors.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { type Administration, getOrganization, listOrganizations } from "../../../lib/operator/administration.ts";
 import { organizationIdSchema, type OrganizationRecord } from "../../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
+import { parseCommandLine, UsageError } from "../../command-line.ts";
+import { localServiceFile, readEnvironmentFile } from "../../environment-file.ts";
 
-/** The command line is not valid. The message says in one line what to do. */
-export class UsageError extends Error {}
-
-/** Options that every command takes. */
-export const commonOptions = {
-  table: { type: "string" },
-  "items-table": { type: "string" },
-  region: { type: "string" },
-  stage: { type: "string" },
-  json: { type: "boolean", default: false },
-} as const;
+/** Environment variables. */
+export type Variables = Readonly<NodeJS.Dict<string>>;
 
 /** The tables to work on. Options win over environment variables, and those over the local stack's file. */
 export interface Target {
-  readonly table?: string | undefined;
-  readonly "items-table"?: string | undefined;
-  readonly region?: string | undefined;
+  readonly table?: string;
+  readonly itemsTable?: string;
+  readonly region?: string;
+  readonly stage?: string;
+  readonly json?: boolean;
 }
 
-/** Environment variables. */
-export type Variables = Readonly<Record<string, string | undefined>>;
+/** Adds the options that every command on tables takes. */
+export function withTarget(command: Command): Command {
+  return command
+    .option("--stage <stage>", "a deployed service (default: the local one)")
+    .option("--region <region>", `its region, ${regionCodesInWords}`)
+    .option("--table <name>", "the Access table, instead of --stage")
+    .option("--items-table <name>", "the WorkItems table, such as a restored one")
+    .option("--json", "print the result as JSON");
+}
 
 const localVariables = (variables: Variables): Variables => {
-  const file = join(variables["DATA_DIR"] ?? ".local", "env");
-  try {
-    return parseEnv(readFileSync(file, "utf8"));
-  } catch {
-    throw new UsageError(
-      `which service? Start the local one with npm start (it writes ${file}), or name a deployed one: --stage prod --region ${regionCodesInWords}`,
-    );
-  }
+  const local = readEnvironmentFile(localServiceFile(variables));
+  if (Object.keys(local).length > 0) return local;
+  throw new UsageError(
+    `which service? Start the local one with npm start (it writes ${localServiceFile(variables)}), ` +
+      `or name a deployed one: --stage prod --region ${regionCodesInWords}`,
+  );
 };
 
 /** Checks the code of a region. @throws UsageError with the nearest one that exists */
@@ -87,16 +85,12 @@ export const openAdministration = (target: Target, variables: Variables): Opened
     environment: { ACCESS_TABLE: table },
     clock: Date.now,
     region,
-    variables: { ...all, WORK_ITEMS_TABLE: target["items-table"] ?? all["WORK_ITEMS_TABLE"] },
+    variables: { ...all, WORK_ITEMS_TABLE: target.itemsTable ?? all["WORK_ITEMS_TABLE"] },
   };
 };
 
-/** The last line of every command's usage. */
-export const COMMON_USAGE = `options: --json   --stage prod --region ${regionCodesInWords}, or --table <Access table> --region ${regionCodesInWords} (default: the local service)`;
-
 /** Checks an organization's id. @throws UsageError */
-export const organizationId = (value: string | undefined): string => {
-  if (value === undefined) throw new UsageError("name the organization: --organization acme");
+export const organizationId = (value: string): string => {
   const parsed = organizationIdSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
@@ -122,23 +116,18 @@ export const existingOrganization = async (
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const isExpected = error instanceof UsageError || error instanceof WorkItemsError;
-  const isParseArgs = "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
-  if (isExpected || isParseArgs) return error.message;
+  if (isExpected) return error.message;
   if ("code" in error && error.code === "ECONNREFUSED")
     return "no DynamoDB answers there: is the local service running?";
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
 };
 
-/**
- * Runs a command and prints its result, unless it has printed it itself and returns nothing; any error is printed in one
- * line, with exit status 1.
- */
-export const runCommand = async (command: () => Promise<string | undefined>): Promise<void> => {
+/** Runs the command line of this process; any error is printed in one line, with exit status 1. */
+export async function runCommand(command: Command): Promise<void> {
   try {
-    const result = await command();
-    if (result !== undefined) console.log(result);
+    await parseCommandLine(command, process.argv.slice(2));
   } catch (error) {
     console.error(describe(error));
     process.exitCode = 1;
   }
-};
+}

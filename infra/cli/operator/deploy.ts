@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
 import { distance, nearestTo } from "../../../lib/nearest.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../build.ts";
@@ -9,6 +8,7 @@ import { contextOf, projectContext } from "../../context.ts";
 import { keptSettings } from "../../settings/setting-tags.ts";
 import { parseSettings, SettingsError, stackNameOf } from "../../settings/settings.ts";
 import { stages } from "../../stages.ts";
+import { createCommandLine, parseCommandLine, UsageError } from "../../command-line.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
 /** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
@@ -43,64 +43,54 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
 };
 
 const OWN_OPTIONS = ["drop", "stage"] as const;
-const EXAMPLES = { drop: "drop firewall", stage: "stage prod" } as const;
 /** An option that differs in so few characters from one of ours is a mistake. The CDK would ignore it. */
 const MISTAKE_MAX = 2;
 
-/** Settings that `--drop` names, the stage that `--stage` names, and the options for the CDK. @throws SettingsError */
-const readOptions = (options: readonly string[]) => {
-  const { tokens } = parseArgs({
-    args: [...options],
-    strict: false,
-    tokens: true,
-    options: { drop: { type: "string" }, stage: { type: "string" }, profile: { type: "string" } },
-  });
+interface DeployOptions {
+  readonly stage?: string;
+  readonly profile?: string;
+  readonly drop?: readonly string[];
+}
+
+/** Checks that no option for the CDK is one of ours misspelled. @throws SettingsError */
+function assertForCdk(options: readonly string[]): void {
   const [first] = options;
   if (first !== undefined && !first.startsWith("-")) {
     throw new SettingsError(`${first}: one region at a time, and the stage as an option: --stage prod`);
   }
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    const own = OWN_OPTIONS.find((name) => distance(name, token.name) <= MISTAKE_MAX);
-    if (own === undefined) continue;
-    if (own !== token.name)
-      throw new SettingsError(`${token.rawName}: there is no such option; did you mean --${own}?`);
-    if (token.value === undefined) throw new SettingsError(`--${own}: name one, for example --${EXAMPLES[own]}`);
+  for (const option of options.filter((each) => each.startsWith("--"))) {
+    const [rawName = ""] = option.split("=");
+    const own = OWN_OPTIONS.find((name) => distance(name, rawName.slice(2)) <= MISTAKE_MAX);
+    if (own !== undefined) throw new SettingsError(`${rawName}: there is no such option; did you mean --${own}?`);
   }
-  const given = (name: string) => tokens.filter((token) => token.kind === "option" && token.name === name);
-  const own = new Set(
-    OWN_OPTIONS.flatMap(given).flatMap((token) =>
-      "inlineValue" in token && token.inlineValue ? [token.index] : [token.index, token.index + 1],
-    ),
-  );
+}
+
+/** The setting that may be lost. @throws SettingsError */
+function toDrop(name: string): Drop {
   const names = [...keptSettings, "everything"] as const;
-  const drops = given("drop").map((token): Drop => {
-    const name = "value" in token ? String(token.value) : "";
-    const found = names.find((each) => each === name);
-    if (found !== undefined) return found;
-    throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
-  });
-  const valueOf = (name: string) => given(name).map((token) => ("value" in token ? token.value : undefined))[0];
-  const stage = valueOf("stage");
-  const forCdk = options.filter((_, index) => !own.has(index));
-  return {
-    drops,
-    profile: valueOf("profile"),
-    cdkOptions: stage === undefined ? forCdk : [...forCdk, "-c", `stage=${stage}`],
-  };
-};
+  const found = names.find((each) => each === name);
+  if (found !== undefined) return found;
+  throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
+}
 
 /**
- * Runs `npm run deploy -- <region> [--stage …] [--drop <setting> …] [other options of cdk deploy]`. It compares the
- * stage's settings with what is deployed first.
+ * Compares the stage's settings with what is deployed, and then runs the CDK.
+ * @param args the region, and options for `cdk deploy`
  * @throws SettingsError
  */
-const deploy = async ([region, ...options]: readonly string[]): Promise<void> => {
+const deploy = async ([region, ...others]: readonly string[], options: DeployOptions): Promise<void> => {
   if (region === undefined || region.startsWith("-")) {
     const commands = regionCodes.map((code) => `npm run deploy -- ${code}`);
     throw new SettingsError(`name the region to deploy: ${commands.join(", or ")}`);
   }
-  const { drops, profile, cdkOptions } = readOptions(options);
+  assertForCdk(others);
+  const { stage: named, profile, drop = [] } = options;
+  const drops = drop.map(toDrop);
+  const cdkOptions = [
+    ...others,
+    ...(profile === undefined ? [] : ["--profile", profile]),
+    ...(named === undefined ? [] : ["-c", `stage=${named}`]),
+  ];
   const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(cdkOptions), region }, stages);
   for (const [code, settings] of regions) {
     const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
@@ -120,10 +110,23 @@ const deploy = async ([region, ...options]: readonly string[]): Promise<void> =>
   }
 };
 
+const program = createCommandLine("npm run deploy --", "Deploy a region, unless that would remove what is deployed");
+program
+  .usage("<region> [options] [options of cdk deploy]")
+  .option("--stage <stage>", "stage to deploy, such as prod")
+  .option("--profile <profile>", "profile of the AWS configuration files")
+  .option(
+    "--drop <setting>",
+    "setting that may be lost, such as firewall; can be repeated",
+    (name, before?: readonly string[]) => [...(before ?? []), name],
+  )
+  .allowUnknownOption()
+  .allowExcessArguments()
+  .action((options: DeployOptions) => deploy(program.args, options));
 try {
-  await deploy(process.argv.slice(2));
+  await parseCommandLine(program, process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
+  if (!(error instanceof SettingsError || error instanceof UsageError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

@@ -4,17 +4,16 @@ import { isoTime } from "../../../lib/clock.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { countForErasure, type ErasureCounts, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
-import { UsageError } from "./administration.ts";
+import { UsageError } from "../../command-line.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
-import { costOf, scanBar } from "./scan-bar.ts";
+import { costOf, withScanBar } from "./scan-bar.ts";
 
-/** What is to be erased, and how. */
 export interface EraseOptions {
-  readonly item?: string | undefined;
-  readonly person?: string | undefined;
-  readonly "dry-run": boolean;
-  readonly yes: boolean;
-  readonly json: boolean;
+  readonly item?: string;
+  readonly person?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
 }
 
 /** Point-in-time recovery keeps changes for so long. */
@@ -82,7 +81,7 @@ const remainsInWords = (remains: readonly Remaining[]): string[] => [
 
 /** What erasing an item or a person has done, or would do, with what remains. */
 const report = (
-  { json, "dry-run": dryRun }: EraseOptions,
+  { json = false, dryRun = false }: EraseOptions,
   now: number,
   result: object,
   lines: readonly string[],
@@ -93,23 +92,20 @@ const report = (
 };
 
 const eraseAll = async (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
-  const bar = scanBar("counting");
-  const { erased, readUnits } = await countForErasure(runtime, organization, bar.update).finally(bar.stop);
-  if (options["dry-run"]) {
+  const { erased, readUnits } = await withScanBar("counting", (onProgress) =>
+    countForErasure(runtime, organization, onProgress),
+  );
+  if (options.dryRun === true) {
     return options.json
       ? JSON.stringify({ organization, would_erase: erased, read_units: readUnits })
       : `would erase ${countsInWords(erased)}; a pass reads ${costOf(readUnits)}`;
   }
   if (!options.yes) await confirm(organization, `${organization}: ${countsInWords(erased)}`);
-  const erasing = scanBar("erasing");
-  const receipt = await eraseOrganization(runtime, organization, {
-    onProgress: erasing.update,
-    onWait: (until, reason) =>
-      console.error(
-        `waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`,
-      ),
-    sleep,
-  }).finally(erasing.stop);
+  const onWait = (until: number, reason: string): void =>
+    console.error(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
+  const receipt = await withScanBar("erasing", (onProgress) =>
+    eraseOrganization(runtime, organization, { onProgress, onWait, sleep }),
+  );
   const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
   if (options.json) return JSON.stringify({ ...receipt, remains });
   return [
@@ -125,7 +121,7 @@ const eraseOne = async (
   externalId: string,
   options: EraseOptions,
 ): Promise<string> => {
-  const dryRun = options["dry-run"];
+  const { dryRun = false } = options;
   const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep });
   if (!dryRun && !options.yes) {
     await confirm(organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
@@ -161,28 +157,23 @@ const eraseAddress = async (
   options: EraseOptions,
 ): Promise<string> => {
   if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an e-mail address");
-  const dryRun = options["dry-run"];
+  const { dryRun = false } = options;
   if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
-  const bar = scanBar(dryRun ? "looking for" : "erasing");
   let shown = "";
   const onWait = (jobs: readonly string[]): void => {
     const what = jobs.length === 0 ? "calls and workers that are under way" : `uploads to end: ${jobs.join(", ")}`;
     if (what !== shown) console.error(`waiting for ${what}`);
     shown = what;
   };
-  const erased = await erasePerson(runtime, organization, address, {
-    dryRun,
-    onProgress: bar.update,
-    onWait,
-    sleep,
-  }).finally(bar.stop);
+  const erased = await withScanBar(dryRun ? "looking for" : "erasing", (onProgress) =>
+    erasePerson(runtime, organization, address, { dryRun, onProgress, onWait, sleep }),
+  );
   return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
 };
 
-/** `organizations erase`: everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */
+/** Erases everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */
 export const erase = (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
   const { item, person } = options;
-  if (item !== undefined && person !== undefined) throw new UsageError("--item or --person, not both");
   if (item !== undefined) return eraseOne(runtime, organization, item, options);
   if (person !== undefined) return eraseAddress(runtime, organization, person, options);
   return eraseAll(runtime, organization, options);

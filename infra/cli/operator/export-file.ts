@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
 import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
-import { UsageError } from "./administration.ts";
+import { UsageError } from "../../command-line.ts";
 
 /** What is exported: only an export of the same goes on with a file. */
 interface Source {
@@ -29,8 +29,8 @@ const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Pr
 };
 
 /**
- * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that was interrupted goes on in its
- * `<file>.partial`, from the place in `<file>.partial.json`.
+ * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that
+ * was interrupted goes on in its `<file>.partial`, from the place in `<file>.partial.json`.
  * @throws UsageError if the file cannot be written
  */
 export const openExportFile = async (file: string, source: Source) => {

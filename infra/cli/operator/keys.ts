@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import type { Command } from "commander";
 import { type Clock, isoTime } from "../../../lib/clock.ts";
 import { type ApiKeyRecord, apiKeyRecordSchema } from "../../../lib/organizations/access-store.ts";
 import { type CreatedKey, createKey, isLive, listKeys, revokeKey, rotateKey } from "../../../lib/operator/keys.ts";
@@ -7,22 +7,16 @@ import { apiKeyId, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { lastUsesOf, listAllKeys } from "../../../lib/operator/key-list.ts";
 import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/key-scope.ts";
 import {
-  COMMON_USAGE,
-  commonOptions,
   existingOrganization,
   openAdministration,
   type OpenedAdministration,
   organizationId,
   runCommand,
-  UsageError,
+  type Target,
+  withTarget,
 } from "./administration.ts";
+import { createCommandLine, UsageError } from "../../command-line.ts";
 import { variablesOf } from "./stack-variables.ts";
-
-const USAGE = `usage: npm run keys -- create --organization acme [--name ci] [--expires 90d] [--scopes read,write,upload]
-       npm run keys -- list   [--organization acme]
-       npm run keys -- rotate --organization acme [--name ci | --key <key id>] [--expires 90d] [--scopes read,write,upload]
-       npm run keys -- revoke --organization acme --key <key id, or the key itself>
-${COMMON_USAGE}`;
 
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
 
@@ -41,10 +35,7 @@ const scopesIn = (text: string | undefined): KeyScope[] | undefined =>
     throw new UsageError(`--scopes: there is no ${name}; did you mean ${nearestTo(name, KEY_SCOPES)}?`);
   });
 
-const keyId = (text: string | undefined): string => {
-  if (text === undefined) throw new UsageError("--key: name the key to revoke; npm run keys -- list shows them");
-  return text.startsWith("wi_") ? apiKeyId(hashApiKey(text)) : text;
-};
+const keyId = (text: string): string => (text.startsWith("wi_") ? apiKeyId(hashApiKey(text)) : text);
 
 const stateOf = (key: ApiKeyRecord, now: number): string => {
   if (key.revoked_at !== undefined) return `revoked ${key.revoked_at}`;
@@ -59,7 +50,7 @@ const describeCreated = ({ key, record }: CreatedKey): string =>
   `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
 
 /** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or nobody knows. */
-const list = async (administration: OpenedAdministration, organization: string | undefined) => {
+const keysWithUse = async (administration: OpenedAdministration, organization: string | undefined) => {
   const keys = await (organization === undefined
     ? listAllKeys(administration)
     : listKeys(administration, organization));
@@ -82,80 +73,93 @@ const describeListed = (key: ApiKeyRecord, usedAt: string | undefined, now: numb
     stateOf(key, now),
   ].join("  ");
 
-const run = async (
-  administration: OpenedAdministration,
-  command: string | undefined,
-  values: Values,
-): Promise<string> => {
-  const { clock } = administration;
-  const options = {
-    name: values.name,
-    validUntil: expiry(values.expires, clock),
-    scopes: scopesIn(values.scopes),
-  };
-  const existing = async (organization: string | undefined): Promise<string> =>
-    (await existingOrganization(administration, organizationId(organization))).organization;
-  const print = (result: unknown, text: string): string => (values.json ? JSON.stringify(result) : text);
-  switch (command) {
-    case "create": {
-      const created = await createKey(administration, organizationId(values.organization), options);
-      return print({ key: created.key, ...withoutHash(created.record) }, describeCreated(created));
-    }
-    case "list": {
-      const { organization } = values;
-      if (organization !== undefined) await existing(organization);
-      const keys = await list(administration, organization);
-      return print(
-        keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
-        keys.map(({ key, usedAt }) => describeListed(key, usedAt, clock())).join("\n") ||
-          `${organization ?? "nobody"} has no keys`,
-      );
-    }
-    case "rotate": {
-      const rotated = await rotateKey(administration, await existing(values.organization), {
-        ...options,
-        keyId: values.key === undefined ? undefined : keyId(values.key),
-      });
-      const { previous, revoked } = rotated;
-      return print(
-        {
-          key: rotated.key,
-          ...withoutHash(rotated.record),
-          previous: withoutHash(previous),
-          revoked: revoked.map(withoutHash),
-        },
-        `${describeCreated(rotated)}\nkey ${previous.key_id} stays live until it is revoked or rotated out` +
-          revoked.map((key) => `\nkey ${key.key_id} is revoked`).join(""),
-      );
-    }
-    case "revoke": {
-      const id = keyId(values.key);
-      const revoked = await revokeKey(administration, await existing(values.organization), id);
-      return print(withoutHash(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`);
-    }
-    default:
-      throw new UsageError(USAGE);
-  }
+type Values = Target & {
+  readonly organization: string;
+  readonly name?: string;
+  readonly expires?: string;
+  readonly scopes?: string;
+  readonly key?: string;
 };
 
-const parseCommandLine = () =>
-  parseArgs({
-    allowPositionals: true,
-    options: {
-      ...commonOptions,
-      organization: { type: "string" },
-      name: { type: "string" },
-      expires: { type: "string" },
-      scopes: { type: "string" },
-      key: { type: "string" },
-    },
-  });
-type Values = ReturnType<typeof parseCommandLine>["values"];
+/** What a command results in: an object for `--json`, and lines for people. */
+type Result = readonly [result: unknown, lines: string];
 
-await runCommand(async () => {
-  const { values, positionals } = parseCommandLine();
-  const [command, stray] = positionals;
-  if (stray !== undefined || !["create", "list", "rotate", "revoke"].includes(command ?? ""))
-    throw new UsageError(USAGE);
-  return run(openAdministration(values, await variablesOf(values, process.env)), command, values);
+const existing = async (administration: OpenedAdministration, organization: string): Promise<string> =>
+  (await existingOrganization(administration, organizationId(organization))).organization;
+
+const newKey = ({ name, expires, scopes }: Values, clock: Clock) => ({
+  name,
+  validUntil: expiry(expires, clock),
+  scopes: scopesIn(scopes),
 });
+
+async function create(administration: OpenedAdministration, values: Values): Promise<Result> {
+  const options = newKey(values, administration.clock);
+  const created = await createKey(administration, organizationId(values.organization), options);
+  return [{ key: created.key, ...withoutHash(created.record) }, describeCreated(created)];
+}
+
+async function list(administration: OpenedAdministration, values: Partial<Values>): Promise<Result> {
+  const { organization } = values;
+  if (organization !== undefined) await existing(administration, organization);
+  const keys = await keysWithUse(administration, organization);
+  const now = administration.clock();
+  return [
+    keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
+    keys.map(({ key, usedAt }) => describeListed(key, usedAt, now)).join("\n") ||
+      `${organization ?? "nobody"} has no keys`,
+  ];
+}
+
+async function rotate(administration: OpenedAdministration, values: Values): Promise<Result> {
+  const options = newKey(values, administration.clock);
+  const rotated = await rotateKey(administration, await existing(administration, values.organization), {
+    ...options,
+    keyId: values.key === undefined ? undefined : keyId(values.key),
+  });
+  const { key, record, previous, revoked } = rotated;
+  return [
+    { key, ...withoutHash(record), previous: withoutHash(previous), revoked: revoked.map(withoutHash) },
+    `${describeCreated(rotated)}\nkey ${previous.key_id} stays live until it is revoked or rotated out` +
+      revoked.map(({ key_id: id }) => `\nkey ${id} is revoked`).join(""),
+  ];
+}
+
+async function revoke(administration: OpenedAdministration, values: Values & { key: string }): Promise<Result> {
+  const organization = await existing(administration, values.organization);
+  const revoked = await revokeKey(administration, organization, keyId(values.key));
+  return [withoutHash(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`];
+}
+
+/** Opens the tables, runs a command and prints its result. */
+function printing<V extends Target>(run: (administration: OpenedAdministration, values: V) => Promise<Result>) {
+  return async (values: V): Promise<void> => {
+    const administration = openAdministration(values, await variablesOf(values, process.env));
+    const [result, lines] = await run(administration, values);
+    console.log(values.json === true ? JSON.stringify(result) : lines);
+  };
+}
+
+const program = createCommandLine("npm run keys --", "Create, list, rotate and revoke API keys");
+function command(name: string, description: string): Command {
+  return withTarget(program.command(name).description(description));
+}
+function ofNewKey(made: Command): Command {
+  return made
+    .requiredOption("--organization <id>", "organization of the key, such as acme")
+    .option("--name <name>", "name of the key, such as ci")
+    .option("--expires <duration>", "hours or days for which it is valid, such as 12h or 90d")
+    .option("--scopes <scopes>", `what it may do, of ${KEY_SCOPES.join(",")} (default: all)`);
+}
+ofNewKey(command("create", "create a key, and the organization with its first")).action(printing(create));
+command("list", "list keys with the hour of their last use")
+  .option("--organization <id>", "only those of this organization")
+  .action(printing(list));
+ofNewKey(command("rotate", "create a key that replaces another, which stays valid until it is revoked"))
+  .option("--key <id>", "id of the key to replace, if several have the name")
+  .action(printing(rotate));
+command("revoke", "revoke a key; npm run keys -- list shows the ids")
+  .requiredOption("--organization <id>", "organization of the key, such as acme")
+  .requiredOption("--key <id or key>", "id of the key, or the key itself")
+  .action(printing(revoke));
+await runCommand(program);

@@ -3,7 +3,8 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { REGIONS } from "../../../lib/regions.ts";
 import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { clientOptions, type OpenedAdministration, UsageError } from "./administration.ts";
+import { UsageError } from "../../command-line.ts";
+import { clientOptions, type OpenedAdministration } from "./administration.ts";
 
 /** What commands on an organization's data work with. */
 export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;

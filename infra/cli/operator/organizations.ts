@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { type Command, Option } from "commander";
 import {
   type Administration,
   getOrganization,
@@ -15,27 +15,19 @@ import {
   RATE_MAX,
 } from "../../../lib/organizations/organization.ts";
 import {
-  COMMON_USAGE,
-  commonOptions,
   existingOrganization,
   openAdministration,
   type OpenedAdministration,
   organizationId,
   runCommand,
-  UsageError,
+  type Target,
+  withTarget,
 } from "./administration.ts";
-import { erase } from "./erase.ts";
+import { createCommandLine, UsageError } from "../../command-line.ts";
+import { erase, type EraseOptions } from "./erase.ts";
 import { operatorRuntime } from "./operator-runtime.ts";
 import { variablesOf } from "./stack-variables.ts";
-import { exportTo, importFrom } from "./transfer.ts";
-
-const USAGE = `usage: npm run organizations -- list
-       npm run organizations -- show acme
-       npm run organizations -- set acme [--rate 200] [--burst 400] [--listing-shards 8] [--create]
-       npm run organizations -- export acme [--file acme.ndjson] [--items-table <restored table>]
-       npm run organizations -- import acme [--file acme.ndjson] [--replace] [--dry-run]
-       npm run organizations -- erase acme [--item <external_id> | --person <e-mail>] [--dry-run] [--yes]
-${COMMON_USAGE}`;
+import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 
 const wholeNumber = (name: string, text: string | undefined, max: number): number | undefined => {
   if (text === undefined) return undefined;
@@ -48,8 +40,18 @@ const wholeNumber = (name: string, text: string | undefined, max: number): numbe
 const withoutSecret = (record: OrganizationRecord) =>
   organizationRecordSchema.omit({ cursor_secret: true }).parse(record);
 
-const set = async (administration: Administration, organization: string, values: Values) => {
-  const shards = wholeNumber("listing-shards", values["listing-shards"], LISTING_SHARDS_MAX);
+type Values = Target & {
+  readonly rate?: string;
+  readonly burst?: string;
+  readonly listingShards?: string;
+  readonly create?: boolean;
+};
+
+const open = async (values: Values): Promise<OpenedAdministration> =>
+  openAdministration(values, await variablesOf(values, process.env));
+
+const changed = async (administration: Administration, organization: string, values: Values) => {
+  const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
   const record = await putOrganization(administration, organization, {
     rate: wholeNumber("rate", values.rate, RATE_MAX),
     burst: wholeNumber("burst", values.burst, BURST_MAX),
@@ -66,67 +68,60 @@ const describe = (record: OrganizationRecord): string =>
   `its lists have ${record.listing_shards} shards` +
   (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`);
 
-const show = (record: OrganizationRecord, { json }: Values): string =>
-  json ? JSON.stringify(withoutSecret(record)) : describe(record);
+const inWords = (record: OrganizationRecord, { json }: Values): string =>
+  json === true ? JSON.stringify(withoutSecret(record)) : describe(record);
 
-const list = async (opened: OpenedAdministration, { json }: Values): Promise<string> => {
-  const records = (await listOrganizations(opened)).toSorted((a, b) => a.organization.localeCompare(b.organization));
-  if (json) return JSON.stringify(records.map(withoutSecret));
+const show: Run<Values> = async (opened, organization, values) =>
+  inWords(await getOrganization(opened, organization), values);
+const set: Run<Values> = async (opened, organization, values) =>
+  inWords(await changed(opened, organization, values), values);
+
+const list = async (values: Values): Promise<string> => {
+  const records = (await listOrganizations(await open(values))).toSorted((a, b) =>
+    a.organization.localeCompare(b.organization),
+  );
+  if (values.json === true) return JSON.stringify(records.map(withoutSecret));
   return records.map(describe).join("\n") || "there are no organizations";
 };
 
-type Command = (opened: OpenedAdministration, organization: string, values: Values) => Promise<string | undefined>;
+type Run<V> = (opened: OpenedAdministration, organization: string, values: V) => Promise<string | undefined>;
 
-/** The commands on one organization. */
-const COMMANDS: Readonly<Record<string, Command>> = {
-  set: async (opened, organization, values) => show(await set(opened, organization, values), values),
-  show: async (opened, organization, values) => show(await getOrganization(opened, organization), values),
-  export: async (opened, organization, values) => exportTo(operatorRuntime(opened), organization, values),
-  import: async (opened, organization, values) => importFrom(operatorRuntime(opened), organization, values),
-  erase: async (opened, organization, values) => erase(operatorRuntime(opened), organization, values),
-};
+/** Opens the tables, runs a command on an organization that exists, and prints what it returns. */
+function onExisting<V extends Values>(run: Run<V>, advice = "") {
+  return async (id: string, values: V): Promise<void> => {
+    const organization = organizationId(id);
+    const opened = await open(values);
+    if (values.create !== true) await existingOrganization(opened, organization, advice);
+    const result = await run(opened, organization, values);
+    if (result !== undefined) console.log(result);
+  };
+}
 
-/** Options of each command, in addition to those of all. */
-const TAKES: Readonly<Record<string, readonly string[]>> = {
-  set: ["rate", "burst", "listing-shards", "create"],
-  export: ["file", "dry-run"],
-  import: ["file", "replace", "dry-run"],
-  erase: ["item", "person", "dry-run", "yes"],
-};
-
-/** Checks that a command takes the options that are given: an ignored `--dry-run` would write. @throws UsageError */
-const assertTaken = (command: string, given: readonly string[]): void => {
-  const taken = [...Object.keys(commonOptions), ...(TAKES[command] ?? [])];
-  const stray = given.find((name) => !taken.includes(name));
-  if (stray !== undefined) throw new UsageError(`${command} takes no --${stray}; it takes --${taken.join(", --")}`);
-};
-
-const options = {
-  ...commonOptions,
-  rate: { type: "string" },
-  burst: { type: "string" },
-  "listing-shards": { type: "string" },
-  create: { type: "boolean", default: false },
-  file: { type: "string" },
-  replace: { type: "boolean", default: false },
-  item: { type: "string" },
-  person: { type: "string" },
-  "dry-run": { type: "boolean", default: false },
-  yes: { type: "boolean", default: false },
-} as const;
-type Values = ReturnType<typeof parseArgs<{ readonly options: typeof options }>>["values"];
-
-await runCommand(async () => {
-  const { values, positionals, tokens } = parseArgs({ allowPositionals: true, tokens: true, options });
-  const [command = "", id, stray] = positionals;
-  const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
-  if (Object.hasOwn(COMMANDS, command) || command === "list") assertTaken(command, given);
-  const open = async () => openAdministration(values, await variablesOf(values, process.env));
-  if (command === "list" && id === undefined) return list(await open(), values);
-  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
-  if (stray !== undefined || id === undefined || run === undefined) throw new UsageError(USAGE);
-  const [opened, organization] = [await open(), organizationId(id)];
-  if (!values.create)
-    await existingOrganization(opened, organization, command === "set" ? "--create makes a new one" : "");
-  return run(opened, organization, values);
-});
+const program = createCommandLine("npm run organizations --", "List, show, set, move and erase organizations");
+function command(usage: string, description: string): Command {
+  return withTarget(program.command(usage).description(description));
+}
+command("list", "list all organizations").action(async (values: Values) => console.log(await list(values)));
+command("show <organization>", "show one").action(onExisting(show));
+command("set <organization>", "set its limits")
+  .option("--rate <number>", "requests a second")
+  .option("--burst <number>", "requests at once")
+  .option("--listing-shards <number>", "shards of its lists; they can only grow")
+  .option("--create", "make it if there is none")
+  .action(onExisting(set, "--create makes a new one"));
+command("export <organization>", "write its data as NDJSON to the standard output or a file")
+  .option("--file <file>", "file to write, such as acme.ndjson; a repeated export goes on where it stopped")
+  .option("--dry-run", "only count")
+  .action(onExisting<TransferOptions & Values>((opened, ...rest) => exportTo(operatorRuntime(opened), ...rest)));
+command("import <organization>", "read what export has written, from the standard input or a file")
+  .option("--file <file>", "file to read, such as acme.ndjson")
+  .option("--replace", "replace what is there")
+  .option("--dry-run", "write nothing")
+  .action(onExisting<TransferOptions & Values>((opened, ...rest) => importFrom(operatorRuntime(opened), ...rest)));
+command("erase <organization>", "erase everything of it, or one item or person")
+  .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
+  .option("--person <email>", "empty agents and actors with this address")
+  .option("--dry-run", "erase nothing")
+  .option("--yes", "do not ask for the name again")
+  .action(onExisting<EraseOptions & Values>((opened, ...rest) => erase(operatorRuntime(opened), ...rest)));
+await runCommand(program);

@@ -1,15 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
 import { workItemId } from "../../../lib/identity.ts";
 import { regionCodeSchema } from "../../../lib/regions.ts";
 import { type Check, Difference, type Run } from "./smoke/check.ts";
 import { createSend, textOf } from "./smoke/client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
-import { runCommand, UsageError } from "./administration.ts";
-
-const USAGE = `usage: npm run smoke -- --url https://… --key wi_us_… [--organization smoke-1] [--json]
-It writes to that organization. Make it first: npm run keys -- create --organization smoke-1 --stage prod --region us`;
+import { createCommandLine, UsageError } from "../../command-line.ts";
+import { runCommand } from "./administration.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";
@@ -67,18 +64,16 @@ const tableOf = (outcomes: readonly Outcome[]): string => {
     .join("\n");
 };
 
-await runCommand(async () => {
-  const { values } = parseArgs({
-    options: {
-      url: { type: "string" },
-      key: { type: "string" },
-      organization: { type: "string", default: ORGANIZATION_DEFAULT },
-      json: { type: "boolean", default: false },
-    },
-  });
-  if (values.url === undefined || values.key === undefined || !URL.canParse(values.url)) throw new UsageError(USAGE);
-  const url = values.url.replace(/\/+$/, "");
-  const { key, json, organization } = values;
+interface SmokeOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly organization: string;
+  readonly json?: boolean;
+}
+
+async function smoke({ url: address, key, organization, json = false }: SmokeOptions): Promise<string> {
+  if (!URL.canParse(address)) throw new UsageError("--url: must be an address such as https://…");
+  const url = address.replace(/\/+$/, "");
   const send = createSend(url, key);
   const run: Run = { url, key, send, prefix: `${PREFIX}${randomBytes(4).toString("hex")}-` };
   await assertRightPlace(run, organization);
@@ -92,4 +87,17 @@ await runCommand(async () => {
     differing === 0 ? "everything is as documented" : `${differing} of ${outcomes.length} checks differ`,
     `What it wrote is gone with the organization: npm run organizations -- erase ${organization}`,
   ].join("\n");
-});
+}
+
+const program = createCommandLine("npm run smoke --", "Check that a deployed service does what its document says");
+program
+  .requiredOption("--url <url>", "address of the service")
+  .requiredOption("--key <key>", "API key of the organization")
+  .option("--organization <id>", "organization to write to", ORGANIZATION_DEFAULT)
+  .option("--json", "print the checks as JSON")
+  .addHelpText(
+    "after",
+    `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --stage prod --region us`,
+  )
+  .action(async (options: SmokeOptions) => console.log(await smoke(options)));
+await runCommand(program);

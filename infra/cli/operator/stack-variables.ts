@@ -4,7 +4,8 @@ import { REGIONS } from "../../../lib/regions.ts";
 import { resourcesOfKind } from "../../../lib/resources.ts";
 import { stackNameOf } from "../../settings/settings.ts";
 import { stages } from "../../stages.ts";
-import { regionCode, UsageError, type Variables } from "./administration.ts";
+import { UsageError } from "../../command-line.ts";
+import { regionCode, type Variables } from "./administration.ts";
 
 /** The outputs that name a stack's tables and bucket, by the variables of functions. */
 const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { buildFunctions, functionNames } from "../../build.ts";
 import { toSourceLines } from "../../source-lines.mjs";
-import { runCommand, UsageError } from "./administration.ts";
+import { createCommandLine } from "../../command-line.ts";
+import { runCommand } from "./administration.ts";
+import { Argument } from "commander";
 
-const USAGE = "usage: npm run trace -- <function> < stack.txt, for example get-work-item";
 /** The bundle where Lambda runs it. */
 const BUNDLE = "/var/task/index.js";
 
@@ -25,9 +26,9 @@ async function trace(name: string, stack: string): Promise<string> {
   }
 }
 
-await runCommand(async () => {
-  const [, , name = ""] = process.argv;
-  if (name === "") throw new UsageError(USAGE);
-  if (!functionNames.includes(name)) throw new UsageError(`${name}: name one of ${functionNames.join(", ")}`);
-  return (await trace(name, await text(process.stdin))).trimEnd();
-});
+const program = createCommandLine("npm run trace --", "Translate a deployed function's stack from the standard input");
+program
+  .addArgument(new Argument("<function>", "such as get-work-item").choices(functionNames))
+  .addHelpText("after", "\nExample: npm run trace -- get-work-item < stack.txt")
+  .action(async (name: string) => console.log((await trace(name, await text(process.stdin))).trimEnd()));
+await runCommand(program);

@@ -2,31 +2,30 @@ import { once } from "node:events";
 import { createReadStream, type ReadStream, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { Presets, SingleBar } from "cli-progress";
 import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
-import { UsageError } from "./administration.ts";
+import { UsageError } from "../../command-line.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
-import { costOf, scanBar } from "./scan-bar.ts";
+import { withBar } from "../progress.ts";
+import { costOf, withScanBar } from "./scan-bar.ts";
 
-/** Options of `organizations export` and `organizations import`. */
 export interface TransferOptions {
-  readonly file?: string | undefined;
-  readonly replace: boolean;
-  readonly "dry-run": boolean;
-  readonly json: boolean;
+  readonly file?: string;
+  readonly replace?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
 }
 
 const countsInWords = ({ work_items: items, events, conversation_uploads: conversations }: CustomerCounts): string =>
   `${items} work items, ${events} events, ${conversations} conversation uploads`;
 
-/** `organizations export`: NDJSON to the standard output or a file. An export to a file goes on where it is repeated. */
+/** Exports NDJSON to the standard output or a file. A repeated export to a file continues where it stopped. */
 export const exportTo = async (
   runtime: OperatorRuntime,
   organization: string,
-  { file, json, "dry-run": dryRun }: TransferOptions,
+  { file, json = false, dryRun = false }: TransferOptions,
 ): Promise<string | undefined> => {
   await using toFile =
     file === undefined || dryRun
@@ -38,9 +37,10 @@ export const exportTo = async (
       process.stdout.write(lines, (error) => (error ? reject(error) : resolve()));
     });
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
-  const bar = scanBar(dryRun ? "counting" : "exporting");
-  const options = { onProgress: bar.update, from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
-  const { counts, readUnits } = await exportOrganization(runtime, organization, write, options).finally(bar.stop);
+  const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
+  const { counts, readUnits } = await withScanBar(dryRun ? "counting" : "exporting", (onProgress) =>
+    exportOrganization(runtime, organization, write, { ...options, onProgress }),
+  );
   await toFile?.finish();
   const cost = costOf(readUnits);
   if (!dryRun && file === undefined) {
@@ -72,22 +72,16 @@ export const importFrom = async (
   organization: string,
   options: TransferOptions,
 ): Promise<string> => {
-  const { file, replace, json, "dry-run": dryRun } = options;
+  const { file, replace = false, json = false, dryRun = false } = options;
   const input = file === undefined ? process.stdin : await opened(file);
   const bytes = file === undefined ? 0 : statSync(file).size;
-  const bar = new SingleBar(
-    { format: `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`, hideCursor: true },
-    Presets.legacy,
-  );
-  bar.start(bytes, 0, { lines: 0 });
+  const format = `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`;
   let done: Imported = { lines: 0, written: 0, existing: 0 };
-  try {
+  await withBar(format, { lines: 0 }, async (update) => {
     for await (done of importOrganization(runtime, organization, linesOf(input), { replace, dryRun })) {
-      bar.update("bytesRead" in input ? input.bytesRead : 0, { lines: done.lines });
+      update("bytesRead" in input ? input.bytesRead : 0, bytes, { lines: done.lines });
     }
-  } finally {
-    bar.stop();
-  }
+  });
   if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
   return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} were there and stay as they are`;
 };

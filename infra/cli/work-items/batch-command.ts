@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { WorkItemInput } from "../../../lib/client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
-import { type Command, EXIT, note, onlyArgument, print } from "./command.ts";
-import { withProgress } from "./progress.ts";
-import { CommandError } from "./service-client.ts";
+import { type Command, EXIT, note, print } from "./command.ts";
+import { CommandError } from "../../command-line.ts";
+import { withProgress } from "../progress.ts";
 
 /** An object as in the file, with all digits of its numbers: the service validates it. */
 const parseLine = (text: string): WorkItemInput | undefined => {
@@ -40,14 +40,12 @@ async function* itemsIn(
 }
 
 export const batchCommand: Command = {
-  usage: "batch <file.jsonl>",
+  arguments: "<file.jsonl>",
   summary: "apply work items, one JSON object per line",
-  options: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
-  help: { "dry-run": "show what would change without saving anything", json: "print each result as JSON" },
+  options: { "--dry-run": "show what would change without saving anything", "--json": "print each result as JSON" },
   examples: ["batch items.jsonl", "batch items.jsonl --dry-run --json"],
-  run: async ({ client, options, positionals }) => {
-    const path = onlyArgument(positionals, "file");
-    const isDry = options["dry-run"] === true;
+  run: async ({ client, options, positionals: [path = ""] }) => {
+    const isDry = options["dryRun"] === true;
     const isJson = options["json"] === true;
     const counts: Record<string, number> = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
     const count = (number: number, status: string, error: string | null, externalId?: string): void => {

@@ -7,21 +7,11 @@ import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client
 import { hasEnded } from "../../../lib/client/uploads.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { proposeMapping } from "../../../lib/uploads/mapping/propose-mapping.ts";
-import {
-  type Command,
-  EXIT,
-  type ExitCode,
-  note,
-  onlyArgument,
-  type Options,
-  print,
-  textOption,
-  UsageError,
-} from "./command.ts";
+import { type Command, EXIT, type ExitCode, note, type Options, print, textOption, UsageError } from "./command.ts";
 import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
-import { withProgress } from "./progress.ts";
+import { withProgress } from "../progress.ts";
 import { readList, type RowList } from "./row-list.ts";
-import { CommandError } from "./service-client.ts";
+import { CommandError } from "../../command-line.ts";
 
 /** Rows that a proposal is made of. */
 const SAMPLE_ROWS = 500;
@@ -80,7 +70,7 @@ const runImport = async (client: Client, options: Options, path: string, file: C
   const mapping = await mappingOf(options, file);
   const upload = await client.uploads.upload(file.blob, {
     filename: basename(path),
-    dryRun: options["dry-run"] === true,
+    dryRun: options["dryRun"] === true,
     ...(mapping !== undefined && { mapping }),
   });
   const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
@@ -100,31 +90,19 @@ const runImport = async (client: Client, options: Options, path: string, file: C
 
 /** Uploads a table of any system. */
 export const importCommand: Command = {
-  usage: "import <file>",
+  arguments: "<file>",
   summary: "upload a CSV file or a workbook of any system",
   options: {
-    mapping: { type: "string" },
-    propose: { type: "string" },
-    "dry-run": { type: "boolean" },
-    wait: { type: "boolean" },
-    errors: { type: "string" },
-    results: { type: "string" },
-    delimiter: { type: "string" },
-    encoding: { type: "string" },
-    sheet: { type: "string" },
-    json: { type: "boolean" },
-  },
-  help: {
-    mapping: "JSON file that says which column is what",
-    propose: "write such a file, as far as it can be guessed, and upload nothing",
-    "dry-run": "write no item, and tell what would be done",
-    wait: "wait until the job has ended",
-    errors: "wait, and write the failed rows to this file",
-    results: "wait, and write what became of each row to this file",
-    delimiter: '"," ";" "|" or tab; without a mapping, one is guessed',
-    encoding: "such as windows-1252; found out if it is not given",
-    sheet: "of a workbook (.xlsx); the first with rows if it is not given",
-    json: "print the job as JSON",
+    "--mapping <file>": "JSON file that says which column is what",
+    "--propose <file>": "write such a file, as far as it can be guessed, and upload nothing",
+    "--dry-run": "write no item, and tell what would be done",
+    "--wait": "wait until the job has ended",
+    "--errors <file>": "wait, and write the failed rows to this file",
+    "--results <file>": "wait, and write what became of each row to this file",
+    "--delimiter <delimiter>": '"," ";" "|" or tab; without a mapping, one is guessed',
+    "--encoding <encoding>": "such as windows-1252; found out if it is not given",
+    "--sheet <name>": "of a workbook (.xlsx); the first with rows if it is not given",
+    "--json": "print the job as JSON",
   },
   examples: [
     "import tickets.csv --propose mapping.json",
@@ -132,8 +110,7 @@ export const importCommand: Command = {
     "import tickets.csv --mapping mapping.json --errors failed.csv",
     "import tickets.xlsx --sheet June --mapping mapping.json --wait",
   ],
-  run: async ({ client, options, positionals }) => {
-    const path = onlyArgument(positionals, "file");
+  run: async ({ client, options, positionals: [path = ""] }) => {
     const file = await openCsv(path, {
       encoding: textOption(options, "encoding"),
       delimiter: delimiterOf(options),

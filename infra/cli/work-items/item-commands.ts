@@ -1,17 +1,9 @@
 import type { Client, WorkItem } from "../../../lib/client/client.ts";
 import { entriesOf, type Page } from "../../../lib/client/pages.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../table-files/item-csv.ts";
-import {
-  type Command,
-  type CommandCall,
-  EXIT,
-  onlyArgument,
-  type Options,
-  print,
-  textOption,
-  UsageError,
-} from "./command.ts";
-import { CommandError, keepingDigits } from "./service-client.ts";
+import { type Command, type CommandCall, EXIT, type Options, print, textOption, UsageError } from "./command.ts";
+import { CommandError } from "../../command-line.ts";
+import { keepingDigits } from "./service-client.ts";
 
 const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -23,13 +15,20 @@ const idOf = async ({ workItems }: Client, name: string): Promise<string> => {
   throw new CommandError(`there is no work item ${name}`);
 };
 
-const FILTERS = ["external-id", "agent-external-id", "agent-email", "type", "status", "completed-from", "completed-to"];
+const FILTERS = ["external_id", "agent_external_id", "agent_email", "type", "status", "completed_from", "completed_to"];
+const FILTER_OPTIONS = Object.fromEntries(
+  FILTERS.map((name) => [`--${name.replaceAll("_", "-")} <value>`, `only items with this ${name}`]),
+);
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** The items that fit the filters, in the order of the list. */
 async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<WorkItem> {
   const filters = FILTERS.flatMap((name) => {
-    const value = textOption(options, name);
-    return value === undefined ? [] : [[name.replaceAll("-", "_"), value] as const];
+    const value = textOption(options, camelCase(name));
+    return value === undefined ? [] : [[name, value] as const];
   });
   let left = most;
   const items = entriesOf((cursor) => {
@@ -56,11 +55,6 @@ const printTable = async (items: AsyncIterable<WorkItem>): Promise<void> => {
   }
 };
 
-const FILTER_OPTIONS = Object.fromEntries(FILTERS.map((name) => [name, { type: "string" as const }]));
-const FILTER_HELP = Object.fromEntries(
-  FILTERS.map((name) => [name, `only items with this ${name.replaceAll("-", "_")}`]),
-);
-
 const mostOf = (options: Options): number => {
   const limit = Number(textOption(options, "limit") ?? 50);
   if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit must be a whole number of at least 1");
@@ -78,13 +72,11 @@ const list = async ({ client, options }: CommandCall) => {
 /** The commands for work items, by name. */
 export const itemCommands: Readonly<Record<string, Command>> = {
   get: {
-    usage: "get <id or external_id>",
-    summary: "print a work item with its events as JSON",
+    arguments: "<id>",
+    summary: "print a work item with its events as JSON, by id or external_id",
     options: {},
-    help: {},
     examples: ["get T-1001"],
-    run: async ({ client, positionals }) => {
-      const name = onlyArgument(positionals, "id or external_id");
+    run: async ({ client, positionals: [name = ""] }) => {
       const service = client();
       const path = { id: await idOf(service, name) };
       const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
@@ -94,28 +86,21 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     },
   },
   list: {
-    usage: "list",
+    arguments: "",
     summary: "list work items, newest completion first",
     options: {
       ...FILTER_OPTIONS,
-      limit: { type: "string" },
-      json: { type: "boolean" },
-      csv: { type: "boolean" },
-    },
-    help: {
-      ...FILTER_HELP,
-      limit: "maximum number of items (default: 50)",
-      json: "one JSON object per line",
-      csv: "CSV that you can import again; formulas get an apostrophe, which import removes",
+      "--limit <number>": "maximum number of items (default: 50)",
+      "--json": "one JSON object per line",
+      "--csv": "CSV that you can import again; formulas get an apostrophe, which import removes",
     },
     examples: ["list --status pending --limit 10", "list --type ticket --json"],
     run: list,
   },
   export: {
-    usage: "export",
+    arguments: "",
     summary: "print all work items as CSV that you can import again, without events; formulas get an apostrophe",
-    options: { ...FILTER_OPTIONS, json: { type: "boolean" } },
-    help: { ...FILTER_HELP, json: "one JSON object per line, in which formulas get no apostrophe" },
+    options: { ...FILTER_OPTIONS, "--json": "one JSON object per line, in which formulas get no apostrophe" },
     examples: ["export --status completed > completed.csv"],
     run: async ({ client, options }) => {
       const items = itemsOf(client(), options, Infinity);
@@ -124,13 +109,11 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     },
   },
   delete: {
-    usage: "delete <id or external_id> …",
-    summary: "delete work items; a batch or an upload with its external_id restores an item",
+    arguments: "<ids...>",
+    summary: "delete work items by id or external_id; a batch or an upload with its external_id restores an item",
     options: {},
-    help: {},
     examples: ["delete T-1001 T-1002"],
     run: async ({ client, positionals }) => {
-      if (positionals.length === 0) throw new UsageError("at least one id or external_id is required");
       const service = client();
       for (const name of positionals) {
         await service.workItems.delete(await idOf(service, name));

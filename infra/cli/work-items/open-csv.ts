@@ -11,7 +11,7 @@ import { HEAD_BYTES, isWorkbook, problemOfBinary } from "../../../lib/uploads/cs
 import { findTextFormat, toUtf8, UTF_8 } from "../../table-files/text-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "../../table-files/workbook.ts";
 import { UsageError } from "./command.ts";
-import { CommandError } from "./service-client.ts";
+import { CommandError } from "../../command-line.ts";
 
 /** A table as CSV in UTF-8. */
 export interface CsvFile {

@@ -3,7 +3,7 @@ import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
-import { CommandError } from "./service-client.ts";
+import { CommandError } from "../../command-line.ts";
 
 /** Events in one work item of a call. */
 const EVENTS_MAX = 99;

@@ -1,6 +1,6 @@
 import type { Client } from "../../../lib/client/client.ts";
 import { accepted } from "../../../lib/client/api-error.ts";
-import { CommandError } from "./service-client.ts";
+import { CommandError } from "../../command-line.ts";
 
 /** The lists of rows that a job has. */
 export type RowList = "failed_rows" | "results";

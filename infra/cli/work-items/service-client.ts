@@ -1,15 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { accepted, ApiError } from "../../../lib/client/api-error.ts";
 import { type Client, createClient } from "../../../lib/client/client.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
-
-/** A command failed. The message is for the person who ran it. */
-export class CommandError extends Error {
-  override readonly name: string = "CommandError";
-}
+import { CommandError } from "../../command-line.ts";
+import { localServiceFile, readEnvironmentFile } from "../../environment-file.ts";
 
 /**
  * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
@@ -17,13 +11,8 @@ export class CommandError extends Error {
  * @throws CommandError
  */
 const findService = (variables: NodeJS.Dict<string> = process.env) => {
-  const file = join(variables["DATA_DIR"] ?? ".local", "env");
-  let local: NodeJS.Dict<string> = {};
-  try {
-    local = parseEnv(readFileSync(file, "utf8"));
-  } catch {
-    // Without a local service, the variables name another one.
-  }
+  const file = localServiceFile(variables);
+  const local: NodeJS.Dict<string> = readEnvironmentFile(file);
   const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
   const apiKey = variables["WORK_ITEMS_KEY"] ?? variables["API_KEY"] ?? local["API_KEY"];
   if (baseUrl === undefined || apiKey === undefined) {

@@ -16,7 +16,7 @@ writeFileSync(join(directory, "log.csv"), `${HEADER.join("\n")}\n`);
 writeFileSync(join(directory, "broken.csv"), `${HEADER.join("\n")}\n"INC2`);
 
 it.each([
-  ["no file", "", "usage: npm run demo"],
+  ["no file", "", "missing required argument 'incident_event_log.csv'"],
   ["a file that is not there", "none.csv", "cannot read none.csv"],
   ["another CSV", "other.csv", 'there is no column "number"; the nearest is "'],
   ["a file that breaks off", "broken.csv", "row 3: "],

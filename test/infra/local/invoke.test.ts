@@ -50,8 +50,8 @@ describe("npm run invoke", () => {
   });
 
   it.each([
-    ["", /^usage: npm run invoke -- <function> <event\.json>/],
-    ["get-work-item", /^usage: /],
+    ["", "missing required argument 'function'"],
+    ["get-work-item", "missing required argument 'event.json'"],
     [
       "get-work-itm events/get-work-item.json",
       /^the template has no function get-work-itm; name one of .*get-work-item,/,

@@ -56,8 +56,8 @@ describe("a rejection is one line and exit 1", () => {
     ["cli/operator/deploy.ts", ["us", "--stage", "production"], noStage],
     ["cli/operator/deploy.ts", ["us", "--stage=production"], noStage],
     ["cli/operator/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
-    ["cli/operator/deploy.ts", ["us", "--stage"], "--stage: name one, for example --stage prod"],
-    ["cli/operator/deploy.ts", ["us", "--drop"], "--drop: name one, for example --drop firewall"],
+    ["cli/operator/deploy.ts", ["us", "--stage"], "option '--stage <stage>' argument missing"],
+    ["cli/operator/deploy.ts", ["us", "--drop"], "option '--drop <setting>' argument missing"],
     ["cli/operator/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
     [
       "cli/operator/deploy.ts",

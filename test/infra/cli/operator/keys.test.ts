@@ -113,9 +113,9 @@ describe("npm run keys", () => {
   });
 
   it.each([
-    ["keys", "usage: npm run keys"],
-    ["keys explode", "usage: npm run keys"],
-    ["keys create", "--organization acme"],
+    ["keys", "Usage: npm run keys"],
+    ["keys explode", "unknown command 'explode'"],
+    ["keys create", "--organization <id>"],
     ["keys create --organization Acme", "organization: must be"],
     ["keys create --organization acme --expires soon", "--expires: must be"],
     ["keys create --organization acme --colour red", "--colour"],
@@ -125,11 +125,11 @@ describe("npm run keys", () => {
     ["keys list --organization acne", "there is no organization acne; did you mean acme?"],
     ["keys rotate --organization acne", "there is no organization acne; did you mean acme?"],
     ["keys revoke --organization acne --key 000000000000", "there is no organization acne; did you mean acme?"],
-    ["keys revoke --organization acme", "--key: name the key"],
+    ["keys revoke --organization acme", "--key <id or key>"],
     ["keys revoke --organization acme --key 000000000000", "has no key 000000000000"],
     ["keys list --organization acme --table none --region mars", "--region us or eu"],
     ["keys list --organization acme --table none --region use", "there is no use; did you mean us?"],
-    ["organizations set", "usage: npm run organizations"],
+    ["organizations set", "missing required argument 'organization'"],
     ["organizations set acme --rate 0", "--rate: must be"],
     ["organizations set acme --burst 1e9", "--burst: must be"],
     ["organizations show nobody", "there is no organization nobody"],

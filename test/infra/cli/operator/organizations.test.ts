@@ -96,11 +96,14 @@ describe("npm run organizations", () => {
   });
 
   it.each([
-    ["erase", "usage: npm run organizations"],
-    ["erase acme --item a --person b@example.com", "--item or --person, not both"],
-    ["set acme --rate 1 --dry-run", "set takes no --dry-run; it takes --table, "],
-    ["export acme --replace", "export takes no --replace"],
-    ["list --yes", "list takes no --yes"],
+    ["erase", "missing required argument 'organization'"],
+    [
+      "erase acme --item a --person b@example.com",
+      "'--item <external_id>' cannot be used with option '--person <email>'",
+    ],
+    ["set acme --rate 1 --dry-run", "unknown option '--dry-run'"],
+    ["export acme --replace", "unknown option '--replace'"],
+    ["list --yes", "unknown option '--yes'"],
     ["erase acme --person ann", "--person: must be an e-mail address"],
     ["erase acme --item none", "acme has no work item none"],
   ])("%s: says in short what is wrong", async (command, message) => {

@@ -215,8 +215,8 @@ describe("work-items", () => {
       const { exit, told: line } = await run(...args);
       return [exit, line.split("\n")[0]];
     };
-    expect(await told("lst")).toEqual([2, "work-items: unknown command lst; did you mean list?"]);
-    expect(await told("import")).toEqual([2, "work-items: one file is required"]);
+    expect(await told("lst")).toEqual([2, "work-items: unknown command 'lst' (Did you mean list?)"]);
+    expect(await told("import")).toEqual([2, "work-items: missing required argument 'file'"]);
     expect((await told("list", "--colour"))[0]).toBe(2);
     expect(await told("list", "--limit", "many")).toEqual([
       2,
