@@ -1,11 +1,15 @@
 import { inputOf, type WorkItem } from "../../lib/client/client.ts";
 import { toCell } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
+import { BYTE_ORDER_MARK } from "../../lib/uploads/csv/header-names.ts";
 import { ITEM_FIELD_NAMES } from "../../lib/uploads/csv/target.ts";
 import { withPrefix } from "./cell-prefix.ts";
 
-/** The header of items as CSV. The command and the page import such a file, so that it can be changed and imported again. */
-export const ITEM_CSV_HEADER = ITEM_FIELD_NAMES.join(COMMA);
+/**
+ * The header of items as CSV, with the mark by which spreadsheets know UTF-8. The command and the page import such a file,
+ * so that it can be changed and imported again.
+ */
+export const ITEM_CSV_HEADER = BYTE_ORDER_MARK + ITEM_FIELD_NAMES.join(COMMA);
 
 /** The line of an item, without its line end. Cells that a spreadsheet would run as formulas have a prefix. */
 export function itemCsvLine(item: WorkItem): string {

@@ -1,4 +1,3 @@
-import { recordsIn } from "../../lib/uploads/csv/csv-text.ts";
 import { type Delimiter, DELIMITERS } from "../../lib/uploads/csv/delimiter.ts";
 import { utf16Of } from "../../lib/uploads/csv/file-kind.ts";
 import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
@@ -46,8 +45,8 @@ async function readUtf8(file: Blob): Promise<Pick<TextFormat, "mayHavePrefixes">
 }
 
 const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
-/** A longer header is refused anyway. */
-const HEADER_MAX_CHARACTERS = 64 * 1024;
+/** So many characters of a file show its delimiter. */
+const DELIMITER_CHARACTERS = 64 * 1024;
 
 /**
  * Finds out how a file is written. It is read to its end only where that tells UTF-8 from other encodings.
@@ -65,11 +64,10 @@ export async function findTextFormat(
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });
   const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
   const hasOnlyReturns = text.includes("\r") && !text.includes("\n");
-  const start = text.slice(hidden.length, HEADER_MAX_CHARACTERS);
-  const [header = ""] = recordsIn(hasOnlyReturns ? start.replaceAll("\r", "\n") : start);
+  const start = text.slice(hidden.length, DELIMITER_CHARACTERS);
   return {
     encoding,
-    delimiter: known.delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(header)),
+    delimiter: known.delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(start)),
     hasOnlyReturns,
     hiddenCharacters: hidden.length,
     // All other files are converted anyway.

@@ -14,10 +14,15 @@ export interface FailedRow {
 
 /** The rows of a report of failed rows. */
 export function* failedRowsIn(report: string): Generator<FailedRow, void, undefined> {
-  const [first = "", ...records] = recordsIn(report.replace(/^\uFEFF/, ""));
-  const header = cellsOf(first, ",");
-  for (const record of records) {
+  let header: string[] | undefined;
+  for (const record of recordsIn(report.replace(/^\uFEFF/, ""))) {
+    // Blank lines stand where the file had lines above its header.
+    if (record.trim() === "") continue;
     const row = cellsOf(record, ",");
+    if (header === undefined) {
+      header = row;
+      continue;
+    }
     const {
       _row: number,
       _error: error = "",

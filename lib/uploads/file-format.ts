@@ -12,7 +12,7 @@ import type { RowReader } from "./csv/row-reader.ts";
 
 /** How the rows of one file are read. */
 export interface CsvFormat {
-  /** Row 1 of the file, including its byte order mark. */
+  /** The header's row, including the byte order mark of a file that begins with it. */
   readonly header: string;
   readonly delimiter: Delimiter;
   readonly reader: RowReader;
@@ -23,8 +23,25 @@ export function delimiterOf(mapping: Mapping | undefined): Delimiter {
   return mapping?.delimiter ?? COMMA;
 }
 
+/** Number of the header's row in files with a mapping, or without one. */
+export function headerRowOf(mapping: Mapping | undefined): number {
+  return mapping?.header_row ?? 1;
+}
+
+/** Whether a row that is not blank is the header. @throws InvalidFileError if the header's row was blank */
+export function isHeader({ row }: Pick<CsvRecord, "row">, mapping: Mapping | undefined): boolean {
+  const headerRow = headerRowOf(mapping);
+  if (row > headerRow) refuseHeader("must be the header", headerRow);
+  return row === headerRow;
+}
+
+/** What is wrong with a file that has no header. @param rows how many it has */
+export function withoutHeader(rows: number, mapping: Mapping | undefined): InvalidFileError {
+  return new InvalidFileError(rows === 0 ? "the file is empty" : `row ${headerRowOf(mapping)}: must be the header`);
+}
+
 function readerOf(names: readonly string[], mapping: Mapping | undefined): RowReader {
-  assertHeader(names);
+  assertHeader(names, headerRowOf(mapping));
   return mapping === undefined ? columnReader(names) : mappedReader(mapping, names);
 }
 
@@ -35,8 +52,8 @@ export function formatOf(header: string, mapping: Mapping | undefined): CsvForma
   return { header, delimiter, reader: readerOf(names, mapping) };
 }
 
-function headerOf({ raw }: CsvRecord): string {
-  if (raw.length > HEADER_MAX_BYTES) refuseHeader(HEADER_TOO_LONG);
+function headerOf({ raw, row }: CsvRecord): string {
+  if (raw.length > HEADER_MAX_BYTES) refuseHeader(HEADER_TOO_LONG, row);
   return raw.toString();
 }
 
@@ -53,7 +70,7 @@ export function readHeader(record: CsvRecord, mapping: Mapping | undefined): Csv
 function checkHeader(record: CsvRecord, mapping: Mapping | undefined): void {
   headerOf(record);
   const names = record.cells();
-  assertHeader(names);
+  assertHeader(names, record.row);
   if (mapping === undefined) targetsOfColumns(names);
   else assertColumns(mapping, names);
 }
@@ -65,14 +82,23 @@ async function* piecesOf(file: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < file.length; start += PIECE_BYTES) yield file.subarray(start, start + PIECE_BYTES);
 }
 
-/** Reads a whole file as the splitter does. @param onHeader called with its first row @throws InvalidFileError */
-async function readWhole(file: Buffer, delimiter: Delimiter, onHeader: (record: CsvRecord) => void): Promise<void> {
+/** Reads a whole file as the splitter does. @param onHeader called with its header @throws InvalidFileError */
+async function readWhole(
+  file: Buffer,
+  mapping: Mapping | undefined,
+  onHeader: (record: CsvRecord) => void,
+): Promise<void> {
   let rows = 0;
-  for await (const { records, position } of readCsv(piecesOf(file), { delimiter })) {
-    for (const record of records) if (record.row === 1) onHeader(record);
+  let hasHeader = false;
+  for await (const { records, position } of readCsv(piecesOf(file), { delimiter: delimiterOf(mapping) })) {
+    for (const record of records) {
+      if (hasHeader || !isHeader(record, mapping)) continue;
+      onHeader(record);
+      hasHeader = true;
+    }
     rows = position.row;
   }
-  if (rows === 0) throw new InvalidFileError("the file is empty");
+  if (!hasHeader) throw withoutHeader(rows, mapping);
 }
 
 /** Checks a mapping, whatever its file is. @throws InvalidInputError naming everything that is wrong with it */
@@ -86,15 +112,14 @@ export function assertMapping(mapping: Mapping): void {
  * @throws InvalidInputError naming everything that is wrong with the mapping, or InvalidFileError if the job would fail
  */
 export async function assertReadable(file: Buffer, mapping: Mapping | undefined): Promise<void> {
-  const delimiter = delimiterOf(mapping);
   const problems = mapping === undefined ? [] : problemsOfMapping(mapping);
   if (mapping === undefined || problems.length === 0) {
-    return readWhole(file, delimiter, (record) => checkHeader(record, mapping));
+    return readWhole(file, mapping, (record) => checkHeader(record, mapping));
   }
   const own = problems.map(mappingPath);
   try {
-    await readWhole(file, delimiter, (record) => {
-      assertHeader(record.cells());
+    await readWhole(file, mapping, (record) => {
+      assertHeader(record.cells(), record.row);
       assertColumns(mapping, record.cells());
     });
   } catch (error) {

@@ -6,7 +6,9 @@ import { pipeline } from "node:stream/promises";
 import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
 import { hasEnded } from "../../../lib/client/uploads.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { proposeMapping } from "../../../lib/uploads/mapping/propose-mapping.ts";
+import { readTrialFindings } from "../../table-files/trial-findings.ts";
+import { proposeMapping, type Proposal } from "../../../lib/uploads/mapping/propose-mapping.ts";
+import { likelyColumns, proposalLines } from "./proposal-lines.ts";
 import { type Command, EXIT, type ExitCode, note, type Options, print, textOption, UsageError } from "./command.ts";
 import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
@@ -24,16 +26,28 @@ const delimiterOf = (options: Options): Delimiter | undefined => {
   throw new UsageError('--delimiter is one of "," ";" "|" and tab');
 };
 
-const proposed = async (file: CsvFile): Promise<Mapping> => {
+const proposed = async (file: CsvFile): Promise<Proposal> => {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone }) as Mapping;
+  return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
+};
+
+/** The proposed mapping, if nobody has to look at it. @throws CommandError naming what is only likely */
+const certainMapping = async (file: CsvFile): Promise<Mapping> => {
+  const proposal = await proposed(file);
+  const likely = likelyColumns(proposal);
+  if (likely.length > 0) {
+    throw new CommandError(
+      `check what these columns become: ${likely.join("; ")}. Write a mapping with --propose <file>, correct it, and import with --mapping <file>`,
+    );
+  }
+  return proposal.mapping as Mapping;
 };
 
 /** The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. */
 const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | undefined> => {
   const path = textOption(options, "mapping");
   const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
-  if (path === undefined) return delimiter === undefined || delimiter === COMMA ? undefined : proposed(file);
+  if (path === undefined) return delimiter === undefined || delimiter === COMMA ? undefined : certainMapping(file);
   let mapping: Mapping;
   try {
     mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
@@ -49,6 +63,16 @@ const saveList = async (client: Client, id: string, list: RowList, file: string 
   if (content === undefined) return;
   await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
   note(`${list} are in ${file}`);
+};
+
+/** Names the rows of a trial run whose id stands in an earlier row. In a file with events that is meant. */
+const noteRepeatedIds = async (client: Client, id: string): Promise<void> => {
+  const results = await readList(client, id, "results");
+  if (results === undefined) return;
+  const { repeated, repeatedRows } = await readTrialFindings(results);
+  if (repeatedRows === 0) return;
+  note(`${repeatedRows} rows repeat the id of an earlier row, and the later row wins:`);
+  for (const { row, externalId, firstRow } of repeated) note(`row ${row}: ${externalId}, first in row ${firstRow}`);
 };
 
 /** What a job did, in one line. */
@@ -83,6 +107,8 @@ const runImport = async (client: Client, options: Options, path: string, file: C
     );
     await saveList(client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(client, upload.id, "results", lists.results);
+    const isTrial = job.dry_run && job.status === "completed";
+    if (isTrial && mapping !== undefined && !("event" in mapping)) await noteRepeatedIds(client, upload.id);
   }
   print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
@@ -120,7 +146,9 @@ export const importCommand: Command = {
       if (file.readAs !== undefined) note(`${path} is read as ${file.readAs}`);
       const propose = textOption(options, "propose");
       if (propose === undefined) return await runImport(client(), options, path, file);
-      await writeFile(propose, `${JSON.stringify(await proposed(file), null, 2)}\n`);
+      const proposal = await proposed(file);
+      await writeFile(propose, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
+      proposalLines(proposal).forEach(note);
       note(`a proposal is in ${propose}; look at it, then: import ${path} --mapping ${propose} --dry-run --wait`);
       return EXIT.done;
     } finally {

@@ -8,6 +8,7 @@ import { nearestTo } from "../../../lib/nearest.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { HEAD_BYTES, isWorkbook, problemOfBinary } from "../../../lib/uploads/csv/file-kind.ts";
+import { findHeaderRow } from "../../../lib/uploads/mapping/find-header.ts";
 import { findTextFormat, toUtf8, UTF_8 } from "../../table-files/text-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "../../table-files/workbook.ts";
 import { UsageError } from "./command.ts";
@@ -103,13 +104,17 @@ export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFi
   return openText(file, options);
 };
 
-/** The header of a file and its first rows. @throws InvalidFileError */
+/** The header of a file, the number of its row, and the first rows below it. @throws InvalidFileError */
 export const readSample = async ({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) => {
   const rows: (readonly string[])[] = [];
   for await (const { records } of readCsv(Readable.fromWeb(blob.stream() as never), { delimiter })) {
-    for (const record of records) rows.push(record.cells());
+    for (const record of records) {
+      // The reader skips blank lines, which count as rows.
+      while (rows.length < Math.min(record.row - 1, rowsMax + 1)) rows.push([""]);
+      rows.push(record.cells());
+    }
     if (rows.length > rowsMax) break;
   }
-  const [names = [], ...others] = rows;
-  return { names, rows: others.slice(0, rowsMax), delimiter };
+  const headerRow = findHeaderRow(rows);
+  return { names: rows[headerRow - 1] ?? [], headerRow, rows: rows.slice(headerRow, headerRow + rowsMax), delimiter };
 };

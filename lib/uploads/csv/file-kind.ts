@@ -11,7 +11,16 @@ const KINDS: readonly (readonly [start: readonly number[], problem: string])[] =
   ],
   [[0x1f, 0x8b], "this is a compressed file; upload the CSV file in it"],
   [[0x25, 0x50, 0x44, 0x46], "this is a PDF file; upload a CSV file"],
+  ...[
+    [0x89, 0x50, 0x4e, 0x47],
+    [0xff, 0xd8, 0xff],
+    [0x47, 0x49, 0x46, 0x38],
+    [0x49, 0x49, 0x2a, 0x00],
+    [0x4d, 0x4d, 0x00, 0x2a],
+  ].map((start) => [start, "this is a picture; upload a CSV file"] as const),
 ];
+/** Kinds of files that begin with `RIFF` or with the size of their first box. */
+const PICTURE_NAMES = /^RIFF.{4}WEBP|^.{4}ftyp(?:heic|heix|mif1|avif)/s;
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 /** Names that stand at the start of a ZIP file which is a workbook. */
 const WORKBOOK_NAMES = /\[Content_Types\]\.xml|_rels\/|docProps\/|xl\/|opendocument\.spreadsheet/;
@@ -59,11 +68,29 @@ export function isWorkbook(head: Uint8Array): boolean {
   return beginsWith(head, ZIP) && WORKBOOK_NAMES.test(new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES)));
 }
 
+const BINARY = "this looks like a binary file; choose a CSV or .xlsx file";
+/** Of a text's bytes at most so many are control characters: a few may have slipped in. */
+const CONTROLS_MAX = 0.01;
+
+/** Whether a byte is a control character that no text has: neither white space nor escape. */
+function isControl(byte: number): boolean {
+  return byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a && byte !== 0x1b;
+}
+
+/** Whether a file is no text by its characters. UTF-16 has NUL bytes, and a single one is named where it is found. */
+function isBinary(head: Uint8Array): boolean {
+  const start = head.subarray(0, HEAD_BYTES);
+  const controls = start.filter(isControl).length;
+  return controls > 1 && controls > start.length * CONTROLS_MAX && utf16Of(head) === undefined;
+}
+
 /** What is wrong with a file that is no text, by its first bytes; undefined if it can be text. */
 export function problemOfBinary(head: Uint8Array): string | undefined {
   const known = KINDS.find(([start]) => beginsWith(head, start));
   if (known) return known[1];
-  if (!beginsWith(head, ZIP)) return undefined;
+  const start = new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES));
+  if (PICTURE_NAMES.test(start)) return "this is a picture; upload a CSV file";
+  if (!beginsWith(head, ZIP)) return isBinary(head) ? BINARY : undefined;
   return isWorkbook(head)
     ? "this is an Excel workbook; save it as CSV or use the upload page"
     : "this is a ZIP file; upload the CSV file in it";

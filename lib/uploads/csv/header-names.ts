@@ -1,5 +1,8 @@
 import { InvalidFileError } from "./invalid-file-error.ts";
 
+/** Tells spreadsheets that a file is UTF-8. Before a first header in quotes it would hide the opening quote. */
+export const BYTE_ORDER_MARK = "\uFEFF";
+
 /** Columns that the report of failed rows adds to the file's own. Uploads ignore them, so that they accept a report. */
 export const REPORT_COLUMNS = ["_row", "_error", "_error_column", "_error_value", "_error_code"] as const;
 
@@ -14,14 +17,31 @@ export function isReportColumn(header: string): boolean {
   return REPORT_NAMES.has(comparable(header));
 }
 
+/**
+ * The names of columns in mappings, without outer spaces. Of headers that stand twice, the second is known as
+ * `Amount (2)`, if no other column has that name.
+ */
+export function numberedNames(names: readonly string[]): string[] {
+  const given = new Set(names.map(comparable));
+  const counts = new Map<string, number>();
+  return names.map((header) => {
+    const name = header.trim();
+    const key = comparable(header);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    const numbered = `${name} (${count})`;
+    return count === 1 || name === "" || isReportColumn(name) || given.has(comparable(numbered)) ? name : numbered;
+  });
+}
+
 /** A header in messages. */
 export function shownHeader(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }
 
 /** @throws InvalidFileError that names the header's row */
-export function refuseHeader(problem: string): never {
-  throw new InvalidFileError(`row 1: ${problem}`);
+export function refuseHeader(problem: string, row = 1): never {
+  throw new InvalidFileError(`row ${row}: ${problem}`);
 }
 
 /** What is wrong with a file whose rows end as on an old Macintosh. */
@@ -32,11 +52,11 @@ export const HEADER_MAX_BYTES = 64 * 1024;
 /** What is wrong with a header that is larger. */
 export const HEADER_TOO_LONG = `must be at most ${HEADER_MAX_BYTES} bytes`;
 
-/** Checks that the cells of row 1 can be a header. @throws InvalidFileError */
-export function assertHeader(names: readonly string[]): void {
-  if (names.every((name) => name.trim() === "")) refuseHeader("must be the header");
-  if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS);
+/** Checks that the cells of a row can be a header. @param row its number @throws InvalidFileError */
+export function assertHeader(names: readonly string[], row = 1): void {
+  if (names.every((name) => name.trim() === "")) refuseHeader("must be the header", row);
+  if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS, row);
   if (/^sep=.?$/i.test(names[0]?.trim() ?? "")) {
-    refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1");
+    refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1", row);
   }
 }

@@ -1,4 +1,4 @@
-import { delimiterOf } from "../file-format.ts";
+import { delimiterOf, headerRowOf } from "../file-format.ts";
 import { mappingOf } from "../job/job-format.ts";
 import type { JobKey, ObjectRuns, UploadJob, UploadPart } from "../job/upload-record.ts";
 import { createReportWriter } from "./failed-rows.ts";
@@ -20,7 +20,10 @@ export interface RowList {
 export const ROW_LISTS = {
   failed_rows: {
     key: objectKeys.report,
-    header: (job) => createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header(),
+    header: (job) =>
+      createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header(
+        headerRowOf(mappingOf(job)),
+      ),
     objectsOf: ({ failures }) => failures,
     objectKey: objectKeys.failedRows,
   },

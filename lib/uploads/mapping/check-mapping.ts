@@ -97,14 +97,21 @@ const problemsOfTime = ({ source: { format = "iso", time_zone: zone }, path }: S
   ];
 };
 
+/** Whether what a source gives a target is kept as the text that it is. */
+function isText(target: Target, { as = "text" }: Source): boolean {
+  if (target.kind === "attribute") return as === "text";
+  return !isTime(target) && target.name !== "status" && target.name !== "custom_attributes";
+}
+
 /** The problems of options that a target does not have. */
 const problemsOfOptions = (target: Target, { source, path }: SingleSource): Problem[] => {
-  const stray = (isFor: boolean, option: "format" | "time_zone" | "as", targets: string): Problem[] =>
+  const stray = (isFor: boolean, option: "format" | "time_zone" | "as" | "prefix", targets: string): Problem[] =>
     problemIf(!isFor && source[option] !== undefined, [...path, option], "invalid", `is for ${targets} only`);
   return [
     ...stray(isTime(target), "format", "completed_at and occurred_at"),
     ...stray(isTime(target), "time_zone", "completed_at and occurred_at"),
     ...stray(target.kind === "attribute", "as", `${ATTRIBUTE_PREFIX}<name>`),
+    ...stray(isText(target, source), "prefix", "texts"),
   ];
 };
 
@@ -124,7 +131,7 @@ const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping)
   return textsIn(single).flatMap(([path, text]) => {
     if (text === "") return [];
     try {
-      const value = convert(text);
+      const value = convert((single.source.prefix ?? "") + text);
       const parsed = schema?.safeParse(value);
       return parsed?.error ? problemsOf(parsed.error).map(({ code, message }) => ({ path, code, message })) : [];
     } catch (error) {

@@ -1,6 +1,6 @@
 import { describeProblems, listed, type Problem, type ProblemCode, problemIf } from "../../errors.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
-import { comparable, isReportColumn, shownHeader } from "../csv/header-names.ts";
+import { comparable, isReportColumn, numberedNames, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createComparison } from "../csv/cells.ts";
 import { type CellSource, RowReader, type Step } from "../csv/row-reader.ts";
@@ -113,7 +113,7 @@ function problemsOfColumns(mapping: Mapping, names: readonly string[]): Problem[
  * @throws InvalidFileError naming everything in which it does not
  */
 export function assertColumns(mapping: Mapping, names: readonly string[]): void {
-  const problems = problemsOfColumns(mapping, names);
+  const problems = problemsOfColumns(mapping, numberedNames(names));
   if (problems.length === 0) return;
   const placed = problems.map(mappingPath);
   throw new InvalidFileError(describeProblems(placed), placed);
@@ -163,7 +163,18 @@ function textOfColumns(
   };
 }
 
+/** The text of a source, with its prefix if it has one. */
 function createTextOf(source: Source, indexes: readonly number[], compare: Comparison): CellSource["textOf"] {
+  const { prefix = "" } = source;
+  const textOf = createBareTextOf(source, indexes, compare);
+  if (prefix === "") return textOf;
+  return (row) => {
+    const text = textOf(row);
+    return text === "" ? "" : prefix + text;
+  };
+}
+
+function createBareTextOf(source: Source, indexes: readonly number[], compare: Comparison): CellSource["textOf"] {
   const { value, join = " " } = source;
   const aliases = createAliases(source);
   if (value !== undefined) {
@@ -177,21 +188,22 @@ function createTextOf(source: Source, indexes: readonly number[], compare: Compa
 }
 
 /** Refuses what stands in a column without a name. A row may have thousands of such cells: they share an error. */
-function noName(index: number) {
+function noName(index: number, row: number) {
   let error: CellError | undefined;
   return (): never => {
-    throw (error ??= new CellError(`column ${index + 1} has no name in row 1, which must be the header`));
+    throw (error ??= new CellError(`column ${index + 1} has no name in row ${row}, which must be the header`));
   };
 }
 
 /**
  * The reader of a file with a mapping.
  * @param mapping one without problems of its own (`problemsOfMapping`)
- * @param names cells of the header
+ * @param header its cells
  * @throws InvalidFileError naming everything in which the mapping does not fit the header
  */
-export function mappedReader(mapping: Mapping, names: readonly string[]): RowReader {
-  assertColumns(mapping, names);
+export function mappedReader(mapping: Mapping, header: readonly string[]): RowReader {
+  assertColumns(mapping, header);
+  const names = numberedNames(header);
   const indexes = indexesOf(names);
   const compare = comparisonOf(mapping);
 
@@ -210,7 +222,7 @@ export function mappedReader(mapping: Mapping, names: readonly string[]): RowRea
   const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
     const name = names[index]!.trim();
     const textOf = createTextOf({}, [index], compare);
-    const valueOf = name === "" ? noName(index) : (text: string) => text;
+    const valueOf = name === "" ? noName(index, mapping.header_row ?? 1) : (text: string) => text;
     return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
   });
   return new RowReader({

@@ -8,6 +8,9 @@ import { VALUE_KINDS } from "./cell-value.ts";
 const MAPPING_MAX_BYTES = 64 * 1024;
 /** More than a mapping of all the columns of a wide export needs. Every row asks each of them. */
 const SOURCES_MAX = 1000;
+/** Titles above a header take a few lines: rows further down are data. */
+export const HEADER_ROW_MAX = 100;
+const HEADER_ROW_RANGE = `must be a whole number from 1 to ${HEADER_ROW_MAX}`;
 /** Levels of arrays and objects: far more than a mapping needs, far fewer than exhaust the stack. */
 const LEVELS_MAX = 32;
 
@@ -37,6 +40,7 @@ const createSourceSchema = () => {
           "Of date-times: iso, as without it, unix, unix_ms, or Unicode date fields such as dd-MM-yyyy HH:mm.",
       }),
       time_zone: z.string().optional().meta({ description: "IANA time zone of date-times without offset." }),
+      prefix: z.string().optional().meta({ description: "Put before a text that is not empty." }),
       as: z.enum(VALUE_KINDS).optional().meta({ description: "Of custom attributes: text, if nothing is said." }),
     })
     .meta({ id: "WorkItemUploadMappingSource" });
@@ -56,6 +60,12 @@ const shape = z.lazy(() => {
         default: "refuse",
       }),
       empty: z.array(z.string()).optional().meta({ description: "Cells that count as empty." }),
+      header_row: z
+        .int(HEADER_ROW_RANGE)
+        .min(1, HEADER_ROW_RANGE)
+        .max(HEADER_ROW_MAX, HEADER_ROW_RANGE)
+        .optional()
+        .meta({ description: "Number of the header's row; the rows above it are skipped.", default: 1 }),
       delimiter: z
         .enum(Object.keys(DELIMITERS) as Delimiter[])
         .optional()

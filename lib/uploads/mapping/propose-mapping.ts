@@ -1,177 +1,275 @@
-import { distance } from "../../nearest.ts";
 import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
-import { comparable, isReportColumn } from "../csv/header-names.ts";
+import { comparable, isReportColumn, numberedNames } from "../csv/header-names.ts";
 import { itemTarget } from "../csv/target.ts";
-import { createTimeReader } from "./date-time.ts";
+import {
+  type AgentName,
+  agentOfBareName,
+  agentOfName,
+  isCustomer,
+  targetOfName,
+  targetOfSlip,
+} from "./known-headers.ts";
+import { aliasesOf, statusOf } from "./known-statuses.ts";
 import type { Mapping, Source } from "./mapping.ts";
+import { plainWords } from "./plain-words.ts";
+import { dayOrMonthOf, formatsOf, timeOptionsOf } from "./time-formats.ts";
 
 /** The header of a file and some of its rows. */
 export interface Sample {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly delimiter: Delimiter;
+  /** Number of the header's row. @default 1 */
+  readonly headerRow?: number;
   /** IANA zone that is meant by times without offset. */
   readonly timeZone: string;
 }
 
-/** The delimiter that stands most often in a header. */
-export const delimiterIn = (header: string): Delimiter => {
-  const unquoted = header.replaceAll(/"(?:""|[^"])*"/g, "");
-  const counted = (Object.keys(DELIMITERS) as Delimiter[]).map((each) => [unquoted.split(each).length, each] as const);
-  return counted.reduce((most, each) => (each[0] > most[0] ? each : most))[1];
-};
+/** How sure a proposal is: what is only likely needs a look before it is imported. */
+export type Certainty = "certain" | "likely" | "unknown";
 
-/** What other systems call the fields, the most telling first. */
-const HEADERS: readonly (readonly [target: string, names: readonly string[]])[] = [
-  [
-    "external_id",
-    ["external id", "ticket id", "ticket number", "ticket nr", "case id", "case number", "issue key", "number", "id"],
-  ],
-  ["agent_email", ["agent email", "assignee email", "agent e mail", "e mail", "email", "customer email"]],
-  ["agent_external_id", ["agent external id", "agent id", "assignee id", "user id"]],
-  ["agent_name", ["agent name", "agent", "assignee", "assigned to", "owner", "handled by", "bearbeiter"]],
-  ["status", ["status", "ticket status", "state", "incident state", "zustand"]],
-  ["completed_at", ["completed at", "closed at", "resolved at", "closed", "resolved", "date closed", "erledigt am"]],
-  ["type", ["type", "ticket type", "issue type", "category", "kind", "art"]],
-  ["custom_attributes.short_description", ["short description", "subject", "summary", "title", "betreff"]],
-  ["custom_attributes.description", ["description", "ticket description", "details", "beschreibung"]],
-];
+/** What a column of a file is proposed to become. */
+export interface ProposedColumn {
+  /** Its place in the file. */
+  readonly index: number;
+  /** Its name in mappings. */
+  readonly column: string;
+  /** The field, or `custom_attributes.<name>`; undefined if nothing is known of it: `others` says what happens then. */
+  readonly target: string | undefined;
+  readonly certainty: Certainty;
+  /** Why, such as "by name"; empty if nothing is known. */
+  readonly reason: string;
+}
 
-const STATUSES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    pending: ["open", "new", "to do", "todo", "backlog", "waiting", "offen", "neu"],
-    completed: ["closed", "done", "resolved", "solved", "complete", "finished", "erledigt", "geschlossen"],
-    cancelled: ["canceled", "rejected", "declined", "abgebrochen"],
-  }).flatMap(([status, words]) => [status, ...words].map((word) => [word, status] as const)),
-);
-const IN_PROGRESS = "in_progress";
+/** A mapping for a file, and why. */
+export interface Proposal {
+  readonly mapping: Mapping;
+  /** All columns of the file in their order. */
+  readonly columns: readonly ProposedColumn[];
+}
+
+/** The reason of a date that a person has to answer a question about. */
+export const UNCLEAR_DAY = "by name; day or month first isn't clear";
 
 /** Texts that stand for nothing in exports. */
 const NOTHING = ["?", "null", "n/a", "#n/a", "none", "-", "nan"];
-
-/** Patterns that are tried, day before month where both fit. */
-export const TIME_FORMATS: readonly string[] = [
-  "iso",
-  ...["dd-MM-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "MM-dd-yyyy", "yyyy/MM/dd"].flatMap((date) =>
-    ["", " HH:mm", " HH:mm:ss", " h:mm a", " h:mm:ss a"].map((time) => `${date}${time}`),
-  ),
-  "unix_ms",
-  "unix",
-];
-/** Digits of times since 1970 that are meant: numbers that are shorter may be anything. */
-const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
-
-/** How many of some texts a format reads. */
-export const countRead = (values: readonly string[], format: string, timeZone: string | undefined): number => {
-  const digits = DIGITS[format];
-  const read = createTimeReader({ format, timeZone }, ".");
-  return values.filter((value) => {
-    if (digits !== undefined && value.trim().length !== digits) return false;
-    try {
-      read(value);
-      return true;
-    } catch {
-      return false;
-    }
-  }).length;
-};
-
-/** Whether so many texts are what a column is meant to hold: some rows may be wrong. */
-const isMost = (count: number, values: readonly string[]): boolean => count > 0 && count >= values.length / 2;
-
-/** How times are written; undefined if no format fits most of them. */
-export const formatOf = (
-  values: readonly string[],
-  timeZone: string,
-): Pick<Source, "format" | "time_zone"> | undefined => {
-  const counted = TIME_FORMATS.map((format) => [countRead(values, format, timeZone), format] as const);
-  const [count, format] = counted.reduce((most, each) => (each[0] > most[0] ? each : most));
-  if (!isMost(count, values)) return undefined;
-  const needsZone = !(format in DIGITS) && !(format === "iso" && countRead(values, format, undefined) === count);
-  return { ...(format !== "iso" && { format }), ...(needsZone && { time_zone: timeZone }) };
-};
-
-/** Aliases of the statuses in a file; none if they are ours. */
-export const aliasesOf = (values: readonly string[]): Pick<Source, "values" | "otherwise"> => {
-  const found = [...new Set(values.map((value) => value.trim()))];
-  const unknown = found.filter((value) => !STATUSES.has(comparable(value)));
-  const others = unknown.filter((value) => value !== IN_PROGRESS);
-  const aliases = found.flatMap((value) => {
-    const status = STATUSES.get(comparable(value));
-    return status === undefined || status === value ? [] : [[value, status] as const];
-  });
-  return {
-    ...(aliases.length > 0 && { values: Object.fromEntries(aliases) }),
-    ...(others.length > 0 && { otherwise: IN_PROGRESS }),
-  };
-};
-
-const words = (header: string): string =>
-  comparable(header)
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
-
-/** Whether two names differ by a slip only: a letter in five. */
-const isClose = (name: string, other: string): boolean =>
-  Math.abs(name.length - other.length) < 3 && distance(name, other) <= Math.min(name.length, other.length) / 5;
-
 /** Names of more columns are not searched for slips, which takes seconds. */
 const COMPARED_COLUMNS_MAX = 1000;
+/** Rows whose lines show the delimiter. */
+const DELIMITER_LINES = 20;
 
-/** Proposes a mapping for a file: what its columns are called, and what the cells hold. */
-export const proposeMapping = ({ names, rows, delimiter, timeZone }: Sample): Mapping => {
-  const nothing = NOTHING.filter((text) => rows.some((cells) => cells.some((cell) => comparable(cell) === text)));
-  const valuesOf = (index: number): string[] =>
-    rows.flatMap((cells) => {
-      const cell = cells[index] ?? "";
-      return cell.trim() === "" || nothing.includes(comparable(cell)) ? [] : [cell];
-    });
-  const counts = Map.groupBy(names, comparable);
-  const isUnique = (name: string): boolean => counts.get(comparable(name))?.length === 1;
-  const taken = new Set<number>();
-  const fields: Record<string, Source> = {};
-
-  const sourceOf = (target: string, index: number): Source | undefined => {
-    const column = names[index]!.trim();
-    const values = valuesOf(index);
-    if (target === "status") return { column, ...aliasesOf(values) };
-    if (target === "agent_email")
-      return isMost(values.filter((value) => /^\S+@\S+$/.test(value)).length, values) ? { column } : undefined;
-    if (target !== "completed_at") return { column };
-    const format = formatOf(values, timeZone);
-    return format && { column, ...format };
-  };
-  const take = (target: string, index: number): void => {
-    const source = isUnique(names[index]!) && !taken.has(index) ? sourceOf(target, index) : undefined;
-    if (source === undefined || fields[target] !== undefined) return;
-    fields[target] = source;
-    taken.add(index);
-  };
-
-  for (const [index, name] of names.entries()) {
-    const own = itemTarget(comparable(name));
-    if (own !== undefined) take(own.kind === "attribute" ? name.trim() : comparable(name), index);
+/** The longest run of lines with the same number of cells, if that is more than one. */
+function longestRun(widths: readonly number[]): { readonly lines: number; readonly width: number } {
+  let longest = { lines: 0, width: 0 };
+  let run = longest;
+  for (const width of widths) {
+    run = { lines: width === run.width ? run.lines + 1 : 1, width };
+    if (width > 1 && run.lines > longest.lines) longest = run;
   }
-  const spoken = names.map(words);
-  const takeKnown = (isSame: (name: string, header: string) => boolean): void => {
-    for (const [target, known] of HEADERS) {
-      for (const header of known) {
-        const index = spoken.findIndex((name) => isSame(name, header));
-        if (index !== -1) take(target, index);
-      }
-    }
-  };
-  takeKnown((name, header) => name === header);
-  if (names.length <= COMPARED_COLUMNS_MAX) takeKnown(isClose);
-  const named = names.filter((name) => name.trim() !== "" && !isReportColumn(name));
-  fields["external_id"] ??= { column: (named.find(isUnique) ?? named[0] ?? "").trim() };
+  return longest;
+}
 
-  const left = names.filter((name, index) => !taken.has(index) && !isReportColumn(name) && name.trim() !== "");
-  const { external_id: id, ...others } = fields;
+/**
+ * The delimiter that makes the same number of cells of the most lines in a row: titles may stand above them.
+ * @param text the first rows of a file
+ */
+export function delimiterIn(text: string): Delimiter {
+  const lines = text
+    .replaceAll(/"(?:""|[^"])*"/g, "")
+    .split(/[\r\n]+/)
+    .slice(0, DELIMITER_LINES);
+  const scored = (Object.keys(DELIMITERS) as Delimiter[]).map((delimiter) => ({
+    delimiter,
+    ...longestRun(lines.map((line) => line.split(delimiter).length)),
+  }));
+  return scored.reduce((most, each) =>
+    each.lines > most.lines || (each.lines === most.lines && each.width > most.width) ? each : most,
+  ).delimiter;
+}
+
+/** A column that is looked at. */
+interface Column {
+  readonly index: number;
+  readonly name: string;
+  /** The name as known words are compared with it. */
+  readonly words: string;
+  /** Its cells without the empty ones. */
+  readonly values: readonly string[];
+}
+
+/** A column that was found for a target. */
+interface Found {
+  readonly source: Source;
+  readonly certainty: Certainty;
+  readonly reason: string;
+}
+
+/** Whether so many texts are what a column is meant to hold: some rows may be wrong. */
+function isMost(count: number, values: readonly string[]): boolean {
+  return count > 0 && count >= values.length / 2;
+}
+
+function isEmail(value: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(value.trim());
+}
+
+/** Whether a column could identify items: no two cells are the same. */
+function isDistinct({ values }: Column): boolean {
+  return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
+}
+
+/** What the cells say about a column that is named after a target; undefined if they are something else. */
+function checkValues(target: string, column: Column, { timeZone, rows }: Sample, isCertain: boolean) {
+  const { name, values } = column;
+  const found = (source: Source, certainty: Certainty, reason: string): Found => ({ source, certainty, reason });
+  const named = (source: Source): Found => found(source, isCertain ? "certain" : "likely", "by name");
+  if (target === "external_id") {
+    if (rows.length > 0 && values.length === rows.length && isDistinct(column)) {
+      return found({ column: name }, "certain", isCertain ? "by name" : "by name and values");
+    }
+    const isRepeated = values.length > 0 && !isDistinct(column);
+    return isRepeated ? found({ column: name }, "likely", "by name, but values repeat") : named({ column: name });
+  }
+  if (target === "agent_email") {
+    if (values.length > 0 && !isMost(values.filter(isEmail).length, values)) return undefined;
+    return named({ column: name });
+  }
+  if (target === "status") {
+    const known = values.filter((value) => statusOf(value) !== undefined).length;
+    const source = { column: name, ...aliasesOf(values) };
+    if (isCertain) return named(source);
+    return isMost(known, values) ? found(source, "certain", "by name and values") : undefined;
+  }
+  if (target === "completed_at") {
+    if (values.length === 0)
+      return found({ column: name, time_zone: timeZone }, "likely", "by name; it has no values yet");
+    const fitting = formatsOf(values, timeZone);
+    const [format] = fitting;
+    if (format === undefined) return undefined;
+    const source = { column: name, ...timeOptionsOf(values, format, timeZone) };
+    if (dayOrMonthOf(fitting)) return found(source, "likely", UNCLEAR_DAY);
+    return found(source, isCertain ? "certain" : "likely", "by name and values");
+  }
+  return named({ column: name });
+}
+
+/** The columns of the person who did the work: those of one role only. */
+function agentColumns(columns: readonly Column[]): { readonly target: string; readonly column: Column }[] {
+  const named = columns.flatMap((column) => {
+    const agent = agentOfName(column.words);
+    return agent ? [{ column, agent }] : [];
+  });
+  const best = named.reduce<AgentName | undefined>(
+    (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
+    undefined,
+  );
+  return named.flatMap(({ column, agent }) =>
+    agent.role === best?.role ? [{ column, target: agent.target ?? targetOfPerson(column) }] : [],
+  );
+}
+
+/** What a column holds that names a person and no detail. */
+function targetOfPerson({ values }: Column): string {
+  if (isMost(values.filter(isEmail).length, values)) return "agent_email";
+  const ids = values.filter((value) => /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(value.trim()));
+  return isMost(ids.length, values) ? "agent_external_id" : "agent_name";
+}
+
+/** Whether all cells are known words for statuses, of at least two different ones. */
+function holdsStatuses({ values }: Column): boolean {
+  const statuses = new Set(values.map(statusOf));
+  return !statuses.has(undefined) && statuses.size > 1;
+}
+
+/** Collects what the columns become, each column and each target once. */
+class Choices {
+  readonly fields = new Map<string, Found>();
+  readonly targets = new Map<number, string>();
+  readonly #sample: Sample;
+
+  constructor(sample: Sample) {
+    this.#sample = sample;
+  }
+
+  /** Takes a column for a target, unless one of them is taken or the cells are something else. */
+  take(target: string, column: Column, isCertain: boolean, reason?: string): void {
+    if (this.fields.has(target) || this.targets.has(column.index)) return;
+    const found = checkValues(target, column, this.#sample, isCertain);
+    if (found === undefined) return;
+    this.fields.set(target, reason === undefined ? found : { ...found, certainty: "likely", reason });
+    this.targets.set(column.index, target);
+  }
+
+  hasAgent(): boolean {
+    return [...this.fields.keys()].some((target) => target.startsWith("agent_"));
+  }
+}
+
+function choose(columns: readonly Column[], sample: Sample): Choices {
+  const choices = new Choices(sample);
+  for (const column of columns) {
+    const key = comparable(column.name);
+    const own = itemTarget(key);
+    if (own) choices.take(own.kind === "attribute" ? column.name : key, column, true);
+  }
+  const known = columns.flatMap((column) => {
+    const named = targetOfName(column.words);
+    return named ? [{ column, ...named }] : [];
+  });
+  for (const { target, column, isCertain } of known.toSorted((a, b) => a.rank - b.rank)) {
+    choices.take(target, column, isCertain);
+  }
+  if (!choices.hasAgent()) for (const { target, column } of agentColumns(columns)) choices.take(target, column, true);
+  if (columns.length <= COMPARED_COLUMNS_MAX) {
+    for (const column of columns) {
+      const target = targetOfSlip(column.words);
+      if (target?.startsWith("agent_") && choices.hasAgent()) continue;
+      if (target !== undefined) choices.take(target, column, false, "by a similar name");
+    }
+  }
+  if (!choices.hasAgent() && !columns.some(({ words }) => isCustomer(words))) {
+    for (const column of columns) {
+      const target = agentOfBareName(column.words);
+      if (target !== undefined) choices.take(target, column, false);
+    }
+  }
+  for (const column of columns) if (holdsStatuses(column)) choices.take("status", column, true, "by values");
+  const ids = columns.filter((column) => column.values.length === sample.rows.length && isDistinct(column));
+  for (const column of ids) choices.take("external_id", column, false, "by values: no two are the same");
+  return choices;
+}
+
+/** Proposes a mapping for a file, by what its columns are called and what the cells hold. */
+export function proposeMapping(sample: Sample): Proposal {
+  const { names, rows, delimiter, headerRow = 1 } = sample;
+  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
+  const nothing = NOTHING.filter((text) => rows.some((cells) => cells.some((cell) => comparable(cell) === text)));
+  const empty = new Set(["", ...nothing]);
+  const all = numberedNames(names).map((name, index) => ({ name, index }));
+  const columns = all
+    .filter(({ name }) => name !== "" && !isReportColumn(name))
+    .map(({ name, index }): Column => ({
+      index,
+      name,
+      words: plainWords(name),
+      values: filled.map((cells) => cells[index] ?? "").filter((cell) => !empty.has(comparable(cell))),
+    }));
+  const { fields, targets } = choose(columns, { ...sample, rows: filled });
+  const { external_id: id, ...others } = Object.fromEntries(
+    [...fields].map(([target, { source }]) => [target, source]),
+  );
   return {
-    fields: { external_id: id, ...others },
-    others: left.every(isUnique) ? "custom_attributes" : "ignore",
-    ...(nothing.length > 0 && { empty: nothing }),
-    ...(delimiter !== "," && { delimiter }),
+    mapping: {
+      fields: { ...(id && { external_id: id }), ...others },
+      others: "custom_attributes",
+      ...(nothing.length > 0 && { empty: nothing }),
+      ...(headerRow !== 1 && { header_row: headerRow }),
+      ...(delimiter !== "," && { delimiter }),
+    },
+    columns: all.map(({ name, index }): ProposedColumn => {
+      const target = targets.get(index);
+      const found = target === undefined ? undefined : fields.get(target);
+      return { index, column: name, target, certainty: found?.certainty ?? "unknown", reason: found?.reason ?? "" };
+    }),
   };
-};
+}

@@ -1,7 +1,7 @@
 import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { HeldError } from "../../aws/queue-worker.ts";
-import { delimiterOf, readHeader } from "../file-format.ts";
+import { delimiterOf, isHeader, readHeader, withoutHeader } from "../file-format.ts";
 import { type CsvBatch, readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import type { RowReader } from "../csv/row-reader.ts";
@@ -108,7 +108,7 @@ class SplitRun {
       await sendSplit(this.#job);
       return;
     }
-    if (this.#progress.row === 0) throw new InvalidFileError("the file is empty");
+    if (this.#reader === undefined) throw withoutHeader(this.#progress.row, this.#mapping);
     await this.#writeSegment();
     await this.#publish();
   }
@@ -117,12 +117,12 @@ class SplitRun {
   #add({ records, position }: CsvBatch): void {
     let { rows, header } = this.#progress;
     for (const record of records) {
-      if (record.row === 1) {
-        ({ header, reader: this.#reader } = readHeader(record, this.#mapping));
+      if (this.#reader === undefined) {
+        if (isHeader(record, this.#mapping)) ({ header, reader: this.#reader } = readHeader(record, this.#mapping));
         continue;
       }
       const cells = record.cells();
-      if (this.#reader === undefined || this.#reader.isEmpty(cells)) continue;
+      if (this.#reader.isEmpty(cells)) continue;
       this.#segment.add(partOf(this.#reader.externalIdOf(cells), this.#parts), record);
       rows++;
     }

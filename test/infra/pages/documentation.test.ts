@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await page.getByRole("link", { name: "Upload", exact: true }).click();
     await page.getByLabel("API key of your organization").fill(stack.apiKey);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "1. The file" }).waitFor();
+    await page.getByRole("heading", { name: "1. Choose a file" }).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

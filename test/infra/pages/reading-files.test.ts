@@ -1,13 +1,21 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { attributeColumns, withKind } from "../../../infra/pages/browser/upload/attributes.ts";
+import {
+  COMBINED,
+  KEPT,
+  LEFT_OUT,
+  rolesOf,
+  withReading,
+  withRole,
+} from "../../../infra/pages/browser/upload/column-roles.ts";
 import { contentOf, readFile } from "../../../infra/pages/browser/upload/table-file.ts";
 import { type Moment, rateOf, shownProgress, withMoment } from "../../../infra/pages/browser/upload/progress.ts";
 import { firstRows } from "../../../infra/pages/browser/upload/read-text.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { formatsOf, valuesIn } from "../../../infra/pages/browser/upload/sources.ts";
+import { formatsOf } from "../../../lib/uploads/mapping/time-formats.ts";
+import { valuesIn } from "../../../infra/pages/browser/upload/sources.ts";
 
 describe("the upload page", () => {
   test("reads rows whose cells have line ends and delimiters, and no row that is cut", () => {
@@ -53,33 +61,42 @@ describe("the upload page", () => {
     expect(await (await contentOf(table)).text()).toBe("external_id,type\n=1+cmd|x,a\n'=1,b\n'tis,c\n\"@x,\",d\n");
   });
 
-  test("keeps what happens to columns that aren't fields", () => {
-    const names = ["Id", "Price", " Team ", "Twice", "twice", "_row", "", "Subject"];
-    const proposed: Mapping = {
-      fields: { external_id: { column: "id" }, "custom_attributes.short_description": { column: "Subject" } },
+  test("says of each column what becomes of it, also of those without a name and with the same name", () => {
+    const header = ["Id", "Price", " Team ", "Twice", "twice", "_row", "", "Subject"];
+    const mapping: Mapping = {
+      fields: {
+        external_id: { column: "id" },
+        agent_name: { columns: ["Team", "Price"], join: " " },
+        "custom_attributes.short_description": { column: "Subject" },
+      },
       others: "custom_attributes",
     };
-    const columns = attributeColumns(names, proposed);
-    expect(columns).toEqual([
-      { column: "Price", target: "custom_attributes.Price", kind: "text" },
-      { column: "Team", target: "custom_attributes.Team", kind: "text" },
-      { column: "Subject", target: "custom_attributes.short_description", kind: "text" },
+    const roles = rolesOf(header, mapping).map(({ name, role }) => [name, role]);
+    expect(roles).toEqual([
+      ["Id", "external_id"],
+      ["Price", COMBINED],
+      ["Team", COMBINED],
+      ["Twice", KEPT],
+      ["twice (2)", KEPT],
+      ["", KEPT],
+      ["Subject", "custom_attributes.short_description"],
     ]);
-    const [price, , subject] = columns;
-    const typed = withKind(withKind(proposed, price!, "number"), subject!, "json");
-    expect(typed.fields).toEqual({
-      external_id: { column: "id" },
-      "custom_attributes.Price": { column: "Price", as: "number" },
-      "custom_attributes.short_description": { column: "Subject", as: "json" },
-    });
-    expect(attributeColumns(names, typed).map(({ kind }) => kind)).toEqual(["number", "text", "json"]);
-    expect(withKind(withKind(typed, price!, "text"), subject!, "text")).toEqual(proposed);
-    const few: Mapping = { ...proposed, others: "ignore" };
-    const [left] = attributeColumns(names, few);
-    expect(left?.kind).toBe("left out");
-    const kept = withKind(few, left!, "text");
-    expect(kept.fields?.["custom_attributes.Price"]).toEqual({ column: "Price" });
-    expect(withKind(kept, left!, "left out")).toEqual(few);
+  });
+
+  test("changes what becomes of one column, and keeps the others", () => {
+    const header = ["Id", "Price", "Team", "Subject"];
+    const proposed: Mapping = {
+      fields: { external_id: { column: "Id" }, agent_name: { column: "Team" } },
+      others: "custom_attributes",
+    };
+    const columnOf = (mapping: Mapping, name: string) => rolesOf(header, mapping).find((each) => each.name === name)!;
+    const typed = withReading(proposed, columnOf(proposed, "Price"), { column: "Price", as: "number" });
+    expect(columnOf(typed, "Price")).toMatchObject({ role: KEPT, source: { as: "number" } });
+    const without = withRole(header, proposed, columnOf(proposed, "Price"), LEFT_OUT);
+    expect(rolesOf(header, without).map(({ role }) => role)).toEqual(["external_id", LEFT_OUT, "agent_name", KEPT]);
+    expect(withRole(header, without, columnOf(without, "Price"), KEPT)).toEqual(proposed);
+    const other = withRole(header, proposed, columnOf(proposed, "Subject"), "agent_name");
+    expect(rolesOf(header, other).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "agent_name"]);
   });
 
   test("offers the different values of a column", () => {

@@ -29,6 +29,15 @@ const begin = async (place = "", options: Parameters<typeof openPage>[2] = SCREE
 const chooseFile = (page: Page, name: string, buffer: Buffer) =>
   page.locator('input[type="file"]').setInputFiles({ name, mimeType: "application/octet-stream", buffer });
 
+/** What a column of the chosen file becomes. */
+const becomes = (page: Page, column: string): Promise<string> => page.getByLabel(`“${column}” becomes`).inputValue();
+
+/** Says of all columns whose meaning is only likely that they are right. */
+const confirmColumns = async (page: Page): Promise<void> => {
+  const buttons = page.getByRole("button", { name: /^Looks right:/ });
+  while ((await buttons.count()) > 0) await buttons.first().click();
+};
+
 /** Drops a file where files are chosen. */
 const dropFile = async (page: Page, name: string, bytes: Buffer): Promise<void> => {
   const dropped = await page.evaluateHandle(
@@ -108,14 +117,15 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByLabel("Encoding", { exact: true }).waitFor();
     expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("windows-1252");
     expect(await page.getByLabel("Columns are separated by").inputValue()).toBe(";");
-    expect(await page.getByLabel("What identifies the item (required)").inputValue()).toBe("Ticket ID");
-    expect(await page.getByLabel("“Open” is", { exact: true }).inputValue()).toBe("pending");
-    expect(await page.getByLabel("“Closed” is").inputValue()).toBe("completed");
-    expect(await page.getByLabel("Agent's e-mail", { exact: true }).inputValue()).toBe("Assignee email");
-    expect(await page.getByLabel(/^Pattern of/).inputValue()).toBe("dd/MM/yyyy HH:mm");
-    await page.getByLabel("Time zone, where the cell has none").fill("Europe/Berlin");
-    await page.getByText("What the 2 other columns hold").click();
-    await page.getByLabel("Hours").selectOption("number");
+    expect(await becomes(page, "Ticket ID")).toBe("external_id");
+    expect(await page.getByLabel("“Open” means").inputValue()).toBe("pending");
+    expect(await page.getByLabel("“Closed” means").inputValue()).toBe("completed");
+    expect(await becomes(page, "Assignee email")).toBe("agent_email");
+    expect(await becomes(page, "Team")).toBe("kept");
+    expect(await page.getByLabel(/^Date format/).inputValue()).toBe("dd/MM/yyyy HH:mm");
+    await page.locator(".misfit", { hasText: '1 row of the first 30 doesn’t fit: "someday"' }).waitFor();
+    await page.getByLabel("Time zone (for dates without one)").fill("Europe/Berlin");
+    await page.getByLabel("Type of “Hours”").selectOption("number");
     await page.getByText("30 of the first 30 rows would fail").waitFor();
     await page.getByLabel("Decimal mark of numbers").selectOption(",");
     const failing = page.getByRole("region", { name: "Rows that would fail" });
@@ -124,7 +134,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await takeScreenshot(page, "upload-mapping");
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    await page.getByRole("button", { name: "Try" }).click();
+    await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByText("Nothing was written").waitFor();
     expect(await count(page, "would be created")).toBe("29");
     expect(await count(page, "would fail")).toBe("1");
@@ -132,7 +142,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await takeScreenshot(page, "upload-tried");
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    await page.getByRole("button", { name: "Import it now" }).click();
+    await page.getByRole("button", { name: "Import now" }).click();
     await page.getByRole("heading", { name: "Import of tickets.csv" }).waitFor();
     await page.getByText("is done").waitFor();
     expect(await count(page, "created")).toBe("29");
@@ -144,18 +154,18 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
       page.getByRole("button", { name: "Download what became of each row" }).click(),
     ]);
     expect(readFileSync(await results.path(), "utf8")).toMatch(
-      /^_row,external_id,id,outcome\n2,page-0,[-0-9a-f]{36},created\n/,
+      /^\uFEFF_row,external_id,id,outcome\n2,page-0,[-0-9a-f]{36},created\n/,
     );
 
     const [, before = ""] = page.url().split("#job=");
     await page.getByRole("button", { name: "Use this mapping for another file" }).click();
-    await page.getByText("The mapping of tickets.csv is used again.").waitFor();
+    await page.getByText("Using the mapping of tickets.csv.").waitFor();
     await chooseFile(
       page,
       "more.csv",
       Buffer.from("Ticket ID;Status;Closed at;Assignee email;Hours\nmore-1;Open;;;2,5\n"),
     );
-    await page.getByText("The first 1 rows have no errors.").waitFor();
+    await page.getByText("The first row has no errors.").waitFor();
     await page.evaluate(KEEP_SENT_MAPPINGS);
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("is done").waitFor();
@@ -164,7 +174,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     const [, id = ""] = page.url().split("#job=");
     expect(await readJob(id)).toMatchObject({ mapping: { decimal: ",", delimiter: ";" } });
     await page.getByRole("link", { name: "Import a file" }).click();
-    await page.getByRole("button", { name: "Propose one instead" }).click();
+    await page.getByRole("button", { name: "Use a proposal instead" }).click();
     // The page shows a frame before its effects run.
     await expect.poll(() => page.getByLabel("Decimal mark of numbers").inputValue()).toBe(".");
 
@@ -186,11 +196,11 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
       page.getByRole("button", { name: "Export as CSV" }).click(),
     ]);
     const exported = readFileSync(await download.path(), "utf8")
-      .trim()
+      .trimEnd()
       .split("\n");
     expect(exported).toHaveLength(9);
     expect(exported[0]).toBe(
-      "external_id,agent_email,agent_name,agent_external_id,type,status,completed_at,custom_attributes",
+      "\uFEFFexternal_id,agent_email,agent_name,agent_external_id,type,status,completed_at,custom_attributes",
     );
     const one = exported.find((line) => line.startsWith("page-1,"));
     expect(one).toContain('"{""Hours"":12345678901234567890.5,""Team"":""Zürich1""}"');
@@ -209,6 +219,84 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.context().close();
   });
 
+  test("asks for a look at what is only likely, and whether the day or the month comes first", async () => {
+    const { page, complaints } = await begin();
+    const rows = Array.from(
+      { length: 12 },
+      (_, index) => `guess-${index};0${(index % 9) + 1}/0${(index % 7) + 1}/2025`,
+    );
+    const file = ["Closed tickets of June;;;;", ";;;;", "ID;Closed;Email;Note;Note"];
+    const lines = rows.map((row, index) => `${row};ann@example.com;first ${index};second ${index}`);
+    await chooseFile(page, "guess.csv", Buffer.from([...file, ...lines, ""].join("\n")));
+    await page.getByLabel("Header", { exact: true }).waitFor();
+    expect(await page.getByLabel("Header", { exact: true }).inputValue()).toBe("3");
+    expect(await becomes(page, "Note")).toBe("kept");
+    expect(await becomes(page, "Note (2)")).toBe("kept");
+    expect(await becomes(page, "Email")).toBe("agent_email");
+    const importing = page.getByRole("button", { name: "Import", exact: true });
+    expect(await importing.isDisabled()).toBe(true);
+    const question = page.getByRole("group", { name: /^Which date is “0\d\/0\d\/2025”/ });
+    await question.waitFor();
+    await page.getByLabel("“Note (2)” becomes").selectOption("left out");
+    await page.getByText("Left out: this column isn’t imported.").waitFor();
+    await takeScreenshot(page, "upload-likely");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page
+      .getByRole("group", { name: /^Which date is/ })
+      .getByRole("radio")
+      .last()
+      .check();
+    await page.getByRole("button", { name: "Looks right: “Email”" }).click();
+    await page.getByText("✓ Checked by you").first().waitFor();
+    await confirmColumns(page);
+    await importing.click();
+    await page.getByText("is done").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["12", "0"]);
+    const [, id = ""] = page.url().split("#job=");
+    expect(await readJob(id)).toMatchObject({ mapping: { header_row: 3 } });
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "guess-1", exact: true }).click();
+    await page.getByRole("heading", { name: "guess-1" }).waitFor();
+    const facts = (await page.locator(".facts").textContent()) ?? "";
+    expect(facts).toContain("first 1");
+    expect(facts).not.toContain("second 1");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("offers a prefix when a trial of another system's file would change items, and names repeated IDs", async () => {
+    const { page, complaints } = await begin();
+    await chooseFile(page, "tickets.csv", Buffer.from("external_id,status\n1002,pending\n"));
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("is done").waitFor();
+    await page.getByRole("link", { name: "Import a file" }).click();
+    await chooseFile(
+      page,
+      "orders.csv",
+      Buffer.from("Order ID,Status,Size\n1002,Open,2\n1003,Open,3\n1003,Closed,4\n"),
+    );
+    await page.getByLabel("“Order ID” becomes").waitFor();
+    await page.getByLabel("“Order ID” becomes").selectOption("external_id");
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("This file would change 1 item that already exists.").waitFor();
+    const repeated = page.getByRole("region", { name: "Rows that repeat an ID" });
+    expect(await repeated.locator("tbody").textContent()).toBe("410033");
+    await takeScreenshot(page, "upload-prefix");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await page.getByLabel("Prefix for IDs").inputValue()).toBe("orders-");
+    await page.getByRole("button", { name: "Run the trial again with this prefix" }).click();
+    await expect.poll(() => count(page, "would be created")).toBe("2");
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByRole("heading", { name: "Import of orders.csv" }).waitFor();
+    await page.getByText("is done").waitFor();
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "orders-1002", exact: true }).waitFor();
+    expect(await page.getByRole("link", { name: "1002", exact: true }).count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("makes events of a log's rows, in UTF-16, and shows them as a timeline", async () => {
     const { page, complaints } = await begin();
     const log = [
@@ -220,16 +308,17 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await chooseFile(page, "log.txt", Buffer.from(`\uFEFF${log}`, "utf16le"));
     expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("utf-16le");
     expect(await page.getByLabel("Columns are separated by").inputValue()).toBe("\t");
-    await page.getByLabel(/^Each row is also an event/).check();
+    await page.getByLabel(/^This file is a change log/).check();
     expect(await page.getByRole("status").allTextContents()).toContainEqual(
       expect.stringContaining("event.external_id"),
     );
-    await page.getByLabel("What identifies the event (required)").selectOption("number");
-    await page.getByLabel("together with").selectOption("mod");
+    await page.getByLabel("Unique ID of the event (required)").selectOption("number");
+    await page.getByLabel("Together with").selectOption("mod");
     await page.getByLabel("Happened at").selectOption("updated_at");
     await page.getByLabel("What happened").selectOption("state");
-    await page.getByLabel("Actor's name").selectOption("updated_by");
-    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByLabel("Actor’s name").selectOption("updated_by");
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("is done").waitFor();
     expect(await count(page, "failed")).toBe("0");
     await page.getByRole("link", { name: "Items", exact: true }).click();
@@ -264,9 +353,10 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     });
     await chooseFile(page, "cases.xlsx", workbook);
     await page.getByLabel("Sheet").selectOption("Cases");
-    expect(await page.getByLabel("What identifies the item (required)").inputValue()).toBe("Case Number");
+    expect(await becomes(page, "Case Number")).toBe("external_id");
     expect(loaded.filter((url) => url.includes("workbook"))).toHaveLength(1);
-    await page.getByRole("button", { name: "Import" }).click();
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("is done").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["41", "0"]);
     expect(complaints).toEqual([]);
@@ -280,7 +370,8 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     const posted = page.waitForRequest(
       (request) => request.url().startsWith(origins[1]!) && request.method() === "POST",
     );
-    await page.getByRole("button", { name: "Import" }).click();
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
     await posted;
     await page.waitForURL(/#job=/);
     const [, place] = page.url().split("#");
@@ -324,6 +415,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
       await route.fetch();
       return route.abort();
     });
+    await confirmColumns(page);
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("The service cannot be reached").waitFor();
     await page.getByRole("button", { name: "Import", exact: true }).click();
@@ -357,11 +449,11 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await input.evaluate((one) => one.matches(":focus"))).toBe(true);
     // The browser's own dialog is not part of the page.
     await chooseFile(page, "keys.csv", Buffer.from("Id,State\nkey-1,Open\n"));
-    await page.getByRole("button", { name: "Try" }).waitFor();
-    await tabTo(page, "button", "Try");
+    await page.getByRole("button", { name: "Run a trial" }).waitFor();
+    await tabTo(page, "button", "Run a trial");
     await page.keyboard.press("Enter");
     await page.getByText("Nothing was written").waitFor();
-    await tabTo(page, "button", "Import it now");
+    await tabTo(page, "button", "Import now");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Import of keys.csv" }).waitFor();
     // The focus is where the new view begins.
@@ -388,16 +480,20 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await alert.getByText("This is an Excel workbook of the old kind (.xls)").waitFor();
     await chooseFile(opened.page, "files.zip", Buffer.from("PK\u0003\u0004...items.csv"));
     await alert.getByText("This is a ZIP file; upload the CSV file in it.").waitFor();
+    await chooseFile(opened.page, "scan.csv", Buffer.from("\u0089PNG\r\n\u001a\n....", "latin1"));
+    await alert.getByText(/picture/).waitFor();
+    await chooseFile(opened.page, "header.csv", Buffer.from("id,kind\n"));
+    await opened.page.getByText("This file has no rows.").waitFor();
     await chooseFile(opened.page, "quote.csv", Buffer.from('id,size\na,"7\nb,8\n'));
     await opened.page.getByText("Row 2: a quote is opened and never closed; close it").waitFor();
-    expect(await opened.page.getByRole("button", { name: "Try" }).isDisabled()).toBe(true);
+    expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await opened.page.context().setOffline(true);
-    await opened.page.getByRole("button", { name: "Try" }).click();
+    await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await alert.getByText("The service cannot be reached").waitFor();
     expect(await alert.textContent()).toContain("Check the connection and try again");
     await opened.page.context().setOffline(false);
-    await opened.page.getByRole("button", { name: "Try" }).click();
+    await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await opened.page.getByText("Nothing was written").waitFor();
     await opened.page.context().close();
   });
@@ -418,9 +514,8 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await check("key");
     await page.keyboard.press("Enter");
     await chooseFile(page, "tickets.csv", TICKETS);
-    await page.getByText("What the 2 other columns hold").click();
     await check("file");
-    await page.getByRole("button", { name: "Try" }).click();
+    await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByRole("region", { name: /failed rows/ }).waitFor();
     await check("job");
     for (const path of ["", "docs/files"]) {

@@ -76,7 +76,7 @@ export const App = ({ root }: { readonly root: URL }) => {
       {name === "items" && <ItemsView api={api} />}
       {name === "item" && <ItemView key={id} api={api} id={id} />}
       <div hidden={current !== "import"}>
-        <ImportView api={api} earlier={earlier} onForget={() => setEarlier(undefined)} onSent={setSent} />
+        <ImportView api={api} earlier={earlier} sent={sent} onForget={() => setEarlier(undefined)} onSent={setSent} />
       </div>
     </div>
   );

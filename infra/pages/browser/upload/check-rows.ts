@@ -3,7 +3,9 @@ import { assertHeader } from "../../../../lib/uploads/csv/header-names.ts";
 import type { RowError } from "../../../../lib/uploads/csv/row-reader.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
-import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
+import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { type ColumnRole, KEPT, rolesOf } from "./column-roles.ts";
 import { asSentence, isBlank } from "./read-text.ts";
 import type { TableFile } from "./table-file.ts";
 
@@ -20,18 +22,18 @@ export interface CheckedRows {
 const problemWith = (problem: string): CheckedRows => ({ problem, rows: 0, failed: [] });
 
 /** Checks a mapping and the first rows of a file by the service's own code. */
-export const checkRows = ({ names, rows, problem }: TableFile, mapping: Mapping): CheckedRows => {
+export const checkRows = ({ names, rows, headerRow, problem }: TableFile, mapping: Mapping): CheckedRows => {
   if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
-    return problemWith("Choose the column that identifies an item: nothing can be imported without it.");
+    return problemWith("Choose the column with the unique ID of each item: nothing can be imported without it.");
   }
   const problems = problemsOfMapping(mapping);
   if (problems.length > 0) return problemWith(describeProblems(problems, "mapping"));
   try {
-    assertHeader(names);
+    assertHeader(names, headerRow);
     const reader = mappedReader(mapping, names);
     const read = rows
-      .map((cells, index) => ({ row: index + 2, cells }))
+      .map((cells, index) => ({ row: headerRow + 1 + index, cells }))
       .filter(({ cells }) => !isBlank(cells) && !reader.isEmpty(cells));
     const failed = read.flatMap(({ row, cells }) => {
       const reading = reader.read(cells);
@@ -42,3 +44,44 @@ export const checkRows = ({ names, rows, problem }: TableFile, mapping: Mapping)
     return problemWith(error instanceof Error ? error.message : "The file cannot be read.");
   }
 };
+
+/** The rows whose cell in a column cannot be read. */
+export interface Misfit {
+  readonly rows: number;
+  /** What is wrong with the first of them. */
+  readonly example: string;
+}
+
+/** What stands for the unique ID while another column is checked. */
+const ANY_ID: Source = { value: "id" };
+
+/** The mapping of a column alone. */
+function mappingOf({ role, source, name }: ColumnRole, { empty, decimal }: Mapping): Mapping | undefined {
+  const target = role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+  if (source === undefined) return undefined;
+  const fields = { external_id: ANY_ID, [target]: source };
+  return { fields, others: "ignore", ...(empty && { empty }), ...(decimal && { decimal }) };
+}
+
+/** The columns whose cells do not fit what they become, by their places. */
+export function misfitsOf({ names, rows }: TableFile, mapping: Mapping): ReadonlyMap<number, Misfit> {
+  const misfits = new Map<number, Misfit>();
+  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
+  for (const column of rolesOf(names, mapping)) {
+    const own = mappingOf(column, mapping);
+    if (own === undefined || problemsOfMapping(own).length > 0) continue;
+    const reader = mappedReader(own, names);
+    const failed = filled.flatMap((cells) => {
+      const reading = reader.read(Array.from(names, (_, index) => cells[index] ?? ""));
+      return "error" in reading ? [reading.error] : [];
+    });
+    const [first] = failed;
+    if (first) misfits.set(column.index, { rows: failed.length, example: exampleOf(first) });
+  }
+  return misfits;
+}
+
+function exampleOf({ message, value }: RowError): string {
+  const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
+  return value === "" || problem.includes(value) ? problem : `“${value}” ${problem}`;
+}

@@ -31,7 +31,8 @@ const readReport = async (url: string, job: Job): Promise<readonly (readonly str
   }
   await reader.cancel();
   const text = await new Blob(chunks as BlobPart[]).text();
-  return firstRows(text, job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + 1, isWhole).rows;
+  const headerRow = job.mapping?.header_row ?? 1;
+  return firstRows(text, job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + headerRow, isWhole).rows.slice(headerRow - 1);
 };
 
 /** Headings of the columns that the report adds. People are not shown its codes. */

@@ -1,61 +1,22 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { COMMA, type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
+import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { type Proposal, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 import type { Api } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
+import { idOfColumn, isUnchecked } from "./columns-form.tsx";
 import { MappingForm } from "./mapping-form.tsx";
-import { Alert, Choice, saveFile, Table } from "./parts.tsx";
-import { ENCODINGS, isBlank } from "./read-text.ts";
+import { Alert, saveFile, Table } from "./parts.tsx";
+import { isBlank } from "./read-text.ts";
+import { ReadingForm } from "./reading-form.tsx";
+import { TIME_ZONE } from "./sources.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
-import { chooseSheet, readFile, readTextFile, type TableFile } from "./table-file.ts";
-import { sentenceOf, shownNumber } from "./shown.ts";
+import { readFile, type TableFile } from "./table-file.ts";
+import { countOf, sentenceOf, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 5;
 const SHOWN_ERRORS = 10;
-const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const propose = ({ names, rows, delimiter }: TableFile): Mapping =>
-  proposeMapping({ names, rows, delimiter, timeZone: TIME_ZONE });
-
-const DELIMITER_OPTIONS = Object.entries(DELIMITERS).map(
-  ([delimiter, name]) => [delimiter, name[0]!.toUpperCase() + name.slice(1)] as const,
-);
-
-/** How the file is read: what was found, to be changed where it is wrong. */
-const Reading = ({ table, onRead }: { readonly table: TableFile; readonly onRead: (table: TableFile) => void }) => {
-  const { text, workbook, delimiter } = table;
-  const again = (choice: { readonly encoding?: string; readonly delimiter?: Delimiter }): void => {
-    if (text) void readTextFile(text.file, { encoding: text.format.encoding, delimiter, ...choice }).then(onRead);
-  };
-  return (
-    <div class="fields">
-      {text && (
-        <>
-          <Choice
-            label="Encoding"
-            value={text.format.encoding}
-            options={Object.entries(ENCODINGS)}
-            onChange={(encoding) => again({ encoding })}
-          />
-          <Choice
-            label="Columns are separated by"
-            value={delimiter}
-            options={DELIMITER_OPTIONS}
-            onChange={(chosen) => again({ delimiter: chosen as Delimiter })}
-          />
-        </>
-      )}
-      {workbook && (
-        <Choice
-          label="Sheet"
-          value={workbook.sheet}
-          options={workbook.sheets.map(({ name }) => [name, name])}
-          onChange={(sheet) => onRead(chooseSheet(table, sheet))}
-        />
-      )}
-    </div>
-  );
-};
+const NOTHING_CHECKED: ReadonlySet<string> = new Set();
 
 /** Takes a file, by a button or dropped. */
 const FileField = ({ onFile }: { readonly onFile: (file: File) => void }) => {
@@ -88,39 +49,73 @@ const FileField = ({ onFile }: { readonly onFile: (file: File) => void }) => {
   );
 };
 
-/** An earlier mapping for a file, which may have another delimiter. */
-const fitted = ({ mapping }: EarlierMapping, { delimiter }: TableFile): Mapping => {
-  const { delimiter: earlier = COMMA, ...others } = mapping;
-  if (earlier === delimiter) return mapping;
-  return delimiter === COMMA ? others : { ...others, delimiter };
-};
+/** An earlier mapping for a file, which may have another delimiter, and its header in another row. */
+function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile): Proposal {
+  const { delimiter: _, header_row: __, ...others } = mapping;
+  const place = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
+  const isSame = (mapping.delimiter ?? COMMA) === delimiter && (mapping.header_row ?? 1) === headerRow;
+  return { mapping: isSame ? mapping : { ...others, ...place }, columns: [] };
+}
+
+/** Names the columns that a person has yet to look at, each a way to it. */
+function Unchecked({ columns }: { readonly columns: Proposal["columns"] }) {
+  if (columns.length === 0) return null;
+  return (
+    <p class="unchecked">
+      Check {countOf(columns.length, "column")} before you import:{" "}
+      {columns.map(({ column, index }) => (
+        <button
+          key={index}
+          type="button"
+          class="plain"
+          onClick={() => document.querySelector<HTMLElement>(`#${idOfColumn(index)} select`)?.focus()}
+        >
+          {column}
+        </button>
+      ))}
+    </p>
+  );
+}
 
 /** From a file to its import. @param earlier the mapping to begin with, in place of a proposal */
 export const ImportView = ({
   api,
   earlier,
+  sent,
   onForget,
   onSent,
 }: {
   readonly api: Api;
   readonly earlier: EarlierMapping | undefined;
+  /** What was sent last, whose mapping may have got a prefix since. */
+  readonly sent: Sent | undefined;
   readonly onForget: () => void;
   readonly onSent: (sent: Sent) => void;
 }) => {
   const [table, setTable] = useState<TableFile>();
   const [isReading, setReading] = useState(false);
   const [mapping, setMapping] = useState<Mapping>({});
+  const [proposed, setProposed] = useState<Proposal["columns"]>([]);
+  const [checked, setChecked] = useState(NOTHING_CHECKED);
   const [error, setError] = useState<string>();
   const [sending, setSending] = useState<number>();
-  const checked = useMemo(() => (table ? checkRows(table, mapping) : undefined), [table, mapping]);
+  const check = useMemo(() => (table ? checkRows(table, mapping) : undefined), [table, mapping]);
+
+  const unchecked = proposed.filter((each) => isUnchecked(each, checked));
 
   const read = (next: TableFile): void => {
+    const proposal = earlier ? fitted(earlier, next) : proposeMapping({ ...next, timeZone: TIME_ZONE });
     setTable(next);
-    setMapping(earlier ? fitted(earlier, next) : propose(next));
+    setMapping(proposal.mapping);
+    setProposed(proposal.columns);
+    setChecked(NOTHING_CHECKED);
   };
   useEffect(() => {
     if (table) read(table);
   }, [earlier]);
+  useEffect(() => {
+    if (sent && sent.table === table) setMapping(sent.mapping);
+  }, [sent]);
   const take = (file: File): void => {
     setError(undefined);
     setReading(true);
@@ -136,7 +131,7 @@ export const ImportView = ({
     setError(undefined);
     setSending(0);
     try {
-      await send(api, { table, mapping, dryRun }, onSent, setSending, earlier);
+      await send(api, { table, mapping, dryRun, isChecked: unchecked.length === 0 }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
@@ -146,12 +141,12 @@ export const ImportView = ({
   return (
     <>
       <section aria-labelledby="file">
-        <h2 id="file">1. The file</h2>
+        <h2 id="file">1. Choose a file</h2>
         {earlier && (
           <p role="status">
-            The mapping of {earlier.fileName} is used again.{" "}
+            Using the mapping of {earlier.fileName}.{" "}
             <button type="button" class="plain" onClick={onForget}>
-              Propose one instead
+              Use a proposal instead
             </button>
           </p>
         )}
@@ -161,9 +156,9 @@ export const ImportView = ({
         {table && (
           <>
             <p role="status">
-              <strong>{table.name}</strong>: {shownNumber(table.size)} bytes, {table.names.length} columns.
+              <strong>{table.name}</strong>: {countOf(table.size, "byte")}, {countOf(table.names.length, "column")}.
             </p>
-            <Reading table={table} onRead={read} />
+            <ReadingForm table={table} onRead={read} />
             <Table
               caption="The first rows of the file"
               columns={table.names}
@@ -172,13 +167,20 @@ export const ImportView = ({
           </>
         )}
       </section>
-      {table && checked && (
+      {table && check && (
         <>
           <section aria-labelledby="columns">
-            <h2 id="columns">2. What the columns are</h2>
-            <MappingForm table={table} mapping={mapping} onChange={setMapping} />
+            <h2 id="columns">2. Map your columns</h2>
+            <MappingForm
+              table={table}
+              mapping={mapping}
+              proposed={proposed}
+              checked={checked}
+              onChange={setMapping}
+              onCheck={(column) => setChecked(new Set([...checked, column]))}
+            />
             <details>
-              <summary>The mapping as JSON, for the API</summary>
+              <summary>This mapping as JSON, for the API</summary>
               <pre tabIndex={0}>{JSON.stringify(mapping, null, 2)}</pre>
               <button
                 type="button"
@@ -191,25 +193,25 @@ export const ImportView = ({
           <section aria-labelledby="check">
             <h2 id="check">3. Check and import</h2>
             <div role="status">
-              {checked.problem !== undefined && <p class="alert">{checked.problem}</p>}
-              {checked.problem === undefined && checked.rows === 0 && (
-                <p>There is no row that could be checked here.</p>
+              {check.problem !== undefined && <p class="alert">{check.problem}</p>}
+              {check.problem === undefined && check.rows === 0 && <p>This file has no rows.</p>}
+              {check.problem === undefined && check.rows > 0 && check.failed.length === 0 && (
+                <p class="good">
+                  {check.rows === 1 ? "The first row has" : `The first ${shownNumber(check.rows)} rows have`} no errors.
+                </p>
               )}
-              {checked.problem === undefined && checked.rows > 0 && checked.failed.length === 0 && (
-                <p class="good">The first {shownNumber(checked.rows)} rows have no errors.</p>
-              )}
-              {checked.failed.length > 0 && (
+              {check.failed.length > 0 && (
                 <p class="alert">
-                  {shownNumber(checked.failed.length)} of the first {shownNumber(checked.rows)} rows would fail. The
-                  others would be imported.
+                  {shownNumber(check.failed.length)} of the first {countOf(check.rows, "row")} would fail. The others
+                  would be imported.
                 </p>
               )}
             </div>
-            {checked.failed.length > 0 && (
+            {check.failed.length > 0 && (
               <Table
                 caption="Rows that would fail"
-                columns={["Row", "Column", "Cell", "Why"]}
-                rows={checked.failed
+                columns={["Row", "Column", "Value", "Why"]}
+                rows={check.failed
                   .slice(0, SHOWN_ERRORS)
                   .map(({ row, error: { column, value, message } }) => [row, column, value, message])}
               />
@@ -220,25 +222,26 @@ export const ImportView = ({
                 Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
               </p>
             )}
+            <Unchecked columns={unchecked} />
             <p class="buttons">
               <button
                 type="button"
                 class="main"
-                disabled={checked.problem !== undefined || sending !== undefined}
+                disabled={check.problem !== undefined || sending !== undefined}
                 onClick={() => void start(true)}
               >
-                Try
+                Run a trial
               </button>
               <button
                 type="button"
-                disabled={checked.problem !== undefined || sending !== undefined}
+                disabled={check.problem !== undefined || sending !== undefined || unchecked.length > 0}
                 onClick={() => void start(false)}
               >
                 Import
               </button>
             </p>
             <p class="note">
-              Try reads the whole file and tells what would be created, changed and refused. It writes nothing.
+              A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
             </p>
           </section>
         </>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Api, CallError, type Job } from "./api.ts";
 import { FailedRows } from "./failed-rows.tsx";
 import { Alert, Heading } from "./parts.tsx";
+import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
 import { sentenceOf, shownNumber, shownTime } from "./shown.ts";
@@ -138,11 +139,11 @@ export const JobView = ({
       setError(sentenceOf(caught));
     }
   };
-  const importNow = async (): Promise<void> => {
+  const sendAgain = async (changes: Partial<Sent> & { readonly dryRun: boolean }): Promise<void> => {
     if (!sent) return;
     setSending(0);
     try {
-      await send(api, { ...sent, dryRun: false }, onSent, setSending);
+      await send(api, { ...sent, ...changes }, onSent, setSending);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
@@ -161,7 +162,7 @@ export const JobView = ({
   const name = job.file_name ?? "The file";
   return (
     <>
-      <Heading>{job.dry_run ? `Trial of ${name}` : `Import of ${name}`}</Heading>
+      <Heading>{job.dry_run ? `Trial run of ${name}` : `Import of ${name}`}</Heading>
       <p role="status">
         {name} {STATUS[job.status]}
         {job.dry_run && isEnded(job) ? ". Nothing was written." : "."}
@@ -185,11 +186,25 @@ export const JobView = ({
       <Counts job={job} />
       {isEnded(job) && job.dry_run && job.status === "completed" && sent && (
         <p class="buttons">
-          <button type="button" class="main" disabled={sending !== undefined} onClick={() => void importNow()}>
-            {sending === undefined ? "Import it now" : "Sending…"}
-          </button>
-          <a href="#import">Change the mapping</a>
+          {sent.isChecked && (
+            <button
+              type="button"
+              class="main"
+              disabled={sending !== undefined}
+              onClick={() => void sendAgain({ dryRun: false })}
+            >
+              {sending === undefined ? "Import now" : "Sending…"}
+            </button>
+          )}
+          <a href="#import">{sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}</a>
         </p>
+      )}
+      {job.status === "completed" && job.dry_run && (
+        <TrialNotes
+          api={api}
+          job={job}
+          onPrefix={sent && ((prefix) => void sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
+        />
       )}
       {isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />}
       {isEnded(job) && job.failed_rows > 0 && <FailedRows api={api} job={job} />}

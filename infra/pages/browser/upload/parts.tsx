@@ -20,11 +20,14 @@ export const Heading = ({ children }: { readonly children: ComponentChildren }) 
 /** A choice among options, with its label. */
 export const Choice = ({
   label,
+  isLabelHidden = false,
   value,
   options,
   onChange,
 }: {
   readonly label: string;
+  /** Whether only screen readers say the label: what stands beside it shows it. */
+  readonly isLabelHidden?: boolean;
   readonly value: string;
   /** Values and how they are shown. */
   readonly options: readonly (readonly [string, string])[];
@@ -33,7 +36,9 @@ export const Choice = ({
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={isLabelHidden ? "hidden" : undefined}>
+        {label}
+      </label>
       <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>

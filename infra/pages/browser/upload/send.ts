@@ -7,6 +7,8 @@ export interface Sent {
   readonly jobId: string;
   readonly table: TableFile;
   readonly mapping: Mapping;
+  /** Whether a person has looked at everything in the mapping that is only likely. */
+  readonly isChecked: boolean;
 }
 
 /** The mapping of an earlier import, to be used again. */
@@ -21,13 +23,14 @@ interface Sending {
   readonly table: TableFile;
   readonly mapping: Mapping;
   readonly dryRun: boolean;
+  readonly isChecked: boolean;
 }
 
 /** Keys of what was sent and not answered, by what it was. */
 const unanswered = new WeakMap<TableFile, Map<string, string>>();
 
 /** The key of an upload until it is answered: a repeated click, or a lost response, must not make a second job. */
-const keyOf = ({ table, mapping, dryRun }: Sending) => {
+const keyOf = ({ table, mapping, dryRun }: Pick<Sending, "table" | "mapping" | "dryRun">) => {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
   const what = JSON.stringify([mapping, dryRun]);
@@ -39,7 +42,7 @@ const keyOf = ({ table, mapping, dryRun }: Sending) => {
 /** Sends a file and shows its job. @param earlier where the mapping may come from */
 export const send = async (
   api: Api,
-  { table, mapping, dryRun }: Sending,
+  { table, mapping, dryRun, isChecked }: Sending,
   onSent: (sent: Sent) => void,
   onProgress: (sent: number) => void,
   earlier?: EarlierMapping,
@@ -48,7 +51,7 @@ export const send = async (
   const { key, forget } = keyOf({ table, mapping, dryRun });
   const { id } = await api.upload(
     {
-      name: table.workbook ? table.name.replace(/\.xlsx$/i, ".csv") : table.name,
+      name: table.name,
       content: await contentOf(table),
       mapping: isEarlier ? { from: earlier.jobId } : mapping,
       dryRun,
@@ -57,6 +60,6 @@ export const send = async (
     onProgress,
   );
   forget();
-  onSent({ jobId: id, table, mapping });
+  onSent({ jobId: id, table, mapping, isChecked });
   location.hash = `#job=${id}`;
 };

@@ -8,3 +8,8 @@ export const shownTime = (time: string | null): string =>
 
 /** A number as the browser's language writes it. */
 export const shownNumber = (value: number): string => value.toLocaleString();
+
+/** A number of things, such as "1 row" or "2 rows". */
+export function countOf(count: number, thing: string): string {
+  return `${shownNumber(count)} ${thing}${count === 1 ? "" : "s"}`;
+}

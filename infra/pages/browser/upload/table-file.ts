@@ -5,8 +5,11 @@ import {
   NUL_BYTE,
   problemOfBinary,
   problemOfOtherText,
+  utf16Of,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
+import { findHeaderRow } from "../../../../lib/uploads/mapping/find-header.ts";
+import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
 import { findTextFormat, HEAD_BYTES, type TextFormat, toUtf8 } from "../../../table-files/text-file.ts";
 import type { Sheet } from "../../../table-files/workbook.ts";
 import { asSentence, firstRows } from "./read-text.ts";
@@ -23,6 +26,10 @@ export interface TableFile {
   /** The sheets of a workbook, and the one that is read; undefined for text. */
   readonly workbook: { readonly sheets: readonly Sheet[]; readonly sheet: string } | undefined;
   readonly delimiter: Delimiter;
+  /** Cells of the first rows of the file, titles and blank rows included. */
+  readonly lines: readonly (readonly string[])[];
+  /** Number of the header's row. */
+  readonly headerRow: number;
   /** Cells of the header. */
   readonly names: readonly string[];
   /** Cells of the first rows after it. */
@@ -31,14 +38,34 @@ export interface TableFile {
   readonly problem: string | undefined;
 }
 
+function belowHeader(lines: TableFile["lines"], headerRow: number) {
+  return { lines, headerRow, names: lines[headerRow - 1] ?? [], rows: lines.slice(headerRow, headerRow + SAMPLE_ROWS) };
+}
+
+/** The same file whose header is in another row. */
+export function withHeaderRow(table: TableFile, headerRow: number): TableFile {
+  return { ...table, ...belowHeader(table.lines, headerRow) };
+}
+
 const tableOf = (text: string, delimiter: Delimiter, isWhole: boolean) => {
-  const { rows: all, problem } = firstRows(text, delimiter, SAMPLE_ROWS + 1, isWhole);
-  const [names = [], ...rows] = all;
-  if (names.join(delimiter).length > HEADER_MAX_BYTES) {
-    return { names: [], rows: [], problem: `row 1: ${HEADER_TOO_LONG}` };
+  const { rows: lines, problem } = firstRows(text, delimiter, SAMPLE_ROWS + HEADER_ROW_MAX, isWhole);
+  const headerRow = findHeaderRow(lines);
+  const table = belowHeader(lines, headerRow);
+  if (table.names.join(delimiter).length > HEADER_MAX_BYTES) {
+    return { ...table, names: [], rows: [], problem: `row ${headerRow}: ${HEADER_TOO_LONG}` };
   }
-  return { names, rows, problem: text.includes("\0") ? NUL_BYTE : (problemOfOtherText(text) ?? problem) };
+  return { ...table, problem: text.includes("\0") ? NUL_BYTE : problem };
 };
+
+/** Rejects a file that has nothing to import. @throws Error with a sentence for people */
+function assertRows(table: TableFile): TableFile {
+  const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== "");
+  if (table.problem !== undefined || table.rows.some(isFilled)) return table;
+  // One row may be longer than what is read of the file here.
+  const isCut = table.text !== undefined && table.size > HEAD_BYTES;
+  if (isCut) return table;
+  throw new Error(table.lines.some(isFilled) ? "This file has no rows." : "This file is empty.");
+}
 
 /** Reads the head of a text file. @param choice what the person chose in place of what was found */
 export const readTextFile = async (
@@ -81,11 +108,13 @@ export const readFile = async (file: File): Promise<TableFile> => {
   if (isWorkbook(start)) {
     const { readSheets } = await import("../../../table-files/workbook.ts");
     const sheets = await readSheets(file);
-    return withSheet(file, sheets, sheets[0].name);
+    const tables = sheets.map(({ name }) => withSheet(file, sheets, name));
+    return assertRows(tables.find(({ rows }) => rows.length > 0) ?? tables[0]!);
   }
-  const problem = problemOfBinary(start);
+  const text = new TextDecoder(utf16Of(start)).decode(start);
+  const problem = problemOfBinary(start) ?? problemOfOtherText(text);
   if (problem !== undefined) throw new Error(asSentence(problem));
-  return readTextFile(file);
+  return assertRows(await readTextFile(file));
 };
 
 /** What is sent of a file: CSV in UTF-8. */

@@ -205,7 +205,7 @@ describe("work-items", () => {
     execFileSync("tar", ["-xzf", join(folder, packed.toString().trim())], { cwd: folder });
     const program = join(folder, "package/packed/work-items.cjs");
     expect(execFileSync(process.execPath, [program, "list", "--csv"], { cwd: folder }).toString()).toMatch(
-      /^external_id,/,
+      /^\uFEFFexternal_id,/,
     );
   });
 

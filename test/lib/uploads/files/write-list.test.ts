@@ -46,7 +46,7 @@ describe("the list of a job's rows", () => {
     ["without a row", 0, 0],
     ["of a few rows", 7, 10],
     ["of several pieces, whose lines lie across their borders", 1000, 12_345],
-    ["that ends with a piece", 1, PIECE_BYTES - ROW_LISTS.results.header().length - "0,\n".length],
+    ["that ends with a piece", 1, PIECE_BYTES - Buffer.byteLength(ROW_LISTS.results.header()) - "0,\n".length],
     ["whose lines are longer than a piece", 3, 6 * 1024 * 1024],
   ])("%s holds every line once and in file order", async (_, rows, length) => {
     const lineOf = (row: number): string => `${row},${String.fromCodePoint(97 + (row % 26)).repeat(length)}\n`;

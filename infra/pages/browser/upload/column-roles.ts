@@ -1,0 +1,97 @@
+import { comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../lib/uploads/csv/target.ts";
+import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+
+/** What becomes of a column that is no field; no target is called so. */
+export const KEPT = "kept";
+export const LEFT_OUT = "left out";
+/** It is one of several columns of a source, which only the mapping as JSON shows. */
+export const COMBINED = "combined";
+
+/** A column of the file, and what becomes of it. */
+export interface ColumnRole {
+  readonly index: number;
+  /** Its name in the mapping; empty if it has no header. */
+  readonly name: string;
+  /** `KEPT`, `LEFT_OUT`, `COMBINED` or the target in `fields` that is made of it alone. */
+  readonly role: string;
+  /** The source that is made of it; undefined if `others` says what becomes of it, or if it is combined. */
+  readonly source: Source | undefined;
+}
+
+function isOf(source: Source, name: string): boolean {
+  return source.column !== undefined && comparable(source.column) === comparable(name);
+}
+
+/** What becomes of each column. Those of a report of failed rows are not shown: they are never imported. */
+export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole[] {
+  const { fields = {}, event: _, ...rest } = mapping;
+  const used = columnsIn({ fields, ...rest });
+  return numberedNames(header).flatMap((name, index): ColumnRole[] => {
+    if (isReportColumn(name)) return [];
+    const [target, source] = Object.entries(fields).find(([, each]) => name !== "" && isOf(each, name)) ?? [];
+    if (target !== undefined) {
+      return [{ index, name, role: target === ATTRIBUTE_PREFIX + name ? KEPT : target, source }];
+    }
+    const isCombined = name !== "" && used.has(comparable(name));
+    const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
+    return [{ index, name, role: isCombined ? COMBINED : left, source: undefined }];
+  });
+}
+
+/** Whether a column can be kept as a custom attribute of its name. */
+export function canBeKept({ name }: Pick<ColumnRole, "name">): boolean {
+  return name !== "" && itemTarget(ATTRIBUTE_PREFIX + name) !== undefined;
+}
+
+/** The mapping with all kept columns named one by one, so that others can be left out. */
+function withKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
+  if (mapping.others !== "custom_attributes") return { ...mapping, others: "ignore" };
+  const kept = rolesOf(header, mapping).filter((each) => each.role === KEPT && !each.source && canBeKept(each));
+  const sources = kept.map(({ name }) => [ATTRIBUTE_PREFIX + name, { column: name }] as const);
+  return { ...mapping, others: "ignore", fields: { ...mapping.fields, ...Object.fromEntries(sources) } };
+}
+
+/** The same mapping in which `others` keeps the columns, if none is left out. */
+function withoutKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
+  if (rolesOf(header, mapping).some(({ role }) => role === LEFT_OUT)) return mapping;
+  const isPlain = ([target, { column, ...options }]: readonly [string, Source]): boolean =>
+    target === ATTRIBUTE_PREFIX + (column ?? "") && Object.keys(options).length === 0;
+  const fields = Object.entries(mapping.fields ?? {}).filter((entry) => !isPlain(entry));
+  return { ...mapping, others: "custom_attributes", fields: Object.fromEntries(fields) };
+}
+
+/**
+ * The mapping in which a column becomes something else. A column that had the target before is kept as an attribute.
+ * @param source how the column is read
+ */
+export function withRole(
+  header: readonly string[],
+  mapping: Mapping,
+  { name, index }: Pick<ColumnRole, "name" | "index">,
+  role: string,
+  source: Source = { column: name },
+): Mapping {
+  const named = withKeptNamed(header, mapping);
+  const previous = rolesOf(header, mapping).find((each) => each.role === role && each.source && each.index !== index);
+  const others = Object.entries(named.fields ?? {}).filter(
+    ([target, each]) => !(name !== "" && isOf(each, name)) && target !== role,
+  );
+  const isField = role !== KEPT && role !== LEFT_OUT;
+  const added: (readonly [string, Source])[] = [
+    ...(previous?.source && role !== KEPT
+      ? [[ATTRIBUTE_PREFIX + previous.name, { column: previous.name }] as const]
+      : []),
+    ...(role !== LEFT_OUT && name !== "" ? [[isField ? role : ATTRIBUTE_PREFIX + name, source] as const] : []),
+  ];
+  const next = { ...named, fields: Object.fromEntries([...others, ...added]) };
+  // A column without a header has no name: only `others` says what becomes of it.
+  return role === KEPT && name === "" ? { ...next, others: "custom_attributes" } : withoutKeptNamed(header, next);
+}
+
+/** The mapping in which a column is read in another way. */
+export function withReading(mapping: Mapping, { name, role }: ColumnRole, source: Source): Mapping {
+  const target = role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+  return { ...mapping, fields: { ...mapping.fields, [target]: source } };
+}

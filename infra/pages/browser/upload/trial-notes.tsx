@@ -1,0 +1,140 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { readTrialFindings, type TrialFindings } from "../../../table-files/trial-findings.ts";
+import type { Api, Job, ListPage } from "./api.ts";
+import { Table, TextField } from "./parts.tsx";
+import { countOf } from "./shown.ts";
+
+/** So many earlier imports are compared with the mapping of a trial. */
+const COMPARED_JOBS = 20;
+
+/** The mapping whose IDs have a prefix. */
+export function withPrefix(mapping: Mapping, prefix: string): Mapping {
+  const prefixed = (source: Source): Source =>
+    source.first_of ? { ...source, first_of: source.first_of.map(prefixed) } : { ...source, prefix };
+  const { external_id: id = {}, ...fields } = mapping.fields ?? {};
+  return { ...mapping, fields: { external_id: prefixed(id), ...fields } };
+}
+
+/** Whether two mappings make the same of the columns, whatever the order in which they name them. */
+function isSameMapping(a: Mapping, b: Mapping): boolean {
+  const sorted = (value: unknown): unknown =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .toSorted(([one], [other]) => (one < other ? -1 : 1))
+            .map(([key, each]) => [key, sorted(each)]),
+        )
+      : value;
+  const shown = ({ fields, event, others }: Mapping): string => JSON.stringify(sorted({ fields, event, others }));
+  return shown(a) === shown(b);
+}
+
+/** Whether a file was imported before with the same mapping: its items are meant to change then. */
+async function hasEarlierImport(api: Api, job: Job): Promise<boolean> {
+  const { data } = await api.get<ListPage<Job>>("v1/work_items/upload", { limit: "100" });
+  const imports = data.filter(
+    ({ dry_run: isTrial, status, id }) => !isTrial && status === "completed" && id !== job.id,
+  );
+  for (const { id } of imports.slice(0, COMPARED_JOBS)) {
+    const { mapping } = (await api.getJob(id)).job;
+    if (mapping && job.mapping && isSameMapping(mapping, job.mapping)) return true;
+  }
+  return false;
+}
+
+interface Notes {
+  readonly findings: TrialFindings;
+  readonly isFirst: boolean;
+}
+
+async function readNotes(api: Api, job: Job): Promise<Notes | undefined> {
+  const path = `v1/work_items/upload/${encodeURIComponent(job.id)}/results`;
+  const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(path);
+  const response = data.url === null ? undefined : await fetch(data.url);
+  if (!response?.ok || response.body === null) return undefined;
+  const findings = await readTrialFindings(response.body);
+  return { findings, isFirst: findings.changedItems > 0 && !(await hasEarlierImport(api, job)) };
+}
+
+/** A prefix that the name of a file suggests: "tickets-" for "Tickets 2023.csv". */
+function suggestedPrefix(fileName: string): string {
+  const [word = "import"] = /\p{L}+/u.exec(fileName.replace(/\.\w+$/, "")) ?? [];
+  return `${word.toLowerCase()}-`;
+}
+
+/** Says that items of another system may be meant, and offers a prefix that keeps them apart. */
+function PrefixOffer({
+  job,
+  items,
+  onPrefix,
+}: {
+  readonly job: Job;
+  readonly items: number;
+  readonly onPrefix: ((prefix: string) => void) | undefined;
+}) {
+  const [prefix, setPrefix] = useState(suggestedPrefix(job.file_name ?? ""));
+  const are = items === 1 ? "item that already exists" : "items that already exist";
+  return (
+    <div class="warning">
+      <p>
+        <strong>
+          This file would change {items.toLocaleString()} {are}.
+        </strong>{" "}
+        Nothing was imported with this mapping before. If the file comes from another system, its IDs may match by
+        coincidence: add a prefix to keep the items apart.
+      </p>
+      {onPrefix && (
+        <div class="buttons">
+          <TextField label="Prefix for IDs" value={prefix} onChange={setPrefix} />
+          <button type="button" disabled={prefix === ""} onClick={() => onPrefix(prefix)}>
+            Run the trial again with this prefix
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What a trial run found: items that would be changed by surprise, and IDs that occur twice. */
+export function TrialNotes({
+  api,
+  job,
+  onPrefix,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  /** Runs the trial again; undefined if this page does not have the file. */
+  readonly onPrefix: ((prefix: string) => void) | undefined;
+}) {
+  const [notes, setNotes] = useState<Notes>();
+  useEffect(() => {
+    // The counters say the most important already.
+    readNotes(api, job).then(setNotes, () => undefined);
+  }, [api, job.id]);
+  if (!notes) return null;
+  const { findings, isFirst } = notes;
+  const { repeated, repeatedRows } = findings;
+  const isRepeated = repeatedRows > 0 && job.mapping?.event === undefined;
+  return (
+    <>
+      {isFirst && <PrefixOffer job={job} items={findings.changedItems} onPrefix={onPrefix} />}
+      {isRepeated && (
+        <div class="warning">
+          <p>
+            <strong>
+              {countOf(repeatedRows, "row")} repeat{repeatedRows === 1 ? "s" : ""} the ID of an earlier row.
+            </strong>{" "}
+            The later row wins: its values replace those of the earlier one.
+            {repeatedRows > repeated.length && ` These are the first ${repeated.length}:`}
+          </p>
+          <Table
+            caption="Rows that repeat an ID"
+            columns={["Row", "ID", "First in row"]}
+            rows={repeated.map(({ row, externalId, firstRow }) => [row, externalId, firstRow])}
+          />
+        </div>
+      )}
+    </>
+  );
+}

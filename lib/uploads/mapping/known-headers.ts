@@ -1,0 +1,153 @@
+import { distance } from "../../nearest.ts";
+
+/** What other systems call the thing that is worked on; it stands before many names. */
+const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgang|anfrage|fall|demande|incidencia|solicitud|caso)`;
+const ITEM_OF = String.raw`(?:${ITEM} )?`;
+
+/** A rule about the names of columns, as `plainWords` makes them. */
+interface HeaderRule {
+  readonly target: string;
+  readonly name: RegExp;
+  /** Whether the name alone leaves no doubt. */
+  readonly isCertain: boolean;
+}
+
+function rule(target: string, name: string, isCertain = true): HeaderRule {
+  return { target, name: new RegExp(`^(?:${name})$`), isCertain };
+}
+
+/** The words of an end, the most telling first. */
+const ENDS = ["completed", "closed", "resolved", "solved", "finished", "done"];
+
+/** Rules about everything but agents, the most telling first. */
+const RULES: readonly HeaderRule[] = [
+  rule("external_id", "external id"),
+  rule("external_id", `${ITEM} (?:key|number|nummer|nr|no|numero)`),
+  rule(
+    "external_id",
+    `${ITEM}s? ?id|(?:vorgangs|ticket|fall)(?:nummer|nr)|(?:id|numero) (?:du|de|del|de la|de l) ?${ITEM}`,
+  ),
+  rule("external_id", "number|id|key|nr|no|numero|nummer|reference|ref", false),
+  rule("status", `${ITEM_OF}(?:status|statut)|incident state|conversation state`),
+  rule("status", `${ITEM_OF}(?:state|zustand|etat|estado|stage)`, false),
+  ...ENDS.map((end) =>
+    rule("completed_at", `(?:date |date time |time |last )?${ITEM_OF}${end}(?: at| on| date| time| datetime)?`),
+  ),
+  rule("completed_at", `${ITEM_OF}(?:resolution|close|closing|completion|closure) (?:date|time)`),
+  rule("completed_at", "(?:erledigt|geschlossen|abgeschlossen|gelost)(?: am| um)?|(?:abschluss|erledigungs)datum"),
+  rule("completed_at", "date de (?:fermeture|cloture|resolution)|(?:ferme|resolu|cloture|termine) le"),
+  rule("completed_at", "fecha de (?:cierre|resolucion|finalizacion)|(?:cerrado|resuelto) el"),
+  rule("type", `type|${ITEM} type|(?:ticket|vorgangs)typ|vorgangsart|type de ${ITEM}|tipo de ${ITEM}`),
+  rule("type", `${ITEM_OF}category|kind|art|typ|tipo|kategorie|categorie|categoria`, false),
+  rule("custom_attributes.short_description", `short description|${ITEM_OF}(?:subject|summary|title)|ticket name`),
+  rule("custom_attributes.short_description", "betreff|titel|zusammenfassung|objet|sujet|titre|asunto|titulo|resumen"),
+  rule("custom_attributes.description", `${ITEM_OF}(?:description|details)|beschreibung|descripcion`),
+];
+
+/** Correct spellings of names that are recognized with a slip. */
+const SPELLINGS: readonly (readonly [name: string, target: string])[] = [
+  ["external id", "external_id"],
+  ["ticket id", "external_id"],
+  ["ticket number", "external_id"],
+  ["case number", "external_id"],
+  ["issue key", "external_id"],
+  ["agent email", "agent_email"],
+  ["assignee email", "agent_email"],
+  ["agent name", "agent_name"],
+  ["assignee", "agent_name"],
+  ["assigned to", "agent_name"],
+  ["ticket status", "status"],
+  ["status", "status"],
+  ["completed at", "completed_at"],
+  ["resolved at", "completed_at"],
+  ["short description", "custom_attributes.short_description"],
+  ["description", "custom_attributes.description"],
+];
+
+/** A target that a column is likely named after. */
+interface NamedTarget {
+  readonly target: string;
+  readonly isCertain: boolean;
+  /** Place among all rules: a lower one is more telling. */
+  readonly rank: number;
+}
+
+/** The target of a column by its name, agents excepted; undefined if none is known. */
+export function targetOfName(name: string): NamedTarget | undefined {
+  const rank = RULES.findIndex((each) => each.name.test(name));
+  const found = RULES[rank];
+  return found && { target: found.target, isCertain: found.isCertain, rank };
+}
+
+/** Whether two names differ by a slip only: a letter in five. */
+function isClose(name: string, other: string): boolean {
+  return Math.abs(name.length - other.length) < 3 && distance(name, other) <= Math.min(name.length, other.length) / 5;
+}
+
+/** The target of a column whose name has a slip; undefined if none is known. */
+export function targetOfSlip(name: string): string | undefined {
+  return isCustomer(name) ? undefined : SPELLINGS.find(([known]) => isClose(name, known))?.[1];
+}
+
+/**
+ * People who do the work, the most telling first. Fields of two of them are never mixed: the email of the one who closed
+ * a ticket does not belong to the name of its assignee.
+ */
+const ROLES = [
+  "assignee|assigned to|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|zugewiesen an|asignado a|assigne a",
+  "owner",
+  "agent|handler|resolver|advis[oe]r|representative|rep|teammate|technician|bearbeiter(?:in)?|sachbearbeiter(?:in)?|agente|conseiller|bearbeitet von",
+  "(?:handled|resolved|solved|closed|completed|answered) by",
+];
+/** What a column tells of a person, after the role. */
+const DETAILS: Readonly<Record<string, string>> = {
+  agent_email: "(?:email|mail)(?: address| adresse)?",
+  agent_external_id: "(?:user |employee |external |sys |account )?(?:id|key|number)",
+  agent_name: "(?:full |display )?name",
+};
+const BEFORE_ROLE = String.raw`(?:(?:${ITEM}|current|currently|primary|hubspot|support|service|last) )*`;
+const AGENTS = ROLES.map(
+  (role) =>
+    new RegExp(
+      `^${BEFORE_ROLE}(?<role>${role})(?: (?:${Object.entries(DETAILS)
+        .map(([target, detail]) => `(?<${target}>${detail})`)
+        .join("|")}))?$`,
+    ),
+);
+const OF_ROLE = /^(email|mail|id|name) (?:of the|of|de l|del|de|du|des|der) (.+)$/;
+
+/** A column about the person who does the work. */
+export interface AgentName {
+  /** Place in `ROLES`. */
+  readonly rank: number;
+  /** What the person is called. */
+  readonly role: string;
+  /** The field that the name tells; undefined if only the cells do. */
+  readonly target: string | undefined;
+}
+
+/** What a column tells of an agent by its name; undefined if it is about somebody or something else. */
+export function agentOfName(name: string): AgentName | undefined {
+  const text = name.replace(OF_ROLE, "$2 $1");
+  for (const [rank, pattern] of AGENTS.entries()) {
+    const { role, ...details } = pattern.exec(text)?.groups ?? {};
+    if (role === undefined) continue;
+    return { rank, role, target: Object.keys(details).find((target) => details[target] !== undefined) };
+  }
+  return undefined;
+}
+
+/** The field of an agent that a column may hold which names nobody, such as `Email`; undefined if it can be none. */
+export function agentOfBareName(name: string): string | undefined {
+  if (/^(?:user )?(?:email|mail)(?: address| adresse)?$/.test(name)) return "agent_email";
+  return name === "user id" ? "agent_external_id" : undefined;
+}
+
+const CUSTOMER = new RegExp(
+  String.raw`\b(?:customers?|clients?|requesters?|requestor|reporter|contacts?|callers?|from|sender|submitter|consumer|buyer|guest|visitor|lead|account|company|organi[sz]ation|kund(?:e|en|in)|melder|absender|anfrager|demandeur|solicitante|remitente)\b`,
+);
+
+/** Whether a name is about the person who asks, never about the one who does the work. */
+export function isCustomer(name: string): boolean {
+  return CUSTOMER.test(name) && agentOfName(name) === undefined;
+}

@@ -1,0 +1,61 @@
+import type { Source } from "./mapping.ts";
+import { plainWords } from "./plain-words.ts";
+
+/** The statuses of work items. */
+const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
+type Status = (typeof STATUSES)[number];
+
+/**
+ * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that
+ * systems use for different things, such as "on hold" or "reopened", are missing: a person has to say what they mean.
+ */
+const WORDS: Readonly<Record<Status, readonly string[]>> = {
+  pending: [
+    "pending, open, new, to do, todo, backlog, not started, waiting, queued, unassigned",
+    "offen, neu, ausstehend, wartend, zu erledigen, nicht begonnen",
+    "ouvert, ouverte, nouveau, nouvelle, a faire, en attente, non commence",
+    "abierto, abierta, nuevo, nueva, pendiente, por hacer, en espera, sin empezar",
+  ],
+  in_progress: [
+    "in progress, work in progress, wip, doing, in work, started, in process, in review",
+    "in bearbeitung, in arbeit, begonnen, laufend",
+    "en cours, en cours de traitement, en traitement, commence",
+    "en curso, en progreso, en proceso, en tramite, empezado",
+  ],
+  completed: [
+    "completed, complete, closed, done, resolved, solved, finished, fixed",
+    "erledigt, geschlossen, abgeschlossen, gelost, fertig, beendet",
+    "ferme, fermee, resolu, resolue, termine, terminee, cloture, cloturee, acheve",
+    "cerrado, cerrada, resuelto, resuelta, completado, completada, terminado, finalizado, hecho",
+  ],
+  cancelled: [
+    "cancelled, canceled, rejected, declined, withdrawn, wont do, won t do, abandoned",
+    "abgebrochen, storniert, abgelehnt, verworfen",
+    "annule, annulee, rejete, refuse, abandonne",
+    "cancelado, cancelada, anulado, anulada, rechazado, rechazada",
+  ],
+};
+
+const BY_WORD: ReadonlyMap<string, Status> = new Map(
+  STATUSES.flatMap((status) =>
+    WORDS[status]
+      .join(", ")
+      .split(", ")
+      .map((word) => [word, status] as const),
+  ),
+);
+
+/** The status that a word of another system means; undefined if it is not known. */
+export function statusOf(word: string): Status | undefined {
+  return BY_WORD.get(plainWords(word));
+}
+
+/** Aliases of the known words that are not spelled as the statuses are. An unknown word gets none: a person chooses. */
+export function aliasesOf(values: readonly string[]): Pick<Source, "values"> {
+  const found = [...new Set(values.map((value) => value.trim()))];
+  const aliases = found.flatMap((value) => {
+    const status = statusOf(value);
+    return status === undefined || status === value ? [] : [[value, status] as const];
+  });
+  return aliases.length > 0 ? { values: Object.fromEntries(aliases) } : {};
+}
