@@ -77,11 +77,21 @@ function isControl(byte: number): boolean {
   return byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a && byte !== 0x1b;
 }
 
-/** Whether a file is no text by its characters. UTF-16 has NUL bytes, and a single one is named where it is found. */
+/** Whether bytes, which may end inside a character, are UTF-8 without NUL. */
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return !bytes.includes(0);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a file is no text by its characters: UTF-8 may have any control character but NUL, UTF-16 has NUL bytes. */
 function isBinary(head: Uint8Array): boolean {
   const start = head.subarray(0, HEAD_BYTES);
   const controls = start.filter(isControl).length;
-  return controls > 1 && controls > start.length * CONTROLS_MAX && utf16Of(head) === undefined;
+  return controls > 1 && controls > start.length * CONTROLS_MAX && !isUtf8(start) && utf16Of(head) === undefined;
 }
 
 /** What is wrong with a file that is no text, by its first bytes; undefined if it can be text. */
