@@ -17,20 +17,23 @@ export const BUSY_DELAY_SECONDS = { least: 2, most: 30 } as const;
  * @param attempt number of the retry, from 1
  * @param cap the longest wait in milliseconds
  */
-export const backOff = async (attempt: number, cap = THROTTLED_CAP_MS): Promise<void> => {
+export async function backOff(attempt: number, cap = THROTTLED_CAP_MS): Promise<void> {
   await sleep(Math.random() * Math.min(cap, BASE_MS * 2 ** attempt));
-};
+}
 
 /** Cuts a list into chunks of at most `size` values, in order. */
-export const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));
+export function chunksOf<T>(values: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
+    values.slice(index * size, (index + 1) * size),
+  );
+}
 
 /** Maps values with at most `concurrency` calls at the same time. The results are in the order of the values. */
-export const mapConcurrently = async <T, R>(
+export async function mapConcurrently<T, R>(
   values: readonly T[],
   concurrency: number,
   map: (value: T) => Promise<R>,
-): Promise<R[]> => {
+): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
@@ -41,4 +44,4 @@ export const mapConcurrently = async <T, R>(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, values.length) }, work));
   return results;
-};
+}

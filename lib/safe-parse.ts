@@ -7,8 +7,8 @@ const parsedOnce = new WeakSet<z.ZodType>();
  * schema, which takes longer than some hundred parses without: the first parse goes without, because a cold start
  * parses by each schema only once.
  */
-export const safeParse = <S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> => {
+export function safeParse<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   const jitless = !parsedOnce.has(schema);
   if (jitless) parsedOnce.add(schema);
   return schema.safeParse(value, { jitless });
-};
+}

@@ -12,25 +12,30 @@ const CONTENT_MAX_BYTES = 64 * 1024;
 export const CUSTOM_ATTRIBUTES_MAX_BYTES = 256 * 1024;
 const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
 
-const characters = (value: string): number => {
+function characters(value: string): number {
   let count = 0;
   for (const _ of value) count++;
   return count;
-};
+}
 
 /** The parameters of a refinement: the problem's code for programs, and its message for people. */
-export const rule = (code: ProblemCode, error: string) => ({ error, params: { code } });
-const tooLong = (max: number) => rule("too_big", `must be at most ${max} characters`);
+export function rule(code: ProblemCode, error: string) {
+  return { error, params: { code } };
+}
+function tooLong(max: number) {
+  return rule("too_big", `must be at most ${max} characters`);
+}
 const LONE_SURROGATES = rule("not_unicode", "must not hold lone surrogates");
 
 /** A non-empty string of valid Unicode with at most `max` code points. */
-export const text = (max = STRING_MAX_CHARACTERS) =>
-  z
+export function text(max = STRING_MAX_CHARACTERS) {
+  return z
     .string()
     .min(1, "must not be empty")
     .refine((value) => value.length <= max || characters(value) <= max, tooLong(max))
     .refine((value) => value.isWellFormed(), LONE_SURROGATES)
     .meta({ minLength: 1, maxLength: max });
+}
 
 /** An `external_id`. */
 export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS);
@@ -44,8 +49,8 @@ const EMAIL_LOCAL_MAX_CHARACTERS = 64;
 const EMAIL_DOMAIN_MAX_CHARACTERS = 253;
 const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_CHARACTERS;
 
-export const email = () =>
-  z
+export function email() {
+  return z
     .email({ pattern: EMAIL, error: "must be an e-mail address" })
     .refine(
       (value) =>
@@ -57,10 +62,11 @@ export const email = () =>
       ),
     )
     .meta({ maxLength: EMAIL_MAX_CHARACTERS });
+}
 
 /** The content of an event. */
-export const content = () =>
-  z
+export function content() {
+  return z
     .string()
     .refine(
       (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
@@ -68,10 +74,11 @@ export const content = () =>
     )
     .refine((value) => value.isWellFormed(), LONE_SURROGATES)
     .meta({ maxLength: CONTENT_MAX_BYTES });
+}
 
 /** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
-export const timestamp = () =>
-  z.iso
+export function timestamp() {
+  return z.iso
     .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
     .transform((value, context) => {
       const milliseconds = Date.parse(value);
@@ -83,6 +90,7 @@ export const timestamp = () =>
       return new Date(milliseconds).toISOString();
     })
     .meta({ format: "date-time" });
+}
 
 /** A date-time in records and responses. */
 export const storedTimestamp = z.string().meta({ format: "date-time" });
@@ -97,19 +105,21 @@ export const count = z.int().min(0);
  * A number in a request. A request's numbers keep their digits as they are written, which only custom attributes need:
  * here `1e6` and `1000000.0` are the number 1000000.
  */
-export const number = <S extends z.ZodType<number>>(schema: S) =>
-  z.preprocess((value) => (isRawJson(value) ? Number(value.rawJSON) : value), schema);
+export function number<S extends z.ZodType<number>>(schema: S) {
+  return z.preprocess((value) => (isRawJson(value) ? Number(value.rawJSON) : value), schema);
+}
 
 /**
  * An array of at most `max` values. Of a longer one no more than that are checked: a body of 4 MiB can hold a million,
  * each with its problems.
  * @param what the values are called in the message
  */
-export const boundedArray = <S extends z.ZodType>(schema: S, max: number, what: string) =>
-  z.preprocess(
+export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: string) {
+  return z.preprocess(
     (value) => (Array.isArray(value) && value.length > max ? value.slice(0, max + 1) : value),
     z.array(schema).max(max, `must hold at most ${max} ${what}`),
   );
+}
 
 /** A JSON object in a response. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
@@ -118,7 +128,7 @@ export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "objec
  * The first value that custom attributes must not contain: its path, and a message that says why.
  * @param path of the value; the same array serves for all values
  */
-const findForbidden = (value: unknown, path: (string | number)[]): Problem | null => {
+function findForbidden(value: unknown, path: (string | number)[]): Problem | null {
   if (typeof value === "number" || isRawJson(value)) {
     const isFinite = Number.isFinite(isRawJson(value) ? Number(value.rawJSON) : value);
     return isFinite ? null : { path: [...path], code: "too_big", message: "must be a finite number" };
@@ -137,16 +147,16 @@ const findForbidden = (value: unknown, path: (string | number)[]): Problem | nul
     path.pop();
   }
   return null;
-};
+}
 
-const findTooLarge = (value: JsonObject): Problem | null => {
+function findTooLarge(value: JsonObject): Problem | null {
   if (Buffer.byteLength(JSON.stringify(value)) <= CUSTOM_ATTRIBUTES_MAX_BYTES) return null;
   return { path: [], code: "too_big", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` };
-};
+}
 
 /** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
-export const customAttributes = () =>
-  z
+export function customAttributes() {
+  return z
     .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
     .check(({ value, issues }) => {
       const found = findForbidden(value, []) ?? findTooLarge(value);
@@ -155,21 +165,24 @@ export const customAttributes = () =>
       issues.push({ code: "custom", input: value, path: [...path], message, params: { code } });
     })
     .meta({ type: "object", additionalProperties: true });
+}
 
 type Issue = z.core.$ZodIssue;
 
-const isCode = (value: unknown): value is ProblemCode => PROBLEM_CODES.some((code) => code === value);
+function isCode(value: unknown): value is ProblemCode {
+  return PROBLEM_CODES.some((code) => code === value);
+}
 
 /** The code of an issue. A rule of our own names it in `params.code`. */
-const codeOf = (issue: Issue): ProblemCode => {
+function codeOf(issue: Issue): ProblemCode {
   if (issue.code === "custom") return isCode(issue.params?.["code"]) ? issue.params["code"] : "invalid";
   if (issue.code === "invalid_union") return "invalid_value";
   return isCode(issue.code) ? issue.code : "invalid";
-};
+}
 
 /** The problems in a schema's error. */
-export const problemsOf = ({ issues }: z.ZodError): Problem[] =>
-  issues.flatMap((issue): Problem[] => {
+export function problemsOf({ issues }: z.ZodError): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({ path: [...issue.path, key], code: "unknown", message: "is not known" }));
     }
@@ -180,3 +193,4 @@ export const problemsOf = ({ issues }: z.ZodError): Problem[] =>
         : { path: issue.path, code: codeOf(issue), message: issue.message },
     ];
   });
+}

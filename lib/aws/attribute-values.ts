@@ -12,25 +12,26 @@ export type AttributeValues = Record<string, AttributeValue>;
  * looks for sets, buffers and nested values, is left to the others.
  * @throws Error if DynamoDB has no type for the value
  */
-export const toAttributeValue = (value: unknown): AttributeValue => {
+export function toAttributeValue(value: unknown): AttributeValue {
   if (typeof value === "string") return { S: value };
   if (Number.isSafeInteger(value)) return { N: String(value) };
   return convertToAttr(value as NativeAttributeValue, { removeUndefinedValues: true });
-};
+}
 
 /** Values by name, each with its type. @throws Error if DynamoDB has no type for a value */
-export const toAttributeValues = (attributes: Attributes): AttributeValues =>
-  Object.fromEntries(Object.keys(attributes).map((name) => [name, toAttributeValue(attributes[name])]));
+export function toAttributeValues(attributes: Attributes): AttributeValues {
+  return Object.fromEntries(Object.keys(attributes).map((name) => [name, toAttributeValue(attributes[name])]));
+}
 
-const fromAttributeValue = (value: AttributeValue): unknown => {
+function fromAttributeValue(value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   const integer = value.N === undefined ? Number.NaN : Number(value.N);
   return Number.isSafeInteger(integer) ? integer : convertToNative(value);
-};
+}
 
 /** An item without the types of its values, which are replaced in place. Integers above 2^53 become a BigInt. */
-export const fromAttributeValues = (item: AttributeValues): Attributes => {
+export function fromAttributeValues(item: AttributeValues): Attributes {
   const attributes: Record<string, unknown> = item;
   for (const name of Object.keys(item)) attributes[name] = fromAttributeValue(item[name]!);
   return attributes;
-};
+}

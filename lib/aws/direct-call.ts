@@ -3,19 +3,19 @@ import type * as z from "zod";
 import { InvalidInputError, NotFoundError, describeProblems } from "../errors.ts";
 import { problemsOf } from "../schema.ts";
 
-const parsePayload = <S extends z.ZodType>(schema: S, payload: unknown): z.output<S> => {
+function parsePayload<S extends z.ZodType>(schema: S, payload: unknown): z.output<S> {
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data;
   const problems = problemsOf(parsed.error);
   throw new InvalidInputError(problems, describeProblems(problems, "payload"));
-};
+}
 
 /**
  * Makes the handler of a function that other systems invoke directly. The invocation fails with whatever `handle`
  * throws, or with an InvalidInputError that names every path of the payload that is not valid. Lambda counts all of
  * these as errors; the metric `DirectCallsRefused` tells which of them are the caller's mistake.
  */
-export const directCall = <S extends z.ZodType, R>(schema: S, handle: (payload: z.output<S>) => Promise<R>) => {
+export function directCall<S extends z.ZodType, R>(schema: S, handle: (payload: z.output<S>) => Promise<R>) {
   const metrics = new Metrics();
   return async (payload: unknown): Promise<R> => {
     try {
@@ -27,4 +27,4 @@ export const directCall = <S extends z.ZodType, R>(schema: S, handle: (payload: 
       throw error;
     }
   };
-};
+}

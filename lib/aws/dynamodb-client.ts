@@ -10,10 +10,11 @@ import { checkResponses } from "./response-check.ts";
 const OPENING_BRACE = "{".charCodeAt(0);
 
 /** Without a token, a transaction that is sent again after its response was lost would fail. */
-const withToken = (input: object): object =>
-  "TransactItems" in input ? { ClientRequestToken: randomUUID(), ...input } : input;
+function withToken(input: object): object {
+  return "TransactItems" in input ? { ClientRequestToken: randomUUID(), ...input } : input;
+}
 
-const createSerializer = () => {
+function createSerializer() {
   let body: Buffer = Buffer.alloc(0);
   return {
     setSerdeContext: (): void => {},
@@ -22,7 +23,7 @@ const createSerializer = () => {
     },
     flush: (): Buffer => body,
   };
-};
+}
 
 /**
  * DynamoDB's protocol, with requests and responses as they are sent. The SDK's own walks each value of each item, to write
@@ -50,9 +51,9 @@ class PlainJson extends AwsJson1_0Protocol {
 }
 
 /** The client for all tables. Endpoint, region and credentials come from the SDK's own environment variables. */
-export const createDynamoDbClient = (): DynamoDBDocumentClient => {
+export function createDynamoDbClient(): DynamoDBDocumentClient {
   const client = new DynamoDBClient({ ...RETRIES, ...SIGNING, requestHandler: TIMEOUTS, protocol: PlainJson });
   // It copies every input and output for a logger, although none is set.
   client.middlewareStack.remove("loggerMiddleware");
   return DynamoDBDocumentClient.from(checkResponses(client), { marshallOptions: { removeUndefinedValues: true } });
-};
+}

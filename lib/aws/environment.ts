@@ -37,13 +37,13 @@ export type Environment<P extends Permissions = Permissions> = z.output<typeof c
  * Parses the environment at the start of a function.
  * @throws Error naming every missing or malformed variable
  */
-export const parseEnvironment = <const P extends Permissions>(
+export function parseEnvironment<const P extends Permissions>(
   permissions: P,
   variables: Readonly<Record<string, string | undefined>>,
-): Environment<P> => {
+): Environment<P> {
   const named = (Object.keys(permissions) as ResourceName[]).map((name) => resources[name].variable);
   const schema = commonSchema.extend(Object.fromEntries(named.map((variable) => [variable, z.string().min(1)])));
   const parsed = safeParse(schema, variables);
   if (parsed.success) return parsed.data as Environment<P>;
   throw new Error(`environment: ${describeProblems(problemsOf(parsed.error), "environment")}`);
-};
+}

@@ -52,33 +52,43 @@ interface SdkError extends Error {
 }
 
 /** The SDK's name of an error; empty if the value is not an error. */
-export const codeOf = (error: unknown): string => (error instanceof Error ? error.name : "");
+export function codeOf(error: unknown): string {
+  return error instanceof Error ? error.name : "";
+}
 
 /**
  * Whether the client sent the request only once. Otherwise the error may be the response to a repeated request whose
  * first attempt was carried out, but its response was lost.
  */
-export const wasSentOnce = (error: unknown): boolean => (error as SdkError | undefined)?.$metadata?.attempts === 1;
+export function wasSentOnce(error: unknown): boolean {
+  return (error as SdkError | undefined)?.$metadata?.attempts === 1;
+}
 
 const CLIENT_ERROR = { from: 400, to: 500 } as const;
 
 /** Whether AWS itself has refused the request, with an error code of its own: the request was not carried out. */
-export const wasRefused = (error: unknown): boolean => {
+export function wasRefused(error: unknown): boolean {
   const status = (error as SdkError | undefined)?.$metadata?.httpStatusCode ?? 0;
   return status >= CLIENT_ERROR.from && status < CLIENT_ERROR.to && !isBusy(error);
-};
+}
 
 /** Whether S3 has no such object. Without permission to list the bucket, S3 responds with 403 instead. */
-export const isMissingObject = (error: unknown): boolean => ["NoSuchKey", "NotFound"].includes(codeOf(error));
+export function isMissingObject(error: unknown): boolean {
+  return ["NoSuchKey", "NotFound"].includes(codeOf(error));
+}
 
 /** Whether S3 refused a request because the object is another than the one in If-Match, or exists in spite of If-None-Match. */
-export const isPreconditionFailed = (error: unknown): boolean => ["PreconditionFailed", "412"].includes(codeOf(error));
+export function isPreconditionFailed(error: unknown): boolean {
+  return ["PreconditionFailed", "412"].includes(codeOf(error));
+}
 
 /** Whether AWS refused a request because there are too many. */
-export const isThrottled = (error: unknown): boolean => THROTTLED_NAMES.has(codeOf(error));
+export function isThrottled(error: unknown): boolean {
+  return THROTTLED_NAMES.has(codeOf(error));
+}
 
 /** Whether a request to AWS failed only temporarily: throttling, a conflict, a time-out or a fault of the service. */
-export const isBusy = (error: unknown): boolean => {
+export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata } = error as SdkError;
   return (
@@ -87,13 +97,16 @@ export const isBusy = (error: unknown): boolean => {
     (typeof code === "string" && CONNECTION_CODES.has(code)) ||
     ($metadata?.httpStatusCode ?? 0) >= 500
   );
-};
+}
 
 /**
  * Whether AWS could not serve a request for a reason that is not in the request: throttling, time-outs, and outages such
  * as missing permissions, tables or credentials. A ValidationException is our own mistake.
  */
-export const isUnavailable = (error: unknown): boolean =>
-  error instanceof StoreBusyError ||
-  isBusy(error) ||
-  ((error as SdkError | undefined)?.$metadata !== undefined && codeOf(error) !== "ValidationException");
+export function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof StoreBusyError ||
+    isBusy(error) ||
+    ((error as SdkError | undefined)?.$metadata !== undefined && codeOf(error) !== "ValidationException")
+  );
+}

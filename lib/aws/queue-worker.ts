@@ -21,13 +21,12 @@ export type QueueWorker = (event: SQSEvent, context: Context) => Promise<SQSBatc
  * @param sendAgain sends a message again later. A message that failed because AWS is busy or cannot be used is replaced
  * by a new one: its receives are no failures, and must not make it a dead letter. @default it is delivered again
  */
-export const queueWorker =
-  (
-    { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,
-    handle: (body: string, handOverAt: number) => Promise<void>,
-    sendAgain?: SendAgain,
-  ): QueueWorker =>
-  async ({ Records }, context) => {
+export function queueWorker(
+  { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,
+  handle: (body: string, handOverAt: number) => Promise<void>,
+  sendAgain?: SendAgain,
+): QueueWorker {
+  return async ({ Records }, context) => {
     const handOverAt = clock() + context.getRemainingTimeInMillis() - HAND_OVER_MARGIN_MS;
     /** @returns whether the message can be deleted */
     const replace = async (message: SQSRecord, reason: unknown): Promise<boolean> => {
@@ -58,3 +57,4 @@ export const queueWorker =
       })),
     };
   };
+}

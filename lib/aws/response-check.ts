@@ -35,22 +35,24 @@ const MAY_BE_EMPTY = new Set(
 );
 const OWN_MEMBERS = ["Attributes", "ConsumedCapacity", "Item", "ItemCollectionMetrics", "Responses"];
 
-const hasAny = (output: Members, names: readonly string[]): boolean => names.some((name) => output[name] !== undefined);
+function hasAny(output: Members, names: readonly string[]): boolean {
+  return names.some((name) => output[name] !== undefined);
+}
 
 /** Whether each entry of a SendMessageBatch has an outcome. */
-const answersAll = ({ Entries }: Members, { Successful = [], Failed = [] }: Members): boolean => {
+function answersAll({ Entries }: Members, { Successful = [], Failed = [] }: Members): boolean {
   const ids = new Set([Successful, Failed].flatMap((list) => (list as { Id?: string }[]).map(({ Id }) => Id)));
   return (Entries as { Id: string }[]).every(({ Id }) => ids.has(Id));
-};
+}
 
-const hasOwnForm = (command: string, input: Members, output: Members): boolean => {
+function hasOwnForm(command: string, input: Members, output: Members): boolean {
   if (command === "SendMessageBatchCommand") return answersAll(input, output);
   const members = MEMBERS[command] ?? [];
   const required = typeof members === "function" ? members(input) : members;
   if (!required.every((name) => output[name] !== undefined)) return false;
   const isEmpty = Object.keys(output).every((name) => name === "$metadata");
   return !MAY_BE_EMPTY.has(command) || isEmpty || hasAny(output, OWN_MEMBERS);
-};
+}
 
 /** Names of errors that the SDK throws if it cannot read a response: those of JavaScript, or no code of the API. */
 const UNREADABLE = new Set(["Error", "RangeError", "SyntaxError", "TypeError", "Unknown", "UnknownError"]);
@@ -60,7 +62,7 @@ interface Failure extends Error {
 }
 
 /** Whether an error is not one of the API's own. @param command that failed */
-const isUnreadable = (error: unknown, command: string): boolean => {
+function isUnreadable(error: unknown, command: string): boolean {
   if (!(error instanceof Error)) return false;
   const { name, message, $metadata } = error as Failure;
   // The SDK compares the hash of a message outside of its retries, and so without metadata.
@@ -68,13 +70,13 @@ const isUnreadable = (error: unknown, command: string): boolean => {
   // To HEAD requests S3 responds without a body. Elsewhere this is the SDK's name for any 404 whose body has no code.
   if (name === "NotFound") return !command.startsWith("Head") || $metadata.requestId === undefined;
   return UNREADABLE.has(name);
-};
+}
 
 /**
  * Makes a client throw an `UnreadableResponseError` for each response that does not have the form of the API, whatever the
  * SDK makes of it: an error of its parser, or an output in which everything is absent.
  */
-export const checkResponses = <C>(client: C): C => {
+export function checkResponses<C>(client: C): C {
   const middleware =
     (next: Send, context: { readonly commandName?: string }): Send =>
     async (request) => {
@@ -98,4 +100,4 @@ export const checkResponses = <C>(client: C): C => {
     name: "checkResponses",
   });
   return client;
-};
+}

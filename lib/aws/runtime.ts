@@ -38,24 +38,24 @@ export type ClientFactories<P extends Permissions> = {
 };
 
 /** Makes a function's runtime. @throws Error naming every missing variable */
-const createRuntime = <const P extends Permissions>(permissions: P, factories: ClientFactories<P>): Runtime<P> => {
+function createRuntime<const P extends Permissions>(permissions: P, factories: ClientFactories<P>): Runtime<P> {
   const environment = parseEnvironment(permissions, process.env);
   const clients = Object.entries<(environment: Environment<object>) => unknown>(factories).map(
     ([name, create]) => [name, create(environment)] as const,
   );
   return { environment, clock: Date.now, log: new Logger(), ...Object.fromEntries(clients) } as Runtime<P>;
-};
+}
 
 /**
  * Makes the exported handler of a function. In Lambda its runtime is made at import, while start-up CPU is free;
  * elsewhere at the first call, so that importing a function needs no environment.
  */
-export const lambda = <const P extends Permissions, E, C, R>(
+export function lambda<const P extends Permissions, E, C, R>(
   permissions: P,
   factories: ClientFactories<P>,
   create: (runtime: Runtime<P>) => (event: E, context: C) => Promise<R>,
-): ((event: E, context: C) => Promise<R>) => {
+): (event: E, context: C) => Promise<R> {
   const start = () => create(createRuntime(permissions, factories));
   let instance = process.env["AWS_LAMBDA_FUNCTION_NAME"] === undefined ? undefined : start();
   return (event, context) => (instance ??= start())(event, context);
-};
+}

@@ -6,8 +6,8 @@ import { checkResponses } from "./response-check.ts";
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The client for the bucket. Endpoint, region and credentials come from the SDK's own environment variables. */
-export const createS3Client = ({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean }): S3Client =>
-  checkResponses(
+export function createS3Client({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean }): S3Client {
+  return checkResponses(
     new S3Client({
       ...RETRIES,
       ...SIGNING,
@@ -15,3 +15,4 @@ export const createS3Client = ({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH
       forcePathStyle: S3_FORCE_PATH_STYLE,
     }),
   );
+}

@@ -12,9 +12,8 @@ const groupSchema = z.object({ organization: z.string() });
 export type SendAgain = (message: Pick<SQSRecord, "body" | "messageAttributes">) => Promise<void>;
 
 /** Sends a message to a queue again, later and in the group of its organization. @param queueUrl of the queue it came from */
-export const createSendAgain =
-  (sqs: SQSClient, queueUrl: string): SendAgain =>
-  async ({ body, messageAttributes }) => {
+export function createSendAgain(sqs: SQSClient, queueUrl: string): SendAgain {
+  return async ({ body, messageAttributes }) => {
     const { data } = groupSchema.safeParse(JSON.parse(body));
     const times = Number(messageAttributes[TIMES]?.stringValue ?? 0);
     await sqs.send(
@@ -27,3 +26,4 @@ export const createSendAgain =
       }),
     );
   };
+}

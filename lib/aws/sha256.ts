@@ -3,12 +3,12 @@ import { createHash, createHmac, createSecretKey, type Hash, type Hmac } from "n
 /** Bytes or text, as the SDK gives them. */
 type Data = string | ArrayBuffer | ArrayBufferView;
 
-const viewOf = (data: Data): string | Uint8Array => {
+function viewOf(data: Data): string | Uint8Array {
   if (typeof data === "string") return data;
   return ArrayBuffer.isView(data)
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
     : new Uint8Array(data);
-};
+}
 
 /**
  * SHA-256, and HMAC with it, for the SDK's signatures. The SDK's own gives Node each signing key as bytes, in which Node

@@ -41,29 +41,35 @@ const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
 const RECORD_WITHIN_MS = 10_000;
 
 /** Primary key of a conversation upload's record. */
-export const conversationUploadKey = (organization: string, id: string): RecordKey => ({
-  pk: partitionKeyOf("CONVERSATION", organization, id),
-  sk: "#CONVERSATION",
-});
-const idOf = ({ pk }: RecordKey): string => pk.slice(pk.lastIndexOf("#") + 1);
+export function conversationUploadKey(organization: string, id: string): RecordKey {
+  return {
+    pk: partitionKeyOf("CONVERSATION", organization, id),
+    sk: "#CONVERSATION",
+  };
+}
+function idOf({ pk }: RecordKey): string {
+  return pk.slice(pk.lastIndexOf("#") + 1);
+}
 
 /** The attributes of a conversation upload's record: its fields and its place in the list. */
-export const conversationUploadAttributes = (
+export function conversationUploadAttributes(
   organization: Pick<Organization, "id" | "listingWriteShards">,
   id: string,
   upload: ConversationUpload,
-): Attributes => ({
-  ...upload,
-  ...listingEntry("LIST_CONVERSATION", organization, id, `${upload.created_at}#${id}`),
-});
+): Attributes {
+  return {
+    ...upload,
+    ...listingEntry("LIST_CONVERSATION", organization, id, `${upload.created_at}#${id}`),
+  };
+}
 
-const toListItem = (record: StoredRecord) => {
+function toListItem(record: StoredRecord) {
   const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
   return { id: idOf(record), status, source, external_id, created_at, updated_at };
-};
+}
 
 /** Reads conversation uploads for API callers, and records them for the system that processes conversations. */
-export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">) => {
+export function createConversationUploadStore(runtime: RuntimeWith<"workItems">) {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
   const leaveOut = leaveOutDamaged(runtime);
@@ -135,4 +141,4 @@ export const createConversationUploadStore = (runtime: RuntimeWith<"workItems">)
   };
 
   return { get, list, record };
-};
+}

@@ -7,11 +7,11 @@ import { readHeaders } from "./request.ts";
  * @param path of the route that was requested
  * @returns undefined if the event doesn't contain it, like a sample event
  */
-export const addressOf = (event: APIGatewayProxyEvent, path: string): string | undefined => {
+export function addressOf(event: APIGatewayProxyEvent, path: string): string | undefined {
   const { domainName, path: requested } = event.requestContext;
   if (domainName === undefined || requested === undefined) return undefined;
   const protocol = readHeaders(event)["x-forwarded-proto"] ?? "https";
   const below = requested.replace(/\/$/, "");
   if (!below.endsWith(path)) return undefined;
   return `${protocol}://${domainName}${below.slice(0, -path.length)}`;
-};
+}

@@ -45,19 +45,19 @@ export const TIMEOUT_MARGIN_MILLISECONDS = 500;
 const NOTHING = { value: undefined, problems: [] };
 
 /** The problem of a query parameter. A plus sign arrives as a space unless it is percent-encoded. */
-const parameterProblem = (problem: Problem, parameters: Readonly<Record<string, string | undefined>>): Problem => {
+function parameterProblem(problem: Problem, parameters: Readonly<Record<string, string | undefined>>): Problem {
   const mayHoldPlus = /\S \S/.test(parameters[String(problem.path[0])] ?? "");
   const hint = mayHoldPlus && problem.code === "invalid_format" ? "; write + as %2B in a query" : "";
   return { ...problem, message: problem.message + hint, isParameter: true };
-};
+}
 
 /** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
-export const callOf = <R extends Route>(
+export function callOf<R extends Route>(
   route: R,
   clock: Clock,
   event: APIGatewayProxyEvent,
   context: Context,
-): Call<R> => {
+): Call<R> {
   const { requestId, headers, body: read } = progressOf(event);
   const { parameters, repeated } = readQuery(event);
   const query = validate<R["query"]>(route.query, parameters);
@@ -83,17 +83,17 @@ export const callOf = <R extends Route>(
     requestId,
     deadline: clock() + timeLeft - TIMEOUT_MARGIN_MILLISECONDS,
   };
-};
+}
 
 /**
  * Makes the gateway's result of a handler's response. The route's schema checks the body, so that no other field leaves
  * the service. Responses to GET and those with a version get an ETag; one that the caller has already becomes a 304.
  */
-export const toResult = <R extends Route>(
+export function toResult<R extends Route>(
   route: R,
   event: APIGatewayProxyEvent,
   { status = route.status, body, headers, version }: RouteResponse<R>,
-): APIGatewayProxyResult => {
+): APIGatewayProxyResult {
   const { data: parsed, error } = safeParse(route.response, body);
   if (error) throw error;
   const result =
@@ -107,4 +107,4 @@ export const toResult = <R extends Route>(
     return { statusCode: 304, headers: { ...headers, etag }, body: "" };
   }
   return { ...result, headers: { ...result.headers, etag } };
-};
+}

@@ -25,34 +25,38 @@ export interface Progress {
 const requests = new WeakMap<APIGatewayProxyEvent, Progress>();
 
 /** Stores the progress of a request when the chain starts. */
-export const beginProgress = (event: APIGatewayProxyEvent, progress: Progress): void => {
+export function beginProgress(event: APIGatewayProxyEvent, progress: Progress): void {
   requests.set(event, progress);
-};
+}
 
 /** The progress of a request. @throws Error if the chain's first step has not run */
-export const progressOf = (event: APIGatewayProxyEvent): Progress => {
+export function progressOf(event: APIGatewayProxyEvent): Progress {
   const progress = requests.get(event);
   if (progress === undefined) throw new Error("the chain has not started");
   return progress;
-};
+}
 
 /** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
 export type Step = middyChain.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /** A response with a body that is sent as it is. */
-export const textResponse = (
+export function textResponse(
   statusCode: number,
   headers: Readonly<Record<string, string>>,
   body: string,
-): APIGatewayProxyResult => ({ statusCode, headers: { ...headers }, body });
+): APIGatewayProxyResult {
+  return { statusCode, headers: { ...headers }, body };
+}
 
 /** A response with a JSON body. */
-export const jsonResponse = (
+export function jsonResponse(
   statusCode: number,
   headers: Readonly<Record<string, string>> | undefined,
   body: unknown,
-): APIGatewayProxyResult => ({
-  statusCode,
-  headers: { "content-type": "application/json", ...headers },
-  body: JSON.stringify(body),
-});
+): APIGatewayProxyResult {
+  return {
+    statusCode,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
+}

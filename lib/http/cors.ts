@@ -10,17 +10,20 @@ const PREFLIGHT_SECONDS = 7200;
  * (https://fetch.spec.whatwg.org/#http-cors-protocol).
  * @returns undefined if the origin is not allowed, or the request has none
  */
-export const corsHeaders = (
+export function corsHeaders(
   allowedOrigins: readonly string[],
   origin: string | undefined,
-): Readonly<Record<string, string>> | undefined =>
-  origin !== undefined && allowedOrigins.includes(origin)
+): Readonly<Record<string, string>> | undefined {
+  return origin !== undefined && allowedOrigins.includes(origin)
     ? { "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED_HEADERS }
     : undefined;
+}
 
 /** The headers of the response to a preflight request, in addition to those above. */
-export const preflightHeaders = (methods: readonly string[]): Readonly<Record<string, string>> => ({
-  "access-control-allow-methods": methods.join(", "),
-  "access-control-allow-headers": ALLOWED_HEADERS,
-  "access-control-max-age": String(PREFLIGHT_SECONDS),
-});
+export function preflightHeaders(methods: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    "access-control-allow-methods": methods.join(", "),
+    "access-control-allow-headers": ALLOWED_HEADERS,
+    "access-control-max-age": String(PREFLIGHT_SECONDS),
+  };
+}

@@ -23,7 +23,7 @@ type EdgeRuntime = Runtime<EdgePermissions>;
  * Finds the caller, checks the scope of its key, and debits its organization's rate limit. Every response
  * reports what is left.
  */
-const authenticationAndRateLimit = (route: Route, runtime: EdgeRuntime): Step => {
+function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
   const { environment, clock, log } = runtime;
   const metrics = new Metrics();
   const authenticate = createAuthenticate({
@@ -55,18 +55,20 @@ const authenticationAndRateLimit = (route: Route, runtime: EdgeRuntime): Step =>
     after: addHeaders,
     onError: addHeaders,
   };
-};
+}
 
-const bodyReader = (readBody: ReadBody): Step => ({
-  before: async ({ event }) => {
-    const progress = progressOf(event);
-    progress.body = await readBody(event, progress.headers);
-  },
-});
+function bodyReader(readBody: ReadBody): Step {
+  return {
+    before: async ({ event }) => {
+      const progress = progressOf(event);
+      progress.body = await readBody(event, progress.headers);
+    },
+  };
+}
 
-const outOfTime = (): never => {
+function outOfTime(): never {
   throw new StoreBusyError("the service ran out of time; retry later");
-};
+}
 
 /** Handles a call of an organization. */
 type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<RouteResponse<R>>;
@@ -76,12 +78,12 @@ type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<Rout
  * (401), scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The
  * caches of keys and limits live as long as the handler.
  */
-const createChain = <R extends Route>(
+function createChain<R extends Route>(
   route: R,
   runtime: EdgeRuntime,
   readBody: ReadBody | undefined,
   handle: EndpointHandler<R>,
-): ApiHandler => {
+): ApiHandler {
   const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>({
     timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
     timeoutEarlyResponse: outOfTime,
@@ -98,19 +100,23 @@ const createChain = <R extends Route>(
       return toResult(route, event, await handle({ ...call, ...caller }));
     });
   return (event, context) => chain(event, context);
-};
+}
 
 /** An endpoint that takes no body; a body that is sent is ignored. */
-export const endpoint = <const R extends Route & { readonly bodyKind: "none" }>(
+export function endpoint<const R extends Route & { readonly bodyKind: "none" }>(
   route: R,
   runtime: EdgeRuntime,
   handle: EndpointHandler<R>,
-): ApiHandler => createChain(route, runtime, undefined, handle);
+): ApiHandler {
+  return createChain(route, runtime, undefined, handle);
+}
 
 /** An endpoint that takes a body. @param readBody reader for the route's `bodyKind`, the only one in the bundle */
-export const endpointWithBody = <const R extends Route & { readonly bodyKind: "json" | "multipart-or-json" }>(
+export function endpointWithBody<const R extends Route & { readonly bodyKind: "json" | "multipart-or-json" }>(
   route: R,
   runtime: EdgeRuntime,
   readBody: ReadBody,
   handle: EndpointHandler<R>,
-): ApiHandler => createChain(route, runtime, readBody, handle);
+): ApiHandler {
+  return createChain(route, runtime, readBody, handle);
+}

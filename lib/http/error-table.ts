@@ -44,15 +44,17 @@ interface ErrorResponse extends ErrorKind {
 
 type ErrorClass<E extends WorkItemsError> = abstract new (...parameters: never[]) => E;
 
-const row = <E extends WorkItemsError>(
+function row<E extends WorkItemsError>(
   errorClass: ErrorClass<E>,
   kind: ErrorKind,
   more: (error: E) => Pick<ErrorResponse, "headers" | "problems"> = () => ({}),
-) => ({
-  kind,
-  responseTo: (error: unknown): ErrorResponse | undefined =>
-    error instanceof errorClass ? { ...kind, message: error.message, ...more(error) } : undefined,
-});
+) {
+  return {
+    kind,
+    responseTo: (error: unknown): ErrorResponse | undefined =>
+      error instanceof errorClass ? { ...kind, message: error.message, ...more(error) } : undefined,
+  };
+}
 
 const BUSY_RETRY_AFTER_SECONDS = 1;
 const busyHeaders = { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) };
@@ -93,7 +95,7 @@ const table = [
 /** All kinds of errors. */
 export const errorKinds: readonly ErrorKind[] = [...table.map(({ kind }) => kind), INTERNAL];
 
-const responseTo = (error: unknown): ErrorResponse => {
+function responseTo(error: unknown): ErrorResponse {
   for (const { responseTo: respond } of table) {
     const found = respond(error);
     if (found) return found;
@@ -101,10 +103,12 @@ const responseTo = (error: unknown): ErrorResponse => {
   return isUnavailable(error)
     ? { ...BUSY, message: "the service is busy; retry later", headers: busyHeaders }
     : { ...INTERNAL, message: "internal error" };
-};
+}
 
 /** The type of a kind of error: a name, not an address. */
-export const problemType = ({ name }: Pick<ErrorKind, "name">): string => `urn:work-items:problem:${name}`;
+export function problemType({ name }: Pick<ErrorKind, "name">): string {
+  return `urn:work-items:problem:${name}`;
+}
 
 /**
  * Turns every error into `{ "error": string }`, or into problem details (RFC 9457), which hold the same sentence too,

@@ -7,24 +7,24 @@ const DIGEST_CHARACTERS = 16;
  * The entity tag of a response body: a digest, after the version of the record if it has one. The digest changes with
  * everything that the body shows, such as the events of a work item, which do not change its version.
  */
-export const etagOf = (body: string, version: number | undefined): string => {
+export function etagOf(body: string, version: number | undefined): string {
   const digest = hash("sha256", body).slice(0, DIGEST_CHARACTERS);
   return version === undefined ? `"${digest}"` : `"${version}-${digest}"`;
-};
+}
 
 /** The version at the start of an entity tag; undefined for a weak tag and for one that isn't ours. */
-const versionOf = (tag: string): number | undefined => {
+function versionOf(tag: string): number | undefined {
   const version = /^"(\d{1,15})(?:-[^"]*)?"$/.exec(tag)?.[1];
   return version === undefined ? undefined : Number(version);
-};
+}
 
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /** The entity tags in a header; undefined if it is not a list of them. */
-const tagsIn = (header: string): readonly string[] | undefined => {
+function tagsIn(header: string): readonly string[] | undefined {
   const tags = header.match(ENTITY_TAG);
   return tags !== null && /^[\s,]*$/.test(header.replaceAll(ENTITY_TAG, "")) ? tags : undefined;
-};
+}
 
 /** A parsed `If-Match` header: `*` for any version, or a set of versions. */
 export type IfMatch = "*" | ReadonlySet<number | undefined>;
@@ -34,7 +34,7 @@ export type IfMatch = "*" | ReadonlySet<number | undefined>;
  * @returns undefined if the header is absent
  * @throws InvalidInputError if it is neither `*` nor a list of entity tags
  */
-export const parseIfMatch = (header: string | undefined): IfMatch | undefined => {
+export function parseIfMatch(header: string | undefined): IfMatch | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === "*") return "*";
   const tags = tagsIn(header);
@@ -43,25 +43,27 @@ export const parseIfMatch = (header: string | undefined): IfMatch | undefined =>
     throw new InvalidInputError([{ path: ["If-Match"], code: "invalid_format", message, isParameter: true }]);
   }
   return new Set(tags.map(versionOf));
-};
+}
 
 /**
  * Compares versions only, so that an event added by another system doesn't cause a 412. A weak tag matches no version.
  * @throws PreconditionFailedError if the stored version is none of those in the header
  */
-export const assertMatches = (ifMatch: IfMatch | undefined, version: number): void => {
+export function assertMatches(ifMatch: IfMatch | undefined, version: number): void {
   if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(version)) return;
   throw new PreconditionFailedError("the record has changed: If-Match names another version than the stored one");
-};
+}
 
-const withoutWeakness = (tag: string): string => tag.replace(/^W\//, "");
+function withoutWeakness(tag: string): string {
+  return tag.replace(/^W\//, "");
+}
 
 /**
  * Whether a caller with this `If-None-Match` (RFC 9110 §13.1.2) has the representation already. Gateways that compress
  * may have made the tag weak. A malformed header matches nothing, so that the whole response is sent.
  */
-export const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean => {
+export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;
   return (tagsIn(ifNoneMatch) ?? []).some((tag) => withoutWeakness(tag) === etag);
-};
+}

@@ -2,7 +2,7 @@ import httpJsonBodyParser from "@middy/http-json-body-parser";
 import { InvalidInputError } from "../errors.ts";
 import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
 import { parseWith } from "./middy-parser.ts";
-import { MalformedBodyError, openBody, type RawBody, type ReadBody } from "./request-body.ts";
+import { type Headers, MalformedBodyError, openBody, type RawBody, type RequestBody } from "./request-body.ts";
 
 /** Skips middy's check of the content type, which rejects `Application/JSON`; `acceptedType` checks it. */
 const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
@@ -13,17 +13,17 @@ const jsonParser = httpJsonBodyParser({ disableContentTypeCheck: true });
  */
 const MIDDY_MAX_CHARACTERS = 16 * 1024;
 
-const readText = ({ body, isBase64Encoded }: RawBody): string => {
+function readText({ body, isBase64Encoded }: RawBody): string {
   if (!isBase64Encoded) return (body ?? "").replace(/^\uFEFF/, "");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(body ?? "", "base64"));
   } catch {
     throw new MalformedBodyError("the request body is not valid UTF-8");
   }
-};
+}
 
 /** Parses the body as JSON without losing digits. @throws MalformedBodyError, InvalidInputError */
-export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
+export async function parseJsonBody(raw: RawBody): Promise<unknown> {
   const text = readText(raw);
   if (text.trim() === "") throw new MalformedBodyError("the request body is empty; it must be JSON");
   if (keepsItsDigits(text)) {
@@ -44,9 +44,10 @@ export const parseJsonBody = async (raw: RawBody): Promise<unknown> => {
     const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
     throw new MalformedBodyError(`the request body is not valid JSON${position ?? ""}`);
   }
-};
+}
 
-export const readJsonBody: ReadBody = async (raw, headers) => {
+/** Reads a JSON body: a `ReadBody`. */
+export async function readJsonBody(raw: RawBody, headers: Headers): Promise<RequestBody> {
   const { opened } = await openBody(raw, headers, ["application/json"]);
   return { kind: "json", value: await parseJsonBody(opened) };
-};
+}

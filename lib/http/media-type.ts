@@ -9,7 +9,7 @@ export interface MediaType {
 const parameter = /;\s*(?:([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"]*)))?/y;
 
 /** Parses such a header. @returns undefined if it is missing or malformed */
-export const parseMediaType = (header: string | undefined): MediaType | undefined => {
+export function parseMediaType(header: string | undefined): MediaType | undefined {
   const type = /^\s*([^\s;,"]+)\s*/.exec(header ?? "");
   if (header === undefined || type === null) return undefined;
   const parameters = new Map<string, string>();
@@ -23,4 +23,4 @@ export const parseMediaType = (header: string | undefined): MediaType | undefine
     while (header[parameter.lastIndex] === " ") parameter.lastIndex += 1;
   }
   return { type: (type[1] ?? "").toLowerCase(), parameters };
-};
+}

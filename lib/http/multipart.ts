@@ -29,16 +29,16 @@ const CRLF = "\r\n";
 const HEADERS_END = Buffer.from(CRLF + CRLF);
 
 /** Decodes `filename*=utf-8''gr%C3%B6%C3%9Fe.csv` (RFC 5987), which some clients send with or without `filename`. */
-const decodeExtended = (value: string | undefined): string | undefined => {
+function decodeExtended(value: string | undefined): string | undefined {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? "")?.[1];
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
   } catch {
     return encoded;
   }
-};
+}
 
-const parseField = (bytes: Buffer): FormField => {
+function parseField(bytes: Buffer): FormField {
   const headersEnd = bytes.indexOf(HEADERS_END);
   if (headersEnd === -1) throw new MalformedMultipartError("a part has no end of headers");
   const headers = new Map(
@@ -61,13 +61,13 @@ const parseField = (bytes: Buffer): FormField => {
   }
   const filename = decodeExtended(disposition.parameters.get("filename*")) ?? disposition.parameters.get("filename");
   return { name, filename, content: bytes.subarray(headersEnd + HEADERS_END.length) };
-};
+}
 
 /**
  * Finds the fields of a complete `multipart/form-data` body (RFC 7578), with any boundary that clients use.
  * @throws MalformedMultipartError if the body is incomplete, has more than 100 fields, or a field has no name
  */
-export const scanMultipart = (body: Buffer, boundary: string | undefined): FormField[] => {
+export function scanMultipart(body: Buffer, boundary: string | undefined): FormField[] {
   if (!boundary) throw new MalformedMultipartError("the Content-Type names no boundary");
   if (boundary.length > BOUNDARY_MAX_CHARACTERS) throw new MalformedMultipartError("the boundary is too long");
   const delimiter = Buffer.from(`${CRLF}--${boundary}`);
@@ -89,4 +89,4 @@ export const scanMultipart = (body: Buffer, boundary: string | undefined): FormF
     at = bytes.indexOf(delimiter, after);
   }
   throw new MalformedMultipartError("the body ends before its closing boundary");
-};
+}

@@ -16,19 +16,20 @@ const FOREVER = "public, max-age=31536000, immutable";
 const REVALIDATED = "public, no-cache";
 
 /** The origin of the bucket that takes posted files and gives reports: on AWS its own, elsewhere that of the endpoint. */
-const bucketOriginOf = ({
+function bucketOriginOf({
   AWS_ENDPOINT_URL,
   AWS_ENDPOINT_URL_S3 = AWS_ENDPOINT_URL,
   BUCKET_ORIGIN,
-}: Environment<object>): string =>
-  AWS_ENDPOINT_URL_S3 === undefined ? BUCKET_ORIGIN : new URL(AWS_ENDPOINT_URL_S3).origin;
+}: Environment<object>): string {
+  return AWS_ENDPOINT_URL_S3 === undefined ? BUCKET_ORIGIN : new URL(AWS_ENDPOINT_URL_S3).origin;
+}
 
 /**
  * What a page may load and do: its own scripts, styles and images, and requests to this service and its bucket. Images
  * in style sheets are data URLs.
  */
-const contentSecurityPolicy = (bucketOrigin: string): string =>
-  [
+function contentSecurityPolicy(bucketOrigin: string): string {
+  return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
@@ -38,12 +39,13 @@ const contentSecurityPolicy = (bucketOrigin: string): string =>
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+}
 
 /**
  * The way from a page to the service's root, so that its links work below any prefix, such as the stage's name, and
  * with a slash at the end of the address.
  */
-const wayToRoot = ({ resource, path, requestContext }: APIGatewayProxyEvent): string => {
+function wayToRoot({ resource, path, requestContext }: APIGatewayProxyEvent): string {
   if (resource === "/") {
     // Without a slash after the stage's name, browsers resolve relative addresses against its parent.
     const stage = /\/([^/]+)$/.exec(requestContext.path ?? "/")?.[1];
@@ -51,35 +53,38 @@ const wayToRoot = ({ resource, path, requestContext }: APIGatewayProxyEvent): st
   }
   const levels = resource.split("/").length - 2 + (path.endsWith("/") ? 1 : 0);
   return levels === 0 ? "./" : "../".repeat(levels);
-};
+}
 
-const pathOf = ({ resource, pathParameters }: APIGatewayProxyEvent): string =>
-  resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+function pathOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
+  return resource.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+}
 
-const assetResult = ({ mediaType, coding, bytes }: Asset): APIGatewayProxyResult => ({
-  statusCode: 200,
-  headers: {
-    "content-type": mediaType,
-    "cache-control": FOREVER,
-    ...(coding !== undefined && { "content-encoding": coding }),
-  },
-  body: bytes.toString("base64"),
-  isBase64Encoded: true,
-});
+function assetResult({ mediaType, coding, bytes }: Asset): APIGatewayProxyResult {
+  return {
+    statusCode: 200,
+    headers: {
+      "content-type": mediaType,
+      "cache-control": FOREVER,
+      ...(coding !== undefined && { "content-encoding": coding }),
+    },
+    body: bytes.toString("base64"),
+    isBase64Encoded: true,
+  };
+}
 
 /** The same result, or a 304 without body if the caller has it already. */
-const unlessKnown = (event: APIGatewayProxyEvent, result: APIGatewayProxyResult): APIGatewayProxyResult => {
+function unlessKnown(event: APIGatewayProxyEvent, result: APIGatewayProxyResult): APIGatewayProxyResult {
   const etag = etagOf(result.body, undefined);
   const headers = { ...result.headers, etag, "x-content-type-options": "nosniff" };
   return isKnown(progressOf(event).headers["if-none-match"], etag)
     ? { statusCode: 304, headers, body: "" }
     : { ...result, headers };
-};
+}
 
 /**
  * Serves pages and assets by the files in the function's directory. No API key is needed; query parameters are ignored.
  */
-export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: string): ApiHandler => {
+export function pageEndpoint(name: string, runtime: Runtime<object>, directory: string): ApiHandler {
   let opened: PageFiles | undefined;
   const policy = contentSecurityPolicy(bucketOriginOf(runtime.environment));
   const respond = (event: APIGatewayProxyEvent): APIGatewayProxyResult => {
@@ -105,4 +110,4 @@ export const pageEndpoint = (name: string, runtime: Runtime<object>, directory: 
     };
   };
   return publicChain(name, runtime, async (event) => unlessKnown(event, respond(event)));
-};
+}

@@ -29,7 +29,7 @@ export interface Asset {
 }
 
 /** Opens the pages and assets that the build wrote. Each file is read when it is first asked for, and kept. */
-export const openPageFiles = (directory: string) => {
+export function openPageFiles(directory: string) {
   const read = new Map<string, Buffer>();
   const fileAt = (name: string): Buffer => {
     const known = read.get(name);
@@ -53,6 +53,6 @@ export const openPageFiles = (directory: string) => {
         : { mediaType, coding, bytes: fileAt(name + CODINGS[coding]) };
     },
   };
-};
+}
 /** The pages and their assets. */
 export type PageFiles = ReturnType<typeof openPageFiles>;

@@ -4,4 +4,6 @@ import { accepts } from "./accepts.ts";
 export const PROBLEM_JSON = "application/problem+json";
 
 /** Whether the caller accepts problem details. */
-export const acceptsProblemJson = (accept: string | undefined): boolean => accepts(accept, PROBLEM_JSON);
+export function acceptsProblemJson(accept: string | undefined): boolean {
+  return accepts(accept, PROBLEM_JSON);
+}

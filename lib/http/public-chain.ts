@@ -7,11 +7,11 @@ import { requestIdAndLog } from "./request-log.ts";
 import { responseHeaders } from "./response-headers.ts";
 
 /** The middleware chain of functions without API key and rate limit. The gateway's stage throttles them. */
-export const publicChain = (name: string, runtime: Runtime<object>, handle: ApiHandler): ApiHandler => {
+export function publicChain(name: string, runtime: Runtime<object>, handle: ApiHandler): ApiHandler {
   const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(requestIdAndLog(name, runtime))
     .use(responseHeaders(runtime))
     .use(errorTable)
     .handler(handle);
   return (event, context) => chain(event, context);
-};
+}

@@ -6,11 +6,12 @@ import { publicChain } from "./public-chain.ts";
 import type { Route } from "./route.ts";
 
 /** An endpoint without API key and rate limit. */
-export const publicEndpoint = <const R extends Route & { readonly public: true }>(
+export function publicEndpoint<const R extends Route & { readonly public: true }>(
   route: R,
   runtime: Runtime<object>,
   handle: (call: Call<R>, event: APIGatewayProxyEvent) => Promise<RouteResponse<R>>,
-): ApiHandler =>
-  publicChain(route.name, runtime, async (event, context) =>
+): ApiHandler {
+  return publicChain(route.name, runtime, async (event, context) =>
     toResult(route, event, await handle(callOf(route, runtime.clock, event, context), event)),
   );
+}

@@ -11,11 +11,11 @@ import { methodsOf, type Route } from "./route.ts";
  * Responds to requests without a route: 204 to a browser's preflight request from an allowed origin, 405 with `Allow`
  * if the path has other methods, else 404. No API key is needed.
  */
-export const rejectUnknownRoute = (
+export function rejectUnknownRoute(
   name: string,
   routes: readonly Pick<Route, "method" | "path">[],
   runtime: Runtime<object>,
-): ApiHandler => {
+): ApiHandler {
   const { ALLOWED_ORIGINS: origins } = runtime.environment;
   const isPreflight = (event: APIGatewayProxyEvent): boolean => {
     const { origin, "access-control-request-method": method } = progressOf(event).headers;
@@ -27,4 +27,4 @@ export const rejectUnknownRoute = (
     if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };
     throw new MethodNotAllowedError(allowed);
   });
-};
+}

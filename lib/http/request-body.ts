@@ -34,21 +34,24 @@ export type RequestBody =
 /** Reads a body. @throws BodyTooLargeError, then UnsupportedMediaTypeError, MalformedBodyError, InvalidInputError */
 export type ReadBody = (raw: RawBody, headers: Headers) => Promise<RequestBody>;
 
-const tooLarge = (advice: string) =>
-  new BodyTooLargeError(`the request body must be at most ${BODY_MAX_BYTES} bytes${advice}`);
+function tooLarge(advice: string) {
+  return new BodyTooLargeError(`the request body must be at most ${BODY_MAX_BYTES} bytes${advice}`);
+}
 
-const assertSize = ({ body, isBase64Encoded }: RawBody, advice: string): void => {
+function assertSize({ body, isBase64Encoded }: RawBody, advice: string): void {
   if (Buffer.byteLength(body ?? "", isBase64Encoded ? "base64" : "utf8") > BODY_MAX_BYTES) throw tooLarge(advice);
-};
+}
 
 const gunzipInBackground = promisify(gunzip);
-const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
 
 /**
  * Unpacks a gzip body. API Gateway unpacks bodies itself and may leave the header as it was, so the first bytes decide.
  * @throws BodyTooLargeError as soon as the unpacked body is too large; MalformedBodyError
  */
-const unpack = async (raw: RawBody, advice: string): Promise<RawBody> => {
+async function unpack(raw: RawBody, advice: string): Promise<RawBody> {
   const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
   if (!isGzip(bytes)) return raw;
   try {
@@ -58,19 +61,21 @@ const unpack = async (raw: RawBody, advice: string): Promise<RawBody> => {
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(advice);
     throw new MalformedBodyError("the request body is not valid gzip");
   }
-};
+}
 
-const isUtf8 = (charset: string | undefined): boolean => charset === undefined || /^utf-?8$/i.test(charset);
+function isUtf8(charset: string | undefined): boolean {
+  return charset === undefined || /^utf-?8$/i.test(charset);
+}
 
 /** The coding of the body. @throws UnsupportedMediaTypeError unless it is gzip or none */
-const codingOf = (headers: Headers): "gzip" | "identity" => {
+function codingOf(headers: Headers): "gzip" | "identity" {
   const coding = (headers["content-encoding"] ?? "").trim().toLowerCase();
   if (coding === "gzip" || coding === "x-gzip") return "gzip";
   if (coding === "" || coding === "identity") return "identity";
   throw new UnsupportedMediaTypeError("Content-Encoding must be gzip or identity");
-};
+}
 
-const acceptedType = (accepted: readonly string[], headers: Headers): MediaType => {
+function acceptedType(accepted: readonly string[], headers: Headers): MediaType {
   const mediaType = parseMediaType(headers["content-type"]);
   if (mediaType === undefined || !accepted.includes(mediaType.type)) {
     throw new UnsupportedMediaTypeError(`Content-Type must be ${accepted.join(" or ")}`);
@@ -79,7 +84,7 @@ const acceptedType = (accepted: readonly string[], headers: Headers): MediaType 
     throw new UnsupportedMediaTypeError("the charset of the body must be utf-8");
   }
   return mediaType;
-};
+}
 
 /**
  * Checks the size and the media type of a body, and unpacks it.
@@ -87,13 +92,13 @@ const acceptedType = (accepted: readonly string[], headers: Headers): MediaType 
  * @param advice end of the message about a body that is too large: what to do instead
  * @throws BodyTooLargeError, UnsupportedMediaTypeError, MalformedBodyError
  */
-export const openBody = async (
+export async function openBody(
   raw: RawBody,
   headers: Headers,
   accepted: readonly string[],
   advice = "",
-): Promise<{ readonly mediaType: MediaType; readonly opened: RawBody }> => {
+): Promise<{ readonly mediaType: MediaType; readonly opened: RawBody }> {
   assertSize(raw, advice);
   const mediaType = acceptedType(accepted, headers);
   return { mediaType, opened: codingOf(headers) === "gzip" ? await unpack(raw, advice) : raw };
-};
+}

@@ -4,18 +4,22 @@ import { beginProgress, progressOf, type Step } from "./chain.ts";
 import { readHeaders } from "./request.ts";
 
 /** Only name, message and stack: an error's other properties (a `cause`, a request) may hold a customer's data. */
-const withoutAttachments = (error: unknown) =>
-  error instanceof Error ? { name: error.name, message: error.message, stack: error.stack } : { name: typeof error };
+function withoutAttachments(error: unknown) {
+  return error instanceof Error
+    ? { name: error.name, message: error.message, stack: error.stack }
+    : { name: typeof error };
+}
 
-const bytesOf = (body: string | null | undefined, isBase64 = false): number =>
-  Buffer.byteLength(body ?? "", isBase64 ? "base64" : "utf8");
+function bytesOf(body: string | null | undefined, isBase64 = false): number {
+  return Buffer.byteLength(body ?? "", isBase64 ? "base64" : "utf8");
+}
 
 /**
  * The first step of the chain and the last one for responses. It adds `x-request-id` to every response and writes one
  * log line for every request. The line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the
  * error.
  */
-export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step => {
+export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
     const { requestId, startedAt, caller } = progressOf(event);
@@ -44,4 +48,4 @@ export const requestIdAndLog = (route: string, { clock, log }: Pick<Runtime<obje
     after: finish,
     onError: finish,
   };
-};
+}

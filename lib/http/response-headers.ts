@@ -6,7 +6,7 @@ import { corsHeaders } from "./cors.ts";
  * Completes every response: on which headers of the request it depends, and the pages that may read it. A response to
  * HEAD has no body.
  */
-export const responseHeaders = ({ environment }: { readonly environment: Environment<object> }): Step => {
+export function responseHeaders({ environment }: { readonly environment: Environment<object> }): Step {
   const { ALLOWED_ORIGINS: origins } = environment;
   const vary = ["Accept", "Accept-Encoding", ...(origins.length > 0 ? ["Origin"] : [])].join(", ");
   const complete: Step["after"] = ({ event, response }) => {
@@ -16,4 +16,4 @@ export const responseHeaders = ({ environment }: { readonly environment: Environ
     if (event.httpMethod === "HEAD") response.body = "";
   };
   return { after: complete, onError: complete };
-};
+}

@@ -8,10 +8,12 @@ const RESPONSE_MAX_BYTES = 5.5 * 1024 * 1024;
 /** The only characters of JSON text that are escaped when the text becomes a JSON string. */
 const ESCAPED = /["\\]/g;
 
-const lambdaBytes = (json: string): number => Buffer.byteLength(json) + (json.match(ESCAPED)?.length ?? 0);
+function lambdaBytes(json: string): number {
+  return Buffer.byteLength(json) + (json.match(ESCAPED)?.length ?? 0);
+}
 
 /** How many values, counted from the first, fit into one response. @param rest what is in the response beside them */
-export const countFitting = (values: readonly unknown[], rest: unknown = null): number => {
+export function countFitting(values: readonly unknown[], rest: unknown = null): number {
   const restText = JSON.stringify(rest);
   const texts = values.map((value) => JSON.stringify(value));
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, Buffer.byteLength(restText));
@@ -20,4 +22,4 @@ export const countFitting = (values: readonly unknown[], rest: unknown = null): 
   let left = RESPONSE_MAX_BYTES - lambdaBytes(restText);
   const over = texts.findIndex((text) => (left -= lambdaBytes(text) + 1) < 0);
   return over === -1 ? values.length : over;
-};
+}

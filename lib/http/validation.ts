@@ -4,12 +4,12 @@ import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
-export const validate = <S extends z.ZodType>(schema: S, value: unknown) => {
+export function validate<S extends z.ZodType>(schema: S, value: unknown) {
   const { data, error } = safeParse(schema, value);
   return { value: data, problems: error === undefined ? [] : problemsOf(error) };
-};
+}
 
 /** Throws if there are problems. @throws InvalidInputError */
-export const refuseProblems = (problems: readonly Problem[]): void => {
+export function refuseProblems(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new InvalidInputError(problems);
-};
+}

@@ -30,25 +30,33 @@ export const decodeKey = decoderOf("API key", apiKeyRecordSchema);
 export const decodeOrganization = decoderOf("organization", organizationRecordSchema);
 
 /** Primary key of an API key's record, by the key's hash. */
-export const keyRecordKey = (hash: string) => ({ [PARTITION_KEY]: `KEY#${hash}`, [SORT_KEY]: "#KEY" });
+export function keyRecordKey(hash: string) {
+  return { [PARTITION_KEY]: `KEY#${hash}`, [SORT_KEY]: "#KEY" };
+}
 /** Partition of an organization's record and of its list of API keys. */
-export const organizationPartition = (organization: string): string => `ORGANIZATION#${organization}`;
+export function organizationPartition(organization: string): string {
+  return `ORGANIZATION#${organization}`;
+}
 /** Primary key of an API key's record in its organization's partition. */
-export const listedKeyKey = ({ organization, key_id: id }: ApiKeyRecord) => ({
-  [PARTITION_KEY]: organizationPartition(organization),
-  [SORT_KEY]: `KEY#${id}`,
-});
+export function listedKeyKey({ organization, key_id: id }: ApiKeyRecord) {
+  return {
+    [PARTITION_KEY]: organizationPartition(organization),
+    [SORT_KEY]: `KEY#${id}`,
+  };
+}
 /** Primary key of an organization's record. */
-export const organizationRecordKey = (organization: string) => ({
-  [PARTITION_KEY]: organizationPartition(organization),
-  [SORT_KEY]: "#ORGANIZATION",
-});
+export function organizationRecordKey(organization: string) {
+  return {
+    [PARTITION_KEY]: organizationPartition(organization),
+    [SORT_KEY]: "#ORGANIZATION",
+  };
+}
 
 /** What reading the Access table requires of a runtime. */
 export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environment">;
 
 /** Reads the Access table, with one GetItem for each call. */
-export const createAccessStore = ({ dynamodb, environment }: AccessRuntime) => {
+export function createAccessStore({ dynamodb, environment }: AccessRuntime) {
   const get = async (key: Record<string, string>) =>
     (await dynamodb.send(new GetCommand({ TableName: environment.ACCESS_TABLE, Key: key }))).Item;
   return {
@@ -63,6 +71,6 @@ export const createAccessStore = ({ dynamodb, environment }: AccessRuntime) => {
       return record === undefined || record.erasing_since !== undefined ? undefined : toOrganization(record);
     },
   };
-};
+}
 /** A store of API keys and organizations. */
 export type AccessStore = ReturnType<typeof createAccessStore>;

@@ -12,7 +12,7 @@ const KEY_ID_LENGTH = 12;
 
 const keyPattern = new RegExp(`^(wi_([a-z]{2})_[${BASE62}]{${SECRET_LENGTH}})([${BASE62}]{${CHECKSUM_LENGTH}})$`);
 
-const checksumOf = (text: string): string => {
+function checksumOf(text: string): string {
   let rest = crc32(text);
   let digits = "";
   while (digits.length < CHECKSUM_LENGTH) {
@@ -20,23 +20,27 @@ const checksumOf = (text: string): string => {
     rest = Math.floor(rest / BASE62.length);
   }
   return digits;
-};
+}
 
 /** Makes a key `wi_<region>_<32 base62><6 base62 CRC-32>`. The form reveals typing errors and a wrong region. */
-export const generateApiKey = (region: RegionCode): string => {
+export function generateApiKey(region: RegionCode): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join("");
   const body = `wi_${region}_${secret}`;
   return body + checksumOf(body);
-};
+}
 
 /** Whether a text has the form, region and checksum of a key of this region. */
-export const isApiKeyOf = (region: RegionCode, text: string): boolean => {
+export function isApiKeyOf(region: RegionCode, text: string): boolean {
   const [, body, keyRegion, checksum] = keyPattern.exec(text) ?? [];
   return body !== undefined && keyRegion === region && checksum === checksumOf(body);
-};
+}
 
 /** SHA-256 in hex, which is stored instead of the key. 190 random bits need neither a salt nor a slow hash. */
-export const hashApiKey = (key: string): string => createHash("sha256").update(key).digest("hex");
+export function hashApiKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
 
 /** The id of a key, for lists and for `revoke`. */
-export const apiKeyId = (hash: string): string => hash.slice(0, KEY_ID_LENGTH);
+export function apiKeyId(hash: string): string {
+  return hash.slice(0, KEY_ID_LENGTH);
+}

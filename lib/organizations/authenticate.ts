@@ -31,11 +31,11 @@ interface Access {
  * Authenticates bearer keys. Form, checksum and region are checked before the table is read. Known and unknown keys
  * have separate caches, so that many invalid keys do not displace a customer's key.
  */
-export const createAuthenticate = (options: {
+export function createAuthenticate(options: {
   readonly region: RegionCode;
   readonly store: AccessStore;
   readonly clock: Clock;
-}) => {
+}) {
   const { region, store, clock } = options;
   const known = createExpiringCache<Access>(CACHED_KEYS_MAX, clock);
   const unknown = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
@@ -79,4 +79,4 @@ export const createAuthenticate = (options: {
     if (access === undefined || clock() >= access.validUntil) throw new UnauthenticatedError();
     return access.caller;
   };
-};
+}

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
  * Makes a cache of at most `capacity` entries, each with its own lifetime. A new entry displaces the oldest one. If the
  * clock is set back, entries expire at once: nobody knows how old they are.
  */
-export const createExpiringCache = <V>(capacity: number, clock: Clock) => {
+export function createExpiringCache<V>(capacity: number, clock: Clock) {
   const entries = new Map<string, { readonly value: V; readonly since: number; readonly until: number }>();
   return {
     get: (key: string): V | undefined => {
@@ -23,4 +23,4 @@ export const createExpiringCache = <V>(capacity: number, clock: Clock) => {
       entries.set(key, { value, since, until: since + lifetime });
     },
   };
-};
+}

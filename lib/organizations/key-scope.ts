@@ -9,6 +9,6 @@ export type KeyScope = z.output<typeof keyScopeSchema>;
 export const KEY_SCOPES = keyScopeSchema.options;
 
 /** Checks that a key has a scope. @throws MissingScopeError */
-export const assertScope = (granted: readonly KeyScope[], needed: KeyScope): void => {
+export function assertScope(granted: readonly KeyScope[], needed: KeyScope): void {
   if (!granted.includes(needed)) throw new MissingScopeError(needed);
-};
+}

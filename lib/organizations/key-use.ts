@@ -11,7 +11,9 @@ const REMEMBERED_KEYS_MAX = 1000;
 const TRY_AGAIN_MS = 60_000;
 
 /** Primary key of the record of a key's last use, in the Limits table. */
-export const keyUseKey = (keyId: string) => ({ [PARTITION_KEY]: `KEY#${keyId}`, [SORT_KEY]: "#USE" });
+export function keyUseKey(keyId: string) {
+  return { [PARTITION_KEY]: `KEY#${keyId}`, [SORT_KEY]: "#USE" };
+}
 
 /** Notes that a key is used now. It waits 100 ms at most, and never throws. */
 export type NoteKeyUse = (keyId: string) => Promise<void>;
@@ -20,7 +22,7 @@ export type NoteKeyUse = (keyId: string) => Promise<void>;
  * Notes the hour of a key's last use: each instance writes once an hour for each key, and not for every request. An
  * earlier hour never replaces a later one.
  */
-export const createNoteKeyUse = ({ dynamodb, environment, clock }: LimitsRuntime): NoteKeyUse => {
+export function createNoteKeyUse({ dynamodb, environment, clock }: LimitsRuntime): NoteKeyUse {
   const noted = createExpiringCache<true>(REMEMBERED_KEYS_MAX, clock);
 
   const note = async (keyId: string, hour: string): Promise<void> => {
@@ -48,4 +50,4 @@ export const createNoteKeyUse = ({ dynamodb, environment, clock }: LimitsRuntime
     noted.set(keyId, true, next - now);
     await note(keyId, isoTime(next - HOUR_MS)).catch(() => noted.set(keyId, true, TRY_AGAIN_MS));
   };
-};
+}

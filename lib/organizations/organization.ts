@@ -41,22 +41,26 @@ export const organizationRecordSchema = z.object({
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;
 
 /** The organization that a record holds. */
-export const toOrganization = (record: OrganizationRecord) => ({
-  /** 1 to 64 lower-case letters, digits and dashes. */
-  id: record.organization,
-  /** Requests a second. @default 100 */
-  rate: record.rate,
-  /** Requests at once. @default 200 */
-  burst: record.burst,
-  /** Shards that a list reads. The number only grows. @default 2 */
-  listingShards: record.listing_shards,
-  /** Shards that new entries are put in: at most `listingShards`, and fewer while it grows. */
-  listingWriteShards: record.listing_write_shards ?? record.listing_shards,
-  /** Key of the HMAC over this organization's cursors. */
-  cursorSecret: record.cursor_secret,
-});
+export function toOrganization(record: OrganizationRecord) {
+  return {
+    /** 1 to 64 lower-case letters, digits and dashes. */
+    id: record.organization,
+    /** Requests a second. @default 100 */
+    rate: record.rate,
+    /** Requests at once. @default 200 */
+    burst: record.burst,
+    /** Shards that a list reads. The number only grows. @default 2 */
+    listingShards: record.listing_shards,
+    /** Shards that new entries are put in: at most `listingShards`, and fewer while it grows. */
+    listingWriteShards: record.listing_write_shards ?? record.listing_shards,
+    /** Key of the HMAC over this organization's cursors. */
+    cursorSecret: record.cursor_secret,
+  };
+}
 /** An organization that calls the API. */
 export type Organization = Readonly<ReturnType<typeof toOrganization>>;
 
 /** A new key for signing cursors: 32 random bytes in base64url. */
-export const generateCursorSecret = (): string => randomBytes(32).toString("base64url");
+export function generateCursorSecret(): string {
+  return randomBytes(32).toString("base64url");
+}

@@ -40,32 +40,36 @@ const MICROSECONDS = 1000;
 const CLOCKS_DIFFER_MICROSECONDS = 60_000_000;
 
 /** This instance's state for one organization. Times are milliseconds since the epoch. */
-const newAccount = () => ({
-  /** Remaining requests of the current lease, and its start and end. */
-  leased: 0,
-  leaseFrom: 0,
-  leaseUntil: 0,
-  refusedUntil: 0,
-  openUntil: 0,
-  /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
-  arrival: 0,
-  /** Whether the arrival time was in the future at the last debit: then it probably is again. */
-  wasAhead: false,
-  /** The current second, the number of requests in it, and the average number in the seconds before. */
-  second: 0,
-  demand: 0,
-  average: 0,
-  debiting: undefined as Promise<void> | undefined,
-});
+function newAccount() {
+  return {
+    /** Remaining requests of the current lease, and its start and end. */
+    leased: 0,
+    leaseFrom: 0,
+    leaseUntil: 0,
+    refusedUntil: 0,
+    openUntil: 0,
+    /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
+    arrival: 0,
+    /** Whether the arrival time was in the future at the last debit: then it probably is again. */
+    wasAhead: false,
+    /** The current second, the number of requests in it, and the average number in the seconds before. */
+    second: 0,
+    demand: 0,
+    average: 0,
+    debiting: undefined as Promise<void> | undefined,
+  };
+}
 type Account = ReturnType<typeof newAccount>;
 
-const leaseStarting = (leased: number, from: number) => ({
-  leased,
-  leaseFrom: from,
-  leaseUntil: from + LEASE_MILLISECONDS,
-});
+function leaseStarting(leased: number, from: number) {
+  return {
+    leased,
+    leaseFrom: from,
+    leaseUntil: from + LEASE_MILLISECONDS,
+  };
+}
 
-const countDemand = (account: Account, now: number): void => {
+function countDemand(account: Account, now: number): void {
   const second = Math.floor(now / 1000);
   if (second !== account.second) {
     const idle = second - account.second - 1;
@@ -75,40 +79,42 @@ const countDemand = (account: Account, now: number): void => {
     account.second = second;
   }
   account.demand += 1;
-};
+}
 
 /** GCRA's parameters in microseconds: the interval between two requests, and how far ahead the arrival time may be. */
-const paceOf = ({ rate, burst }: Organization) => {
+function paceOf({ rate, burst }: Organization) {
   const interval = Math.ceil(1_000_000 / rate);
   return { interval, tolerance: interval * burst };
-};
+}
 
 /** Number of requests to lease: as many as the instance expects, if they are free. @param free number of free ones */
-const leaseOf = ({ rate }: Organization, { average, demand }: Account, free: number): number => {
+function leaseOf({ rate }: Organization, { average, demand }: Account, free: number): number {
   const perSecond = Math.max(average, demand / 2);
   const contended = Math.min(perSecond, rate / CONTENDED_LEASES_PER_SECOND);
   const wanted = Math.min(perSecond * LEASED_SECONDS, free / LEASE_SHARE);
   // At most the free requests: a larger lease would start in the future.
   const lease = free < 1 ? contended : Math.min(Math.max(contended, wanted), free);
   return Math.max(1, Math.floor(lease));
-};
+}
 
 /** The organization's limit according to the account. @param now milliseconds since the epoch */
-const quotaOf = (organization: Organization, account: Account, now: number): Quota => {
+function quotaOf(organization: Organization, account: Account, now: number): Quota {
   const { interval, tolerance } = paceOf(organization);
   const ahead = Math.max(0, account.arrival - now * MICROSECONDS);
   const leased = now >= account.leaseFrom && now < account.leaseUntil ? account.leased : 0;
   const free = Math.max(0, Math.floor((tolerance - ahead) / interval));
   return { remaining: Math.min(organization.burst, leased + free), resetSeconds: Math.ceil(ahead / 1_000_000) };
-};
+}
 
 export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
 
 /** Primary key of an organization's record in the Limits table. */
-export const rateLimitKey = (organization: string) => ({
-  [PARTITION_KEY]: `ORGANIZATION#${organization}`,
-  [SORT_KEY]: "#LIMIT",
-});
+export function rateLimitKey(organization: string) {
+  return {
+    [PARTITION_KEY]: `ORGANIZATION#${organization}`,
+    [SORT_KEY]: "#LIMIT",
+  };
+}
 
 /** What is left of an organization's limit, as far as this instance knows: others may have used some of it since. */
 export interface Quota {
@@ -130,11 +136,11 @@ export type Admit = (organization: Organization) => Promise<Quota>;
  * @param failedOpen called with the error of each outage
  * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  */
-export const createRateLimiter = (
+export function createRateLimiter(
   { dynamodb, environment, clock }: LimitsRuntime,
   failedOpen: (error: unknown) => void,
   storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
-): Admit => {
+): Admit {
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
 
   /** @throws TimeoutError after 100 ms, whether the client waits for a response or for its next attempt */
@@ -267,4 +273,4 @@ export const createRateLimiter = (
       await debitOnce(organization, account);
     }
   };
-};
+}

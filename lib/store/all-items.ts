@@ -1,6 +1,8 @@
 import type { Attributes } from "../aws/attribute-values.ts";
 
 /** The items on all pages of a query or scan. */
-export const allItems = async (
+export async function allItems(
   pages: AsyncIterable<{ readonly Items?: Attributes[] | undefined }>,
-): Promise<Attributes[]> => (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
+): Promise<Attributes[]> {
+  return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
+}

@@ -16,16 +16,18 @@ const CONCURRENT_READS = 4;
 const ATTEMPTS_MAX = 8;
 
 /** A key as text, for use in maps and sets. */
-export const keyText = ({ pk, sk }: RecordKey): string => `${pk}\n${sk}`;
+export function keyText({ pk, sk }: RecordKey): string {
+  return `${pk}\n${sk}`;
+}
 
 /** The parts of a request that read only some attributes. */
-const projectionOf = (attributes: readonly string[]) => {
+function projectionOf(attributes: readonly string[]) {
   const aliases = attributes.map((name, index) => [`#a${index}`, name] as const);
   return {
     ProjectionExpression: aliases.map(([alias]) => alias).join(", "),
     ExpressionAttributeNames: Object.fromEntries(aliases),
   };
-};
+}
 
 /**
  * Reads the items with the given keys, strongly consistent, in no particular order. Keys without an item are left out;
@@ -33,12 +35,12 @@ const projectionOf = (attributes: readonly string[]) => {
  * @param attributes those to read. @default all
  * @throws StoreBusyError if DynamoDB returns none of the remaining items for a few seconds
  */
-export const batchGet = async (
+export async function batchGet(
   dynamodb: DynamoDBDocumentClient,
   table: string,
   keys: readonly RecordKey[],
   attributes?: readonly string[],
-): Promise<Attributes[]> => {
+): Promise<Attributes[]> {
   const options = { ConsistentRead: true, ...(attributes && projectionOf(attributes)) };
   const readChunk = async (chunk: readonly RecordKey[]): Promise<Attributes[]> => {
     const items: Attributes[] = [];
@@ -60,4 +62,4 @@ export const batchGet = async (
   };
   const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()];
   return (await mapConcurrently(chunksOf(unique, KEYS_PER_READ), CONCURRENT_READS, readChunk)).flat();
-};
+}

@@ -13,10 +13,7 @@ export interface ConditionalUpdate {
 const ATTRIBUTE = /#(\w+)/g;
 
 /** The change as input of UpdateItem and TransactWriteItems. */
-export const toUpdate = (
-  table: string,
-  { key, set, add = {}, remove = [], condition, given = {} }: ConditionalUpdate,
-) => {
+export function toUpdate(table: string, { key, set, add = {}, remove = [], condition, given = {} }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
   const adds = Object.entries(add);
   const clauses = [
@@ -40,4 +37,4 @@ export const toUpdate = (
       ...Object.fromEntries(Object.entries(given).map(([name, value]) => [`:${name}`, value])),
     },
   };
-};
+}

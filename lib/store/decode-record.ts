@@ -22,21 +22,21 @@ export class MalformedRecordError extends Error {
  * @param kind kind of the record, for error messages
  * @returns a function that throws MalformedRecordError
  */
-export const decoderOf =
-  <S extends z.ZodType>(kind: string, schema: S) =>
-  (item: Item): z.output<S> => {
+export function decoderOf<S extends z.ZodType>(kind: string, schema: S) {
+  return (item: Item): z.output<S> => {
     const parsed = safeParse(schema, item);
     if (parsed.success) return parsed.data;
     throw new MalformedRecordError(kind, item, describeProblems(problemsOf(parsed.error), "record"));
   };
+}
 
 /**
  * What a list does with the error of reading one of its records: a damaged record is logged and left out, so that the
  * others can still be read. @throws any other error
  */
-export const leaveOutDamaged =
-  ({ log }: Pick<RuntimeWith<never>, "log">) =>
-  (error: unknown): undefined => {
+export function leaveOutDamaged({ log }: Pick<RuntimeWith<never>, "log">) {
+  return (error: unknown): undefined => {
     if (!(error instanceof MalformedRecordError)) throw error;
     log.error("a damaged record is left out of a list", { record: error.message });
   };
+}

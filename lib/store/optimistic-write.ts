@@ -94,22 +94,22 @@ const REFUSED = "the store refused it: it is too large";
 const NOT_PLANNED = "what is stored does not let it be applied";
 
 /** The attributes of `set` that differ from the stored ones, where absent equals null; undefined ones are removed. */
-const changesOf = (stored: StoredRecord, set: Attributes) => {
+function changesOf(stored: StoredRecord, set: Attributes) {
   const changed = Object.entries(set).filter(([name, value]) => (stored[name] ?? null) !== (value ?? null));
   return {
     set: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
     remove: changed.flatMap(([name, value]) => (value === undefined ? [name] : [])),
   };
-};
+}
 
 /** The write that gives a record the attributes in `set`. */
-const attemptOf = <R>(
+function attemptOf<R>(
   key: RecordKey,
   before: StoredRecord | undefined,
   set: Attributes,
   result: R,
   writeId: string,
-): Attempted<R> => {
+): Attempted<R> {
   const attempt = attemptOn(before, writeId);
   const versioned = versionedBy(before, attempt);
   if (before === undefined) {
@@ -118,7 +118,7 @@ const attemptOf = <R>(
   }
   const { set: changed, remove } = changesOf(before, { ...set, ...versioned });
   return new Attempted(attempt, { key, before, set: changed, remove }, result);
-};
+}
 
 /**
  * Gives every target's record the attributes of its plan: reads the records, plans, and writes on condition that each
@@ -128,11 +128,11 @@ const attemptOf = <R>(
  * If a plan throws, or a stored record is damaged, the target's result is a permanent error with the cause.
  * @throws only errors of `guard` and of the first read
  */
-export const optimisticWrite = async <R>(
+export async function optimisticWrite<R>(
   store: RecordStore,
   targets: readonly WriteTarget<R>[],
   { clock, deadline, dryRun = false, guard, onRefused, read = store.read, known }: OptimisticWriteOptions,
-): Promise<WriteResult<R>[]> => {
+): Promise<WriteResult<R>[]> {
   const results: WriteResult<R>[] = [];
   const until = Math.min(deadline, clock() + WITHIN_MS);
   let pending: Pending<R>[] = targets.map((target, index) => ({
@@ -206,16 +206,16 @@ export const optimisticWrite = async <R>(
     }
   }
   return results;
-};
+}
 
 /** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out, and errors of the plan */
-export const optimisticWriteOne = async <R>(
+export async function optimisticWriteOne<R>(
   store: RecordStore,
   target: WriteTarget<R>,
   options: OptimisticWriteOptions,
-): Promise<{ readonly result: R; readonly record: StoredRecord | undefined }> => {
+): Promise<{ readonly result: R; readonly record: StoredRecord | undefined }> {
   const [written] = await optimisticWrite(store, [target], options);
   if (written === undefined) throw new StoreBusyError("not attempted");
   if ("error" in written) throw written.cause ?? new StoreBusyError(written.error);
   return written;
-};
+}

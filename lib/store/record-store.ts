@@ -29,34 +29,37 @@ export interface ConditionalWrite {
  */
 export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
 
-const quoted = (name: string): string => `"${name}"`;
+function quoted(name: string): string {
+  return `"${name}"`;
+}
 
-const insertOf = (table: string, names: readonly string[]): string => {
+function insertOf(table: string, names: readonly string[]): string {
   const values = names.map((name) => `, '${name}': ?`).join("");
   return `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`;
-};
-const updateOf = (table: string, names: readonly string[]): string => {
+}
+function updateOf(table: string, names: readonly string[]): string {
   const sets = names.map((name) => `${quoted(name)} = ?`).join(", ");
   return `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
-};
+}
 
-const statementOf = (table: string, { key, before, set }: ConditionalWrite) => {
+function statementOf(table: string, { key, before, set }: ConditionalWrite) {
   const names = Object.keys(set);
   const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
   const values = names.map((name) => toAttributeValue(set[name]));
   return before === undefined
     ? { Statement: insertOf(table, names), Parameters: ofKey.concat(values) }
     : { Statement: updateOf(table, names), Parameters: values.concat(ofKey, toAttributeValue(before.version)) };
-};
+}
 
-const putOf = (table: string, { key, set }: ConditionalWrite) =>
-  new PutCommand({
+function putOf(table: string, { key, set }: ConditionalWrite) {
+  return new PutCommand({
     TableName: table,
     Item: { ...key, ...set },
     ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
   });
+}
 
-const commandOf = (table: string, { key, set, remove }: ConditionalWrite, version: number) => {
+function commandOf(table: string, { key, set, remove }: ConditionalWrite, version: number) {
   const sets = Object.entries(set);
   const names = Object.fromEntries(
     [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
@@ -76,13 +79,13 @@ const commandOf = (table: string, { key, set, remove }: ConditionalWrite, versio
       ":version": version,
     },
   });
-};
+}
 
 /**
  * Reads and writes versioned records of the WorkItems table. Writes that the table refuses are logged and counted in a
  * metric.
  */
-export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"workItems">) => {
+export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"workItems">) {
   const table = environment.WORK_ITEMS_TABLE;
   const metrics = new Metrics();
 
@@ -147,6 +150,6 @@ export const createRecordStore = ({ dynamodb, environment, log }: RuntimeWith<"w
     },
     writeNatively,
   };
-};
+}
 /** A store of versioned records. */
 export type RecordStore = ReturnType<typeof createRecordStore>;

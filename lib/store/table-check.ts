@@ -13,7 +13,7 @@ const TIMEOUT_MS = 1000;
  * share one read, of a record that does not exist.
  * @throws StoreBusyError for every reason
  */
-export const createTableCheck = ({ dynamodb, environment, clock, log }: RuntimeWith<"workItems">) => {
+export function createTableCheck({ dynamodb, environment, clock, log }: RuntimeWith<"workItems">) {
   let last: { readonly at: number; readonly outcome: Promise<void> } | undefined;
   const read = async (): Promise<void> => {
     const Key = { [PARTITION_KEY]: partitionKeyOf("HEALTH", "none"), [SORT_KEY]: "#HEALTH" };
@@ -30,4 +30,4 @@ export const createTableCheck = ({ dynamodb, environment, clock, log }: RuntimeW
     if (last === undefined || Math.abs(now - last.at) >= REMEMBERED_MS) last = { at: now, outcome: read() };
     return last.outcome;
   };
-};
+}

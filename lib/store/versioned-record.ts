@@ -21,36 +21,41 @@ export interface Versioned {
 /** A record as read from the table: key and version are checked, all other attributes are unchecked. */
 export type StoredRecord = RecordKey & Versioned & Attributes;
 
-const isStoredRecord = (item: Attributes): item is StoredRecord =>
-  typeof item["pk"] === "string" &&
-  typeof item["sk"] === "string" &&
-  typeof item["version"] === "number" &&
-  typeof item["writes"] === "string";
+function isStoredRecord(item: Attributes): item is StoredRecord {
+  return (
+    typeof item["pk"] === "string" &&
+    typeof item["sk"] === "string" &&
+    typeof item["version"] === "number" &&
+    typeof item["writes"] === "string"
+  );
+}
 
 /**
  * Checks key and version of an item. Without a schema library, since it runs for every record that is read.
  * @throws MalformedRecordError
  */
-export const storedRecordFrom = (item: Attributes): StoredRecord => {
+export function storedRecordFrom(item: Attributes): StoredRecord {
   if (isStoredRecord(item)) return item;
   throw new MalformedRecordError("versioned record", item, "key, version and writes are required");
-};
+}
 
 /** The attributes without those that are null: absent attributes are read as null and take no space. */
-export const withoutNulls = (attributes: Attributes): Record<string, unknown> => {
+export function withoutNulls(attributes: Attributes): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(attributes)) {
     const value = attributes[name];
     if (value !== null && value !== undefined) kept[name] = value;
   }
   return kept;
-};
+}
 
 /** A writer whose response was lost retries within seconds; a record rarely gets four other writes in that time. */
 const REMEMBERED_WRITES = 4;
 
 /** A random id of a write. */
-export const newWriteId = (): string => randomBytes(6).toString("base64url");
+export function newWriteId(): string {
+  return randomBytes(6).toString("base64url");
+}
 
 /** An attempt to write a record, by which the write can be recognized later. */
 export interface WriteAttempt {
@@ -59,32 +64,33 @@ export interface WriteAttempt {
 }
 
 /** The attempt that follows the stored version. @param writeId records written at the same time may share one */
-export const attemptOn = (before: Versioned | undefined, writeId = newWriteId()): WriteAttempt => ({
-  version: (before?.version ?? 0) + 1,
-  writeId,
-});
+export function attemptOn(before: Versioned | undefined, writeId = newWriteId()): WriteAttempt {
+  return {
+    version: (before?.version ?? 0) + 1,
+    writeId,
+  };
+}
 
-const firstWriteOf = ({ first_write: first, writes }: Versioned): string => first ?? writes.slice("1:".length);
+function firstWriteOf({ first_write: first, writes }: Versioned): string {
+  return first ?? writes.slice("1:".length);
+}
 
 /** The version attributes after an attempt succeeds. */
-export const versionedBy = (before: Versioned | undefined, { version, writeId }: WriteAttempt): Versioned => {
+export function versionedBy(before: Versioned | undefined, { version, writeId }: WriteAttempt): Versioned {
   const write = `${version}:${writeId}`;
   if (before === undefined) return { version, writes: write };
   const writes = [write, ...before.writes.split(" ")].slice(0, REMEMBERED_WRITES).join(" ");
   return { version, first_write: firstWriteOf(before), writes };
-};
+}
 
 /**
  * Whether an attempt whose response was lost was carried out, by the current record:
  * `written`: it was; `absent`: it was not; `unknown`: too many writes followed to tell.
  */
-export const resultOfAttempt = (
-  attempt: WriteAttempt,
-  now: Versioned | undefined,
-): "written" | "absent" | "unknown" => {
+export function resultOfAttempt(attempt: WriteAttempt, now: Versioned | undefined): "written" | "absent" | "unknown" {
   if (now === undefined || now.version < attempt.version) return "absent";
   if (attempt.version === 1) return firstWriteOf(now) === attempt.writeId ? "written" : "absent";
   const writes = now.writes.split(" ");
   if (writes.includes(`${attempt.version}:${attempt.writeId}`)) return "written";
   return writes.some((write) => write.startsWith(`${attempt.version}:`)) ? "absent" : "unknown";
-};
+}

@@ -36,50 +36,59 @@ const VALIDATION = ["ValidationError", "ValidationException"];
 /** Matches DynamoDB's validation messages for records that are too large or too deep; all others mean a bug of ours. */
 const FAULT_OF_RECORD = /exceeded/i;
 
-const outcomeOf = (code: string, message: string, sentOnce: boolean): WriteOutcome => {
+function outcomeOf(code: string, message: string, sentOnce: boolean): WriteOutcome {
   if (VALIDATION.includes(code)) return { kind: FAULT_OF_RECORD.test(message) ? "refused" : "outage", code };
   if (code === "ItemCollectionSizeLimitExceeded") return { kind: "refused", code };
   if (SERVER_FAULT.includes(code) || !sentOnce) return { kind: "unknown", code };
   if (CONDITION_FAILED.includes(code)) return { kind: "lost" };
   return { kind: THROTTLED_OR_IN_CONFLICT.includes(code) ? "busy" : "outage", code };
-};
+}
 
 /** The outcome of a write that was a single request and failed. */
-export const outcomeOfError = (error: unknown): WriteOutcome => {
+export function outcomeOfError(error: unknown): WriteOutcome {
   const code = codeOf(error);
   if (!wasRefused(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
   return outcomeOf(code, error instanceof Error ? error.message : "", wasSentOnce(error));
-};
+}
 
 /**
  * The outcome of a statement that failed in a batch.
  * @param failed the error in the statement's response
  * @param attempts how often the client sent the batch
  */
-export const outcomeOfStatement = (
+export function outcomeOfStatement(
   failed: { readonly Code?: string | undefined; readonly Message?: string | undefined },
   attempts: number,
-): WriteOutcome => outcomeOf(failed.Code ?? "InternalServerError", failed.Message ?? "", attempts === 1);
+): WriteOutcome {
+  return outcomeOf(failed.Code ?? "InternalServerError", failed.Message ?? "", attempts === 1);
+}
 
 /** Whether a write failed because its condition did not hold. */
-export const isConditionFailure = (error: unknown): boolean => CONDITION_FAILED.includes(codeOf(error));
+export function isConditionFailure(error: unknown): boolean {
+  return CONDITION_FAILED.includes(codeOf(error));
+}
 
 /**
  * The record that made a condition fail, where the request asked for it; numbers are texts.
  * @returns undefined if the error is another one
  */
-export const conditionFailureOf = (error: unknown): Readonly<Record<string, unknown>> | undefined => {
+export function conditionFailureOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isConditionFailure(error)) return undefined;
   const { Item = {} } = error as { readonly Item?: Readonly<Record<string, object>> };
   return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
-};
+}
 
 /** Whether a write was refused because a transaction was changing its record. */
-export const isTransactionConflict = (error: unknown): boolean => codeOf(error) === "TransactionConflictException";
+export function isTransactionConflict(error: unknown): boolean {
+  return codeOf(error) === "TransactionConflictException";
+}
 
 /** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
-export const isTransactionCancelled = (error: unknown): boolean =>
-  ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));
+export function isTransactionCancelled(error: unknown): boolean {
+  return ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));
+}
 
 /** Whether a transaction was cancelled or its response was lost, so that its outcome must be read from the table. */
-export const isTransactionUnclear = (error: unknown): boolean => isTransactionCancelled(error) || isBusy(error);
+export function isTransactionUnclear(error: unknown): boolean {
+  return isTransactionCancelled(error) || isBusy(error);
+}

@@ -22,18 +22,20 @@ export interface Applied extends MarkedJob {
 }
 
 /** Rows whose events a job has written, by the events' marks. */
-const rowsMarkedIn = (job: string, events: Iterable<StoredRecord>): number[] =>
-  [...events].flatMap((event) => uploadMarksOf(event).get(job) ?? []).map(({ row }) => row);
+function rowsMarkedIn(job: string, events: Iterable<StoredRecord>): number[] {
+  return [...events].flatMap((event) => uploadMarksOf(event).get(job) ?? []).map(({ row }) => row);
+}
 
-const recordsOf = (keys: readonly RecordKey[], found: ReadonlyMap<string, StoredRecord>): StoredRecord[] =>
-  keys.flatMap((key) => found.get(keyText(key)) ?? []);
+function recordsOf(keys: readonly RecordKey[], found: ReadonlyMap<string, StoredRecord>): StoredRecord[] {
+  return keys.flatMap((key) => found.get(keyText(key)) ?? []);
+}
 
 /** What the marks of items and events say of a job. */
-export const findApplied = async (
+export async function findApplied(
   { job, firstRow, findEnded }: RowSource,
   known: ReadonlyMap<string, StoredRecord>,
   events: readonly RecordKey[],
-): Promise<Applied> => {
+): Promise<Applied> {
   const jobs = new Set([...known.values()].flatMap((record) => [...uploadMarksOf(record).keys()]));
   jobs.delete(job);
   return {
@@ -42,18 +44,22 @@ export const findApplied = async (
     ended: jobs.size === 0 ? jobs : await findEnded([...jobs]),
     rowsWithEvents: new Set(rowsMarkedIn(job, recordsOf(events, known))),
   };
-};
+}
 
 /**
  * Reads items, and then the events of their rows. A row that changes nothing of its item leaves its mark in its event
  * only, so that no row is planned on an item before its events were read as well: after the item, since a change of the
  * item that follows makes the write's condition fail, and then both are read again.
  */
-export const readerOfItems =
-  (store: RecordStore, applied: Applied, events: ReadonlyMap<string, readonly RecordKey[]>): ReadRecords =>
-  async (keys) => {
+export function readerOfItems(
+  store: RecordStore,
+  applied: Applied,
+  events: ReadonlyMap<string, readonly RecordKey[]>,
+): ReadRecords {
+  return async (keys) => {
     const items = await store.read(keys);
     const ofRows = await store.read(keys.flatMap(({ pk }) => events.get(pk) ?? []));
     for (const row of rowsMarkedIn(applied.job, ofRows.values())) applied.rowsWithEvents.add(row);
     return items;
   };
+}

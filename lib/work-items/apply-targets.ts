@@ -23,7 +23,7 @@ export interface Group {
   readonly members: { readonly index: number; readonly input: WorkItemInput; readonly row: number | undefined }[];
 }
 
-export const groupByItem = (organization: Organization, inputs: readonly ApplyInput[]): Group[] => {
+export function groupByItem(organization: Organization, inputs: readonly ApplyInput[]): Group[] {
   const groups = new Map<string, Group>();
   inputs.forEach(({ input, row }, index) => {
     const key = itemKeyOf(organization.id, input.external_id);
@@ -33,7 +33,7 @@ export const groupByItem = (organization: Organization, inputs: readonly ApplyIn
     else groups.set(key.pk, { id: itemIdOf(key), key, members: [member] });
   });
   return [...groups.values()];
-};
+}
 
 /** The error of an input that makes its plan throw. */
 export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: "it cannot be applied" };
@@ -42,19 +42,19 @@ export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: 
 export type Report = (cause: unknown) => void;
 
 /** The plan of a row that the job has applied before. @param plan makes the row's plan, to find its error again */
-const planAgain = (outcome: RowOutcome, item: WorkItem, plan: () => ApplyPlan): ApplyPlan => {
+function planAgain(outcome: RowOutcome, item: WorkItem, plan: () => ApplyPlan): ApplyPlan {
   if (outcome !== "error") return { outcome, next: item };
   const again = plan();
   return again.outcome === "error" ? again : { outcome, error: TOO_LARGE_AFTER_MERGE };
-};
+}
 
 /** Plans the inputs of a group, each based on the result of the one before. */
-const planGroup = (
+function planGroup(
   group: Group,
   stored: StoredRecord | undefined,
   before: WorkItem | null,
   { applied, report, ...context }: WriteContext,
-) => {
+) {
   const now = context.now();
   const marks = applied && new RecordMarks(stored, applied);
   const plans: ApplyPlan[] = [];
@@ -80,7 +80,7 @@ const planGroup = (
     marks?.add(row, plan.outcome);
   }
   return { plans, next: current === before ? null : current, marks };
-};
+}
 
 /** What all writes of a call have in common. */
 export interface WriteContext {
@@ -90,17 +90,19 @@ export interface WriteContext {
   readonly report: Report;
 }
 
-export const targetOfGroup = (group: Group, context: WriteContext): WriteTarget<ApplyPlan[]> => ({
-  key: context.records.keyOf(group.key),
-  plan: (stored) => {
-    const { records } = context;
-    const before = workItemFrom(stored ?? records.baseOf(group.key));
-    const { plans, next, marks } = planGroup(group, stored, before, context);
-    if (next === null) return { set: null, result: plans };
-    const set = Object.assign(records.ofItem(group.id, next), records.common(), marks?.attributes());
-    return { set, result: plans };
-  },
-});
+export function targetOfGroup(group: Group, context: WriteContext): WriteTarget<ApplyPlan[]> {
+  return {
+    key: context.records.keyOf(group.key),
+    plan: (stored) => {
+      const { records } = context;
+      const before = workItemFrom(stored ?? records.baseOf(group.key));
+      const { plans, next, marks } = planGroup(group, stored, before, context);
+      if (next === null) return { set: null, result: plans };
+      const set = Object.assign(records.ofItem(group.id, next), records.common(), marks?.attributes());
+      return { set, result: plans };
+    },
+  };
+}
 
 /** An event, and the inputs for it in order, by the index of their work item input. */
 export interface EventGroup {
@@ -108,11 +110,11 @@ export interface EventGroup {
   readonly members: Map<number, { readonly row: number; readonly inputs: EventInput[] }>;
 }
 
-export const groupEvents = (
+export function groupEvents(
   organization: Organization,
   groups: readonly Group[],
   isApplied: (index: number) => boolean,
-) => {
+) {
   const events = new Map<string, EventGroup>();
   for (const { id, members } of groups) {
     for (const { index, input, row = 0 } of members) {
@@ -128,7 +130,7 @@ export const groupEvents = (
     }
   }
   return [...events.values()];
-};
+}
 
 /** What the write of an event did: indexes of the work item inputs that change it, and of those whose plan throws. */
 export interface EventResult {
@@ -137,38 +139,40 @@ export interface EventResult {
 }
 
 /** The write of an event. */
-export const targetOfEvent = (
+export function targetOfEvent(
   group: EventGroup,
   { records, applied, now, report }: WriteContext,
-): WriteTarget<EventResult> => ({
-  key: records.keyOf(group.key),
-  plan: (stored) => {
-    const at = now();
-    const before = workItemEventFrom(stored ?? records.baseOf(group.key));
-    const marks = applied && new RecordMarks(stored, applied);
-    let current = before;
-    const changedBy: number[] = [];
-    const failed: number[] = [];
-    for (const [index, { row, inputs }] of group.members) {
-      const known = marks?.outcomeOf(row);
-      if (known !== undefined) {
-        if (known === "error") failed.push(index);
-        else if (known !== "unchanged") changedBy.push(index);
-        continue;
+): WriteTarget<EventResult> {
+  return {
+    key: records.keyOf(group.key),
+    plan: (stored) => {
+      const at = now();
+      const before = workItemEventFrom(stored ?? records.baseOf(group.key));
+      const marks = applied && new RecordMarks(stored, applied);
+      let current = before;
+      const changedBy: number[] = [];
+      const failed: number[] = [];
+      for (const [index, { row, inputs }] of group.members) {
+        const known = marks?.outcomeOf(row);
+        if (known !== undefined) {
+          if (known === "error") failed.push(index);
+          else if (known !== "unchanged") changedBy.push(index);
+          continue;
+        }
+        try {
+          const { outcome, next } = planEvent(current, inputs, at);
+          if (outcome !== "unchanged") changedBy.push(index);
+          current = next;
+          marks?.add(row, outcome);
+        } catch (cause) {
+          report(cause);
+          failed.push(index);
+          marks?.add(row, "error");
+        }
       }
-      try {
-        const { outcome, next } = planEvent(current, inputs, at);
-        if (outcome !== "unchanged") changedBy.push(index);
-        current = next;
-        marks?.add(row, outcome);
-      } catch (cause) {
-        report(cause);
-        failed.push(index);
-        marks?.add(row, "error");
-      }
-    }
-    const result: EventResult = { changedBy, failed };
-    if (current === before) return { set: null, result };
-    return { set: { ...current, ...records.common(), ...marks?.attributes() }, result };
-  },
-});
+      const result: EventResult = { changedBy, failed };
+      if (current === before) return { set: null, result };
+      return { set: { ...current, ...records.common(), ...marks?.attributes() }, result };
+    },
+  };
+}

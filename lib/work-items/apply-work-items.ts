@@ -56,35 +56,39 @@ interface ApplyOptions {
   readonly onRefused?: () => void;
 }
 
-const failure = (id: string, error: ApplyError): ApplyResult => ({ id, outcome: "error", item: null, error });
+function failure(id: string, error: ApplyError): ApplyResult {
+  return { id, outcome: "error", item: null, error };
+}
 
 /** The error of a write that was not carried out. @param path of what it would have written, in the input */
-const writeError = (
+function writeError(
   path: Problem["path"],
   { error: message, permanent, cause }: Extract<WriteResult<unknown>, { error: string }>,
-): ApplyError => {
+): ApplyError {
   const code = cause === undefined ? "too_big" : "invalid";
   return {
     message: [...path, message].join(": "),
     problem: { path, code: permanent ? code : "busy", message },
     permanent,
   };
-};
+}
 
 /** The permanent error that a problem causes. */
-const errorOfProblem = (problem: Problem): ApplyError => ({
-  message: problem.path.length === 0 ? problem.message : describeProblems([problem]),
-  problem,
-  permanent: true,
-});
+function errorOfProblem(problem: Problem): ApplyError {
+  return {
+    message: problem.path.length === 0 ? problem.message : describeProblems([problem]),
+    problem,
+    permanent: true,
+  };
+}
 
 /** The result of a group's member at a position. */
-const resultOf = ({ id }: Group, position: number, written: WriteResult<ApplyPlan[]>): ApplyResult => {
+function resultOf({ id }: Group, position: number, written: WriteResult<ApplyPlan[]>): ApplyResult {
   if ("error" in written) return failure(id, writeError([], written));
   const plan = written.result[position]!;
   if (plan.outcome !== "error") return { id, outcome: plan.outcome, item: plan.next, error: null };
   return failure(id, errorOfProblem(plan.error));
-};
+}
 
 /**
  * Creates, updates or restores work items by external_id, for the batch endpoint and CSV files, including dry runs.
@@ -94,7 +98,7 @@ const resultOf = ({ id }: Group, position: number, written: WriteResult<ApplyPla
  * own permanent error, and is logged.
  * @throws StoreBusyError if nothing could be read, and errors of `guard`
  */
-export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
+export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
   const { clock, log } = runtime;
   const store = createRecordStore(runtime);
   const now = () => isoTime(clock());
@@ -174,6 +178,6 @@ export const createApplyWorkItems = (runtime: RuntimeWith<"workItems">) => {
     }
     return results;
   };
-};
+}
 /** Applies inputs. */
 export type ApplyWorkItems = ReturnType<typeof createApplyWorkItems>;

@@ -12,10 +12,10 @@ export type BatchItem =
       readonly problems: readonly Problem[];
     };
 
-const countEvents = (item: unknown): number => {
+function countEvents(item: unknown): number {
   const events = typeof item === "object" && item !== null && "events" in item ? item.events : undefined;
   return Array.isArray(events) ? events.length : 0;
-};
+}
 
 /** How the OpenAPI document refers to the schema that each item is validated by. */
 const ITEM_REFERENCE = { $ref: "#/components/schemas/WorkItemInput" };
@@ -35,11 +35,11 @@ const envelopeSchema = z.lazy(() =>
   }),
 );
 
-const externalIdOf = (item: unknown): string => {
+function externalIdOf(item: unknown): string {
   const given = typeof item === "object" && item !== null && "external_id" in item ? item.external_id : undefined;
   const { data = "" } = externalId.safeParse(given);
   return data;
-};
+}
 
 /** Input of a batch. By default an item that is not valid makes all of it invalid. */
 export const batchInputSchema = z.lazy(() =>

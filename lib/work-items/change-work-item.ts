@@ -20,7 +20,7 @@ export interface ChangeOptions {
 }
 
 /** Makes the function that changes one item by a plan. It reads the item alone, and not its events. */
-const createChangeItem = (runtime: RuntimeWith<"workItems">) => {
+function createChangeItem(runtime: RuntimeWith<"workItems">) {
   const records = createRecordStore(runtime);
   const mapOf = (record: StoredRecord | undefined) => new Map(record ? [[keyText(record), record]] : []);
   /** @param known what was just read; without it the item is read first */
@@ -31,13 +31,13 @@ const createChangeItem = (runtime: RuntimeWith<"workItems">) => {
       known: known && mapOf(known.record),
       read: async () => mapOf(await records.readOne(target.key)),
     });
-};
+}
 
 /**
  * Merges changes into an item. Its events are read once, with the item; retries read only the item.
  * @throws NotFoundError, PreconditionFailedError, InvalidInputError (too large after the merge), StoreBusyError
  */
-export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
+export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
   const changeItem = createChangeItem(runtime);
   const readItemPage = createReadItemPage(runtime);
   return async (
@@ -61,13 +61,13 @@ export const createUpdateWorkItem = (runtime: RuntimeWith<"workItems">) => {
     const { result, record } = await changeItem(target, deadline, { record: first });
     return { id, item: result, version: record?.version ?? 0, events, eventsAfter };
   };
-};
+}
 
 /**
  * Soft-deletes an item. An item that is already deleted does not change, and its version is not checked.
  * @throws NotFoundError if no item ever had the id; PreconditionFailedError, StoreBusyError
  */
-export const createDeleteWorkItem = (runtime: RuntimeWith<"workItems">) => {
+export function createDeleteWorkItem(runtime: RuntimeWith<"workItems">) {
   const changeItem = createChangeItem(runtime);
   return async (organization: Organization, id: string, { assertVersion, deadline }: ChangeOptions): Promise<void> => {
     const plan = (stored: StoredRecord | undefined) => {
@@ -80,10 +80,10 @@ export const createDeleteWorkItem = (runtime: RuntimeWith<"workItems">) => {
     };
     await changeItem({ key: itemKey(organization.id, id), plan }, deadline);
   };
-};
+}
 
 /** Sets an item's evaluation result, from 0 to 1; null removes it. @throws NotFoundError, StoreBusyError */
-export const createRecordQaScore = (runtime: RuntimeWith<"workItems">) => {
+export function createRecordQaScore(runtime: RuntimeWith<"workItems">) {
   const changeItem = createChangeItem(runtime);
   return async (organization: string, id: string, qaScore: number | null, deadline: number): Promise<void> => {
     const plan = (stored: StoredRecord | undefined) => {
@@ -92,4 +92,4 @@ export const createRecordQaScore = (runtime: RuntimeWith<"workItems">) => {
     };
     await changeItem({ key: itemKey(organization, id), plan }, deadline);
   };
-};
+}

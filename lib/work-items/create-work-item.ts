@@ -43,10 +43,12 @@ export interface CreateKey {
 /** The hashes of both, which are stored with the created item. */
 const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
 
 /** The events of an input. Inputs for the same event are merged in order. */
-const eventsOf = (organization: Organization, itemId: string, input: WorkItemInput, now: string): KeyedEvent[] => {
+function eventsOf(organization: Organization, itemId: string, input: WorkItemInput, now: string): KeyedEvent[] {
   const byKey = new Map<string, RecordKey & { readonly event: WorkItemEvent }>();
   for (const event of input.events ?? []) {
     const key = eventKeyOf(organization.id, itemId, event.external_id);
@@ -54,32 +56,34 @@ const eventsOf = (organization: Organization, itemId: string, input: WorkItemInp
   }
   const events = [...byKey.values()].map(({ pk, sk, event }) => ({ pk, sk, ...event }));
   return events.toSorted((a, b) => (a.sk < b.sk ? -1 : 1));
-};
+}
 
-const bytesOf = (records: readonly Attributes[]): number =>
-  records.reduce((sum, record) => sum + Buffer.byteLength(JSON.stringify(record)) + RECORD_OVERHEAD_BYTES, 0);
+function bytesOf(records: readonly Attributes[]): number {
+  return records.reduce((sum, record) => sum + Buffer.byteLength(JSON.stringify(record)) + RECORD_OVERHEAD_BYTES, 0);
+}
 
-const takenBy = ({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError =>
-  new ExternalIdTakenError(
+function takenBy({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError {
+  return new ExternalIdTakenError(
     deletedAt === null
       ? "external_id: is already used by a work item of this organization"
       : "external_id: is already used by a deleted work item; apply it by POST /v1/work_items/batch to restore it",
   );
+}
 
 /** Whether a create request with this key has made the item. @throws IdempotencyKeyReusedError if its body was different */
-const isMadeBy = (createKey: CreateKey | undefined, record: StoredRecord): boolean => {
+function isMadeBy(createKey: CreateKey | undefined, record: StoredRecord): boolean {
   const { data: stored } = storedCreateKeySchema.safeParse(record["create_key"]);
   if (createKey === undefined || stored?.key !== hashOf(createKey.key)) return false;
   if (stored.body === hashOf(createKey.body)) return true;
   throw new IdempotencyKeyReusedError("with another body");
-};
+}
 
 /**
  * Creates an item with its events in one transaction, so that a failed create leaves nothing behind. A repeated request
  * with the same `createKey` returns the current item.
  * @throws ExternalIdTakenError, InvalidInputError (too large, or the key was used with another body), StoreBusyError
  */
-export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
+export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment, clock } = runtime;
   const table = environment.WORK_ITEMS_TABLE;
   const records = createRecordStore(runtime);
@@ -135,4 +139,4 @@ export const createCreateWorkItem = (runtime: RuntimeWith<"workItems">) => {
     }
     throw new StoreBusyError("the store is busy; try again");
   };
-};
+}

@@ -43,14 +43,14 @@ type Show<S extends z.ZodType, R extends z.ZodType | null> = R extends z.ZodType
   : object;
 
 /** Defines a field, with the types of its schemas checked against each other. */
-export const field = <
+export function field<
   I extends z.ZodType,
   S extends z.ZodType,
   R extends z.ZodType | null,
   Q extends (() => z.ZodType<z.output<S>>) | undefined = undefined,
->(
-  definition: FieldDefinition<I, S, R, Q> & Merge<I, S> & FromCell<I> & Show<S, R>,
-) => definition;
+>(definition: FieldDefinition<I, S, R, Q> & Merge<I, S> & FromCell<I> & Show<S, R>) {
+  return definition;
+}
 
 type Definition = FieldDefinition<z.ZodType, z.ZodType, z.ZodType | null, (() => z.ZodType) | undefined>;
 type Fields = Readonly<Record<string, Definition>>;
@@ -71,22 +71,28 @@ export type ShownFields<F extends Fields> = {
   readonly [N in Shown<F>]: z.input<NonNullable<F[N]["response"]>>;
 };
 
-const mapFields = (fields: Fields, map: (definition: Definition, name: string) => unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).map(([name, definition]) => [name, map(definition, name)]));
+function mapFields(fields: Fields, map: (definition: Definition, name: string) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, definition]) => [name, map(definition, name)]));
+}
 
 /** Shape of the schema for input; every field is optional. */
-export const inputShape = <F extends Fields>(fields: F) =>
-  mapFields(fields, ({ input }) => input().optional()) as InputShape<F>;
+export function inputShape<F extends Fields>(fields: F) {
+  return mapFields(fields, ({ input }) => input().optional()) as InputShape<F>;
+}
 
 /** Shape of the schema for records. */
-export const storedShape = <F extends Fields>(fields: F) => mapFields(fields, ({ stored }) => stored) as StoredShape<F>;
+export function storedShape<F extends Fields>(fields: F) {
+  return mapFields(fields, ({ stored }) => stored) as StoredShape<F>;
+}
 
-const shownOf = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null));
+function shownOf(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null));
+}
 
 /** Shape of the schema for responses. */
-export const responseShape = <F extends Fields>(fields: F) =>
-  mapFields(shownOf(fields), ({ response }) => response) as ResponseShape<F>;
+export function responseShape<F extends Fields>(fields: F) {
+  return mapFields(shownOf(fields), ({ response }) => response) as ResponseShape<F>;
+}
 
 type Filtered<F extends Fields> = {
   [N in keyof F]: [NonNullable<F[N]["filter"]>] extends [never] ? never : N;
@@ -103,8 +109,8 @@ export interface Filter<T, Q extends z.ZodType> {
 }
 
 /** The filters that compare a field with a value, by the field's name. */
-export const fieldFilters = <F extends Fields>(fields: F) =>
-  Object.fromEntries(
+export function fieldFilters<F extends Fields>(fields: F) {
+  return Object.fromEntries(
     Object.entries(fields).flatMap(([name, { filter, filterIgnoresCase: ignoresCase }]) => {
       if (filter === undefined) return [];
       const compared = (value: unknown) => (ignoresCase && typeof value === "string" ? value.toLowerCase() : value);
@@ -116,19 +122,23 @@ export const fieldFilters = <F extends Fields>(fields: F) =>
       return [[name, row]];
     }),
   ) as { readonly [N in Filtered<F>]: Filter<StoredFields<F>, ReturnType<NonNullable<F[N]["filter"]>>> };
+}
 
 /** Fields of a new record for which the caller gives no values. */
-export const initialFields = <F extends Fields>(fields: F) =>
-  mapFields(fields, ({ initial }) => initial) as StoredFields<F>;
+export function initialFields<F extends Fields>(fields: F) {
+  return mapFields(fields, ({ initial }) => initial) as StoredFields<F>;
+}
 
 type Rule = {
   readonly merge?: (stored: unknown, given: unknown) => unknown;
   readonly show?: (stored: unknown) => unknown;
 };
-const ruleOf = (definition: Definition): Rule => definition as Rule;
+function ruleOf(definition: Definition): Rule {
+  return definition as Rule;
+}
 
 /** Makes the function that merges a caller's values into stored ones; fields that are left out keep their values. */
-export const createMerge = <F extends Fields>(fields: F) => {
+export function createMerge<F extends Fields>(fields: F) {
   const rules = Object.entries(fields).map(([name, definition]) => [name, ruleOf(definition).merge] as const);
   return <T extends StoredFields<F>>(stored: T, given: GivenFields<F>): T => {
     const merged: Record<string, unknown> = { ...stored };
@@ -139,10 +149,10 @@ export const createMerge = <F extends Fields>(fields: F) => {
     }
     return merged as T;
   };
-};
+}
 
 /** Makes the function that converts stored values for responses. */
-export const createShow = <F extends Fields>(fields: F) => {
+export function createShow<F extends Fields>(fields: F) {
   const rules = Object.entries(shownOf(fields)).map(([name, definition]) => [name, ruleOf(definition).show] as const);
   return (stored: StoredFields<F>): ShownFields<F> => {
     const shown: Record<string, unknown> = {};
@@ -150,10 +160,10 @@ export const createShow = <F extends Fields>(fields: F) => {
     for (const [name, show] of rules) shown[name] = show === undefined ? values[name] : show(values[name]);
     return shown as ShownFields<F>;
   };
-};
+}
 
 /** Converts a CSV cell to an input of a field. @throws Error that says what the cell must be */
-export const readCell = (definition: Definition, cell: string): unknown => {
+export function readCell(definition: Definition, cell: string): unknown {
   const { fromCell } = definition as { readonly fromCell?: (cell: string) => unknown };
   return fromCell === undefined ? cell : fromCell(cell);
-};
+}

@@ -16,15 +16,17 @@ import { itemIdOf, itemKey, itemKeyOf, workItemFrom } from "./work-item-record.t
 import { toWorkItemResponse } from "./work-item-response.ts";
 
 /** Whether the current item belongs in the list; the index may be out of date. */
-const isListed = (item: WorkItem, filters: WorkItemFilters): boolean =>
-  item.deleted_at === null && matchesFilters(item, filters);
+function isListed(item: WorkItem, filters: WorkItemFilters): boolean {
+  return item.deleted_at === null && matchesFilters(item, filters);
+}
 
 /** The index that holds the fewest entries besides the wanted ones. */
-const sourceOf = (organization: Organization, { agent_external_id: agent }: WorkItemFilters) =>
-  agent === undefined ? listingSource("LIST_ITEM", organization) : agentSource(organization, agent);
+function sourceOf(organization: Organization, { agent_external_id: agent }: WorkItemFilters) {
+  return agent === undefined ? listingSource("LIST_ITEM", organization) : agentSource(organization, agent);
+}
 
 /** The filters by attributes that an index projects. All others are applied to the items. */
-const projectedFilters = (filters: WorkItemFilters, { index }: ReturnType<typeof sourceOf>) => {
+function projectedFilters(filters: WorkItemFilters, { index }: ReturnType<typeof sourceOf>) {
   const names: readonly (keyof WorkItemFilters)[] = resources.workItems.indexes[index].projection;
   const valuesOf = (some: typeof names): Record<string, string | undefined> =>
     Object.fromEntries(some.map((name) => [name, filters[name]]));
@@ -32,19 +34,21 @@ const projectedFilters = (filters: WorkItemFilters, { index }: ReturnType<typeof
     filters: valuesOf(names.filter((name) => !ignoresCase(name))),
     filtersIgnoringCase: valuesOf(names.filter(ignoresCase)),
   };
-};
+}
 
 /** Range of places in the index: `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
-const rangeOf = ({ completed_from: from, completed_to: to }: WorkItemFilters) => ({
-  low: from === undefined ? (to === undefined ? "1#" : "2#") : `2#${from}`,
-  high: to === undefined ? "3#" : `2#${to}`,
-});
+function rangeOf({ completed_from: from, completed_to: to }: WorkItemFilters) {
+  return {
+    low: from === undefined ? (to === undefined ? "1#" : "2#") : `2#${from}`,
+    high: to === undefined ? "3#" : `2#${to}`,
+  };
+}
 
 /** Removes places of records that occurred before. */
-const uniqueById = (places: readonly string[]): string[] => {
+function uniqueById(places: readonly string[]): string[] {
   const seen = new Set<string>();
   return places.filter((place) => seen.size < seen.add(idAt(place)).size);
-};
+}
 
 /** A third of a record is of no use to a list: its places in the indexes, and the writes that it remembers. */
 const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
@@ -55,7 +59,7 @@ const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)]
  * @returns the items, and the cursor of the next page; undefined on the last one
  * @throws InvalidInputError for a cursor of another list
  */
-export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
+export function createListWorkItems(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment } = runtime;
   const leaveOut = leaveOutDamaged(runtime);
 
@@ -112,4 +116,4 @@ export const createListWorkItems = (runtime: RuntimeWith<"workItems">) => {
       next: position === undefined ? undefined : encodeCursor(scope, position),
     };
   };
-};
+}

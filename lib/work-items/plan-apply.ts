@@ -22,36 +22,39 @@ const mergeItemFields = createMerge(WORK_ITEM_FIELDS);
 const mergeEventFields = createMerge(EVENT_FIELDS);
 
 /** The status if the input has none: it changes only when `completed_at` is set or cleared. */
-const followCompletion = ({ status, completed_at: before }: WorkItem, after: string | null): WorkItemStatus => {
+function followCompletion({ status, completed_at: before }: WorkItem, after: string | null): WorkItemStatus {
   if (before === null && after !== null) return status === "cancelled" ? status : "completed";
   if (before !== null && after === null) return status === "completed" ? "in_progress" : status;
   return status;
-};
+}
 
-const mergeItem = (stored: WorkItem, input: Changes): WorkItem => {
+function mergeItem(stored: WorkItem, input: Changes): WorkItem {
   const merged = mergeItemFields(stored, input);
   const status = input.status ?? followCompletion(stored, merged.completed_at);
   return { ...merged, status, deleted_at: null };
-};
+}
 
-const newItem = (externalId: string, now: string): WorkItem => ({
-  external_id: externalId,
-  ...INITIAL_ITEM,
-  created_at: now,
-  updated_at: now,
-  deleted_at: null,
-  qa_score: null,
-});
+function newItem(externalId: string, now: string): WorkItem {
+  return {
+    external_id: externalId,
+    ...INITIAL_ITEM,
+    created_at: now,
+    updated_at: now,
+    deleted_at: null,
+    qa_score: null,
+  };
+}
 
-const differs = <T extends object>(a: T, b: T): boolean =>
-  (Object.keys(b) as (keyof T)[]).some((field) => a[field] !== b[field]);
+function differs<T extends object>(a: T, b: T): boolean {
+  return (Object.keys(b) as (keyof T)[]).some((field) => a[field] !== b[field]);
+}
 
 /**
  * Plans the effect of an input on the stored item, for batch, CSV, create, PATCH and dry runs.
  * @param stored the item, which may be soft-deleted; null if no item has the external_id
  * @param now ISO 8601 UTC; the new `updated_at` if the item changes
  */
-export const planApply = (stored: WorkItem | null, externalId: string, input: Changes, now: string): ApplyPlan => {
+export function planApply(stored: WorkItem | null, externalId: string, input: Changes, now: string): ApplyPlan {
   if (stored === null) return { outcome: "created", next: mergeItem(newItem(externalId, now), input) };
   const merged = mergeItem(stored, input);
   if (!differs(stored, merged)) return { outcome: "unchanged", next: stored };
@@ -60,7 +63,7 @@ export const planApply = (stored: WorkItem | null, externalId: string, input: Ch
     return { outcome: "error", error: TOO_LARGE_AFTER_MERGE };
   }
   return { outcome: stored.deleted_at === null ? "updated" : "restored", next: { ...merged, updated_at: now } };
-};
+}
 
 /** The effect of inputs on the stored event. `next` is the event afterwards. */
 export interface EventPlan {
@@ -72,9 +75,9 @@ export interface EventPlan {
  * Plans the creation of an event, or the merge of the given fields into the stored one; `null` clears a field.
  * @param inputs all inputs of one call for the event, in order; the outcome is their effect together
  */
-export const planEvent = (stored: WorkItemEvent | null, inputs: readonly EventInput[], now: string): EventPlan => {
+export function planEvent(stored: WorkItemEvent | null, inputs: readonly EventInput[], now: string): EventPlan {
   const base = stored ?? { external_id: inputs[0]?.external_id ?? "", ...INITIAL_EVENT, created_at: now };
   const next = inputs.reduce<WorkItemEvent>(mergeEventFields, base);
   if (stored === null) return { outcome: "created", next };
   return differs(stored, next) ? { outcome: "updated", next } : { outcome: "unchanged", next: stored };
-};
+}

@@ -23,13 +23,15 @@ export interface ItemRecords {
 }
 
 /** The records of the items and events themselves. */
-export const createStoredRecords = (store: RecordStore, organization: Organization): ItemRecords => ({
-  read: store.read,
-  keyOf: (key) => key,
-  baseOf: () => undefined,
-  ofItem: (id, item) => attributesOf(organization, id, item),
-  common: () => ({}),
-});
+export function createStoredRecords(store: RecordStore, organization: Organization): ItemRecords {
+  return {
+    read: store.read,
+    keyOf: (key) => key,
+    baseOf: () => undefined,
+    ofItem: (id, item) => attributesOf(organization, id, item),
+    common: () => ({}),
+  };
+}
 
 /** How long the records of a dry run are kept after their last change: as long as its job may wait for the store. */
 const PLANNED_SECONDS = 86_400;
@@ -39,12 +41,12 @@ const PLANNED_SECONDS = 86_400;
  * They are in no list, and expire by themselves.
  * @param job id of the upload job
  */
-export const createPlannedRecords = (
+export function createPlannedRecords(
   store: RecordStore,
   organization: Organization,
   job: string,
   clock: Clock,
-): ItemRecords => {
+): ItemRecords {
   const stored = new Map<string, StoredRecord>();
   const keyOf = (key: RecordKey): RecordKey => ({
     pk: partitionKeyOf("DRY_RUN", organization.id, job, itemIdOf(key)),
@@ -65,4 +67,4 @@ export const createPlannedRecords = (
     ofItem: (_id, item) => ({ ...item }),
     common: () => ({ [TIME_TO_LIVE]: Math.ceil(clock() / 1000) + PLANNED_SECONDS }),
   };
-};
+}

@@ -27,34 +27,39 @@ export interface ItemWithEvents {
 }
 
 /** The item in a record. @throws NotFoundError if it does not exist or is deleted */
-export const assertVisible = (record: StoredRecord | undefined): WorkItem => {
+export function assertVisible(record: StoredRecord | undefined): WorkItem {
   const item = workItemFrom(record);
   if (item === null || item.deleted_at !== null) throw new NotFoundError("work item not found");
   return item;
-};
+}
 
 /** Above the sort keys of all events, below those of later kinds: `$` follows `#`. */
 const AFTER_EVENTS = "EVENT$";
 
-const sortKeyOf = (item: AttributeValues): string => item["sk"]?.S ?? "";
-const recordFrom = (item: AttributeValues): StoredRecord => storedRecordFrom(fromAttributeValues(item));
-const eventsIn = (items: readonly AttributeValues[]): KeyedEvent[] =>
-  items
+function sortKeyOf(item: AttributeValues): string {
+  return item["sk"]?.S ?? "";
+}
+function recordFrom(item: AttributeValues): StoredRecord {
+  return storedRecordFrom(fromAttributeValues(item));
+}
+function eventsIn(items: readonly AttributeValues[]): KeyedEvent[] {
+  return items
     .filter((item) => sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX))
     .map(recordFrom)
     .map(keyedEventFrom);
+}
 
 /** The sort key after which unread events begin, from the one at which a query stopped. */
-const lastEventKey = (stoppedAt: string | undefined): string | undefined =>
-  stoppedAt !== undefined && stoppedAt < EVENT_SORT_KEY_PREFIX ? EVENT_SORT_KEY_PREFIX : stoppedAt;
+function lastEventKey(stoppedAt: string | undefined): string | undefined {
+  return stoppedAt !== undefined && stoppedAt < EVENT_SORT_KEY_PREFIX ? EVENT_SORT_KEY_PREFIX : stoppedAt;
+}
 
 /**
  * Reads an item and as many of its events as one strongly consistent Query returns (1 MB): nearly always all of them.
  * The item's sort key is lower than those of its events. Records of other kinds in its partition are left out.
  */
-export const createReadItemPage =
-  ({ dynamodb, environment }: RuntimeWith<"workItems">) =>
-  async (organization: string, id: string) => {
+export function createReadItemPage({ dynamodb, environment }: RuntimeWith<"workItems">) {
+  return async (organization: string, id: string) => {
     const { Items = [], LastEvaluatedKey } = await dynamodb.send(
       new QueryCommand({
         TableName: environment.WORK_ITEMS_TABLE,
@@ -75,18 +80,19 @@ export const createReadItemPage =
       eventsAfter: lastEventKey(LastEvaluatedKey?.["sk"]?.S),
     };
   };
+}
 
 /** Reads an item with its events. @throws NotFoundError if it does not exist or is deleted */
-export const createGetWorkItem = (runtime: RuntimeWith<"workItems">) => {
+export function createGetWorkItem(runtime: RuntimeWith<"workItems">) {
   const readItemPage = createReadItemPage(runtime);
   return async (organization: string, id: string): Promise<ItemWithEvents> => {
     const { record, events, eventsAfter } = await readItemPage(organization, id);
     return { id, item: assertVisible(record), version: record?.version ?? 0, events, eventsAfter };
   };
-};
+}
 
 /** Reads a page of an item's events, in the order of their keys. @throws NotFoundError */
-export const createListWorkItemEvents = (runtime: RuntimeWith<"workItems">) => {
+export function createListWorkItemEvents(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment } = runtime;
   const records = createRecordStore(runtime);
   /** @param after sort key of the last event of the page before */
@@ -116,4 +122,4 @@ export const createListWorkItemEvents = (runtime: RuntimeWith<"workItems">) => {
       hasMore: LastEvaluatedKey !== undefined,
     };
   };
-};
+}

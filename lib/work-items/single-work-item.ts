@@ -6,20 +6,23 @@ import type { WorkItemEventResponse } from "./work-item.ts";
 import { toEventResponse, toWorkItemResponse } from "./work-item-response.ts";
 
 /** Scope of the cursors in one item's list of events. */
-export const eventsScope = (organization: Organization, itemId: string) => ({
-  organization,
-  list: `work_items/${itemId}/events`,
-  filters: {},
-});
+export function eventsScope(organization: Organization, itemId: string) {
+  return {
+    organization,
+    list: `work_items/${itemId}/events`,
+    filters: {},
+  };
+}
 
-const sortTextOf = ({ occurred_at: at, created_at: created, id }: WorkItemEventResponse): string =>
-  `${at ?? "~"} ${created} ${id}`;
+function sortTextOf({ occurred_at: at, created_at: created, id }: WorkItemEventResponse): string {
+  return `${at ?? "~"} ${created} ${id}`;
+}
 
 /**
  * The response of get, create and update. Events are sorted by `occurred_at`, then `created_at`; those without
  * `occurred_at` come last. If not all events fit, `meta.events.next` is the cursor for the others.
  */
-export const respondWithWorkItem = (organization: Organization, found: ItemWithEvents) => {
+export function respondWithWorkItem(organization: Organization, found: ItemWithEvents) {
   const data = toWorkItemResponse(found.id, found.item);
   const events = found.events.map(toEventResponse);
   const fitting = countFitting(events, data);
@@ -37,4 +40,4 @@ export const respondWithWorkItem = (organization: Organization, found: ItemWithE
     },
     version: found.version,
   };
-};
+}

@@ -27,28 +27,31 @@ const CODES = { created: "c", updated: "u", unchanged: "n", restored: "r", error
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code as string, outcome as RowOutcome]));
 
 /** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed: distances keep the text of a whole window short. */
-const formatRows = (rows: readonly AppliedRow[]): string =>
-  rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
+function formatRows(rows: readonly AppliedRow[]): string {
+  return rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
+}
 
-const parseRows = (text: string): AppliedRow[] => {
+function parseRows(text: string): AppliedRow[] {
   let row = 0;
   return [...text.matchAll(/(\d+)([a-z])/g)].map(([, distance, code = ""]) => {
     row += Number(distance);
     return { row, outcome: OUTCOMES.get(code) ?? "unchanged" };
   });
-};
+}
 
 const NO_MARKS: UploadMarks = new Map();
 
 /** The marks in the record of an item or event. */
-export const uploadMarksOf = (record: Attributes | undefined): UploadMarks => {
+export function uploadMarksOf(record: Attributes | undefined): UploadMarks {
   const text = record?.[MARKS];
   if (typeof text !== "string") return NO_MARKS;
   const marks = text.split(" ").map((mark) => mark.split(":", 2));
   return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
-};
+}
 
-const formatMark = ([job, rows]: readonly [string, readonly AppliedRow[]]): string => `${job}:${formatRows(rows)}`;
+function formatMark([job, rows]: readonly [string, readonly AppliedRow[]]): string {
+  return `${job}:${formatRows(rows)}`;
+}
 
 /** The job whose rows are applied. */
 export interface MarkedJob {

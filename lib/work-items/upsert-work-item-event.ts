@@ -11,7 +11,7 @@ import type { EventInput } from "./work-item.ts";
 import { eventKeyOf, itemKey, type KeyedEvent, workItemEventFrom } from "./work-item-record.ts";
 
 /** Creates or updates an item's event. @throws NotFoundError if the item is missing or deleted; StoreBusyError */
-export const createUpsertWorkItemEvent = (runtime: RuntimeWith<"workItems">) => {
+export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
   /** @param deadline milliseconds since the epoch after which no further attempt is made */
@@ -40,4 +40,4 @@ export const createUpsertWorkItemEvent = (runtime: RuntimeWith<"workItems">) => 
     const { result } = await optimisticWriteOne(records, target, { clock, deadline, read });
     return { created: result.outcome === "created", event: { ...key, ...result.next } };
   };
-};
+}

@@ -17,24 +17,25 @@ const INITIAL_STATUS = "pending";
 const NO_ATTRIBUTES = "{}";
 
 /** Replaces top-level keys of `stored` by those of `given`. Returns the same text if none of them differs. */
-const mergeAttributes = (stored: string, given: JsonObject): string => {
+function mergeAttributes(stored: string, given: JsonObject): string {
   if (stored === NO_ATTRIBUTES) return JSON.stringify(given);
   const attributes = parseJsonObject(stored);
   const changed = Object.entries(given).filter(
     ([key, value]) => !Object.hasOwn(attributes, key) || !jsonEquals(attributes[key] ?? null, value),
   );
   return changed.length === 0 ? stored : JSON.stringify({ ...attributes, ...Object.fromEntries(changed) });
-};
+}
 
 /** A field of a person, which responses show in the agent or actor. */
-const personField = (description: string, input: () => z.ZodType<string, string>) =>
-  field({
+function personField(description: string, input: () => z.ZodType<string, string>) {
+  return field({
     description: `${description}; null clears it.`,
     input: () => input().nullable(),
     stored: storedText,
     initial: null,
     response: null,
   });
+}
 
 /** Fields of a work item that callers set. Null clears a field of the agent. */
 export const WORK_ITEM_FIELDS = {

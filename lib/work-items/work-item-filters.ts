@@ -4,7 +4,9 @@ import { fieldFilters, type Filter } from "./field-definition.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 import type { WorkItem } from "./work-item.ts";
 
-const filter = <Q extends z.ZodType>(row: Filter<WorkItem, Q>) => row;
+function filter<Q extends z.ZodType>(row: Filter<WorkItem, Q>) {
+  return row;
+}
 
 /** Filters of the list by query parameter; items must match all that are given. Times are ISO 8601 in UTC with milliseconds. */
 const WORK_ITEM_FILTERS = {
@@ -35,17 +37,23 @@ export type WorkItemFilters = { readonly [N in FilterName]?: z.output<ParameterO
 export const workItemFilterNames = Object.keys(WORK_ITEM_FILTERS) as FilterName[];
 
 /** Shape of the schema for the list's query parameters that filter. */
-export const workItemFilters = () =>
-  Object.fromEntries(workItemFilterNames.map((name) => [name, WORK_ITEM_FILTERS[name].parameter().optional()])) as {
+export function workItemFilters() {
+  return Object.fromEntries(
+    workItemFilterNames.map((name) => [name, WORK_ITEM_FILTERS[name].parameter().optional()]),
+  ) as {
     readonly [N in FilterName]: z.ZodOptional<ParameterOf<N>>;
   };
+}
 
 /** Whether a filter compares without case. Its value is in lower case. */
-export const ignoresCase = (name: FilterName): boolean => WORK_ITEM_FILTERS[name].ignoresCase === true;
+export function ignoresCase(name: FilterName): boolean {
+  return WORK_ITEM_FILTERS[name].ignoresCase === true;
+}
 
 /** Whether an item matches all filters. */
-export const matchesFilters = (item: WorkItem, filters: WorkItemFilters): boolean =>
-  workItemFilterNames.every((name) => {
+export function matchesFilters(item: WorkItem, filters: WorkItemFilters): boolean {
+  return workItemFilterNames.every((name) => {
     const { matches }: Filter<WorkItem, z.ZodType> = WORK_ITEM_FILTERS[name];
     return filters[name] === undefined || matches(item, filters[name]);
   });
+}

@@ -13,65 +13,85 @@ export const ITEM_SORT_KEY = "#ITEM";
 export const EVENT_SORT_KEY_PREFIX = "EVENT#";
 
 /** The partition of an item and its events. */
-export const partitionOf = (organization: string, id: string): string => partitionKeyOf("ITEM", organization, id);
+export function partitionOf(organization: string, id: string): string {
+  return partitionKeyOf("ITEM", organization, id);
+}
 
 /** Primary key of an item's record, by id. */
-export const itemKey = (organization: string, id: string): RecordKey => ({
-  pk: partitionOf(organization, id),
-  sk: ITEM_SORT_KEY,
-});
+export function itemKey(organization: string, id: string): RecordKey {
+  return {
+    pk: partitionOf(organization, id),
+    sk: ITEM_SORT_KEY,
+  };
+}
 
 /** Primary key of an item's record, by external_id. */
-export const itemKeyOf = (organization: string, externalId: string): RecordKey =>
-  itemKey(organization, workItemId(organization, externalId));
+export function itemKeyOf(organization: string, externalId: string): RecordKey {
+  return itemKey(organization, workItemId(organization, externalId));
+}
 
 /** Primary key of an event's record. */
-export const eventKeyOf = (organization: string, itemId: string, eventExternalId: string): RecordKey => ({
-  pk: partitionOf(organization, itemId),
-  sk: `${EVENT_SORT_KEY_PREFIX}${workItemEventId(itemId, eventExternalId)}`,
-});
+export function eventKeyOf(organization: string, itemId: string, eventExternalId: string): RecordKey {
+  return {
+    pk: partitionOf(organization, itemId),
+    sk: `${EVENT_SORT_KEY_PREFIX}${workItemEventId(itemId, eventExternalId)}`,
+  };
+}
 
-const afterLastHash = (key: string): string => key.slice(key.lastIndexOf("#") + 1);
+function afterLastHash(key: string): string {
+  return key.slice(key.lastIndexOf("#") + 1);
+}
 /** An item's id, from its partition key. */
-export const itemIdOf = ({ pk }: RecordKey): string => afterLastHash(pk);
+export function itemIdOf({ pk }: RecordKey): string {
+  return afterLastHash(pk);
+}
 /** An event's id, from its sort key. */
-export const eventIdOf = ({ sk }: RecordKey): string => afterLastHash(sk);
+export function eventIdOf({ sk }: RecordKey): string {
+  return afterLastHash(sk);
+}
 
 const decodeItem = decoderOf("work item", storedWorkItemSchema);
 const decodeEvent = decoderOf("work item event", storedEventSchema);
 
 /** Decodes an item's record; null if there is none. @throws MalformedRecordError */
-export const workItemFrom = (record: Attributes | undefined): WorkItem | null =>
-  record === undefined ? null : decodeItem(record);
+export function workItemFrom(record: Attributes | undefined): WorkItem | null {
+  return record === undefined ? null : decodeItem(record);
+}
 
 /** Decodes an event's record; null if there is none. @throws MalformedRecordError */
-export const workItemEventFrom = (record: StoredRecord | undefined): WorkItemEvent | null =>
-  record === undefined ? null : decodeEvent(record);
+export function workItemEventFrom(record: StoredRecord | undefined): WorkItemEvent | null {
+  return record === undefined ? null : decodeEvent(record);
+}
 
 /** An event and its primary key. */
 export type KeyedEvent = RecordKey & WorkItemEvent;
 
 /** Decodes an event's record with its primary key. @throws MalformedRecordError */
-export const keyedEventFrom = (record: StoredRecord): KeyedEvent => ({
-  pk: record.pk,
-  sk: record.sk,
-  ...decodeEvent(record),
-});
+export function keyedEventFrom(record: StoredRecord): KeyedEvent {
+  return {
+    pk: record.pk,
+    sk: record.sk,
+    ...decodeEvent(record),
+  };
+}
 
 /**
  * Place in the list, which is in descending order: items with `completed_at` before the others, newest first, then by
  * id. `2#<completed_at>#<id>` or `1#<created_at>#<id>`.
  */
-const placeOf = (item: WorkItem, id: string): string =>
-  item.completed_at === null ? `1#${item.created_at}#${id}` : `2#${item.completed_at}#${id}`;
+function placeOf(item: WorkItem, id: string): string {
+  return item.completed_at === null ? `1#${item.created_at}#${id}` : `2#${item.completed_at}#${id}`;
+}
 
 /** The attributes of an item's record: its fields, and its places in the lists unless it is deleted. */
-export const attributesOf = (organization: Organization, id: string, item: WorkItem): Attributes => ({
-  ...item,
-  ...(item.deleted_at === null
-    ? {
-        ...listingEntry("LIST_ITEM", organization, id, placeOf(item, id)),
-        ...agentEntry(organization, id, item.agent_external_id),
-      }
-    : NO_LISTING_ENTRY),
-});
+export function attributesOf(organization: Organization, id: string, item: WorkItem): Attributes {
+  return {
+    ...item,
+    ...(item.deleted_at === null
+      ? {
+          ...listingEntry("LIST_ITEM", organization, id, placeOf(item, id)),
+          ...agentEntry(organization, id, item.agent_external_id),
+        }
+      : NO_LISTING_ENTRY),
+  };
+}

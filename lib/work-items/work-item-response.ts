@@ -6,21 +6,23 @@ import { eventIdOf, type KeyedEvent } from "./work-item-record.ts";
 
 const showFields = createShow(WORK_ITEM_FIELDS);
 
-const person = (name: string | null, email: string | null, externalId: string | null): Person => ({
-  id: null,
-  name,
-  email,
-  external_id: externalId,
-  avatar_url: null,
-});
+function person(name: string | null, email: string | null, externalId: string | null): Person {
+  return {
+    id: null,
+    name,
+    email,
+    external_id: externalId,
+    avatar_url: null,
+  };
+}
 
-const textOf = (attributes: JsonObject, name: string): string | null => {
+function textOf(attributes: JsonObject, name: string): string | null {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : null;
   return typeof value === "string" ? value : null;
-};
+}
 
 /** An item in responses, without its events. */
-export const toWorkItemResponse = (id: string, item: WorkItem): WorkItemResponse => {
+export function toWorkItemResponse(id: string, item: WorkItem): WorkItemResponse {
   const agent = person(item.agent_name, item.agent_email, item.agent_external_id);
   const isKnown = agent.name !== null || agent.email !== null || agent.external_id !== null;
   const fields = showFields(item);
@@ -36,14 +38,16 @@ export const toWorkItemResponse = (id: string, item: WorkItem): WorkItemResponse
     updated_at: item.updated_at,
     qa_score: item.qa_score,
   };
-};
+}
 
 /** An event in responses; fields without a value are absent. */
-export const toEventResponse = (event: KeyedEvent): WorkItemEventResponse => ({
-  id: eventIdOf(event),
-  external_id: event.external_id,
-  actor: person(event.actor_name, event.actor_email, event.actor_external_id),
-  ...(event.content !== null && { content: event.content }),
-  ...(event.occurred_at !== null && { occurred_at: event.occurred_at }),
-  created_at: event.created_at,
-});
+export function toEventResponse(event: KeyedEvent): WorkItemEventResponse {
+  return {
+    id: eventIdOf(event),
+    external_id: event.external_id,
+    actor: person(event.actor_name, event.actor_email, event.actor_external_id),
+    ...(event.content !== null && { content: event.content }),
+    ...(event.occurred_at !== null && { occurred_at: event.occurred_at }),
+    created_at: event.created_at,
+  };
+}

@@ -24,48 +24,64 @@ export interface ListingSource {
   readonly partitions: readonly string[];
 }
 
-const shardsOf = ({ listingShards }: Readable): number[] => Array.from({ length: listingShards }, (_, shard) => shard);
+function shardsOf({ listingShards }: Readable): number[] {
+  return Array.from({ length: listingShards }, (_, shard) => shard);
+}
 
 /** The shard of a record: random or hashed digits of its id select it. @param id a UUID */
-const shardOf = ({ listingWriteShards }: Writable, id: string): number =>
-  Number.parseInt(id.slice(0, 8), 16) % listingWriteShards;
+function shardOf({ listingWriteShards }: Writable, id: string): number {
+  return Number.parseInt(id.slice(0, 8), 16) % listingWriteShards;
+}
 
 /** Where all of an organization's entries of one kind are. */
-export const listingSource = (kind: ListingKind, organization: Readable): ListingSource => ({
-  index: "listing",
-  partitionKey: listing.partitionKey,
-  partitions: shardsOf(organization).map((shard) => partitionKeyOf(kind, organization.id, shard)),
-});
+export function listingSource(kind: ListingKind, organization: Readable): ListingSource {
+  return {
+    index: "listing",
+    partitionKey: listing.partitionKey,
+    partitions: shardsOf(organization).map((shard) => partitionKeyOf(kind, organization.id, shard)),
+  };
+}
 
 /** An agent's external_id may be longer than a key, so its hash is used. */
-const agentPartition = (organization: string, agentExternalId: string, shard: number): string =>
-  partitionKeyOf("LIST_ITEM_OF_AGENT", organization, hash("sha256", agentExternalId, "base64url"), shard);
+function agentPartition(organization: string, agentExternalId: string, shard: number): string {
+  return partitionKeyOf("LIST_ITEM_OF_AGENT", organization, hash("sha256", agentExternalId, "base64url"), shard);
+}
 
 /** Where the entries of one agent's work items are. */
-export const agentSource = (organization: Readable, agentExternalId: string): ListingSource => ({
-  index: "agents",
-  partitionKey: agents.partitionKey,
-  partitions: shardsOf(organization).map((shard) => agentPartition(organization.id, agentExternalId, shard)),
-});
+export function agentSource(organization: Readable, agentExternalId: string): ListingSource {
+  return {
+    index: "agents",
+    partitionKey: agents.partitionKey,
+    partitions: shardsOf(organization).map((shard) => agentPartition(organization.id, agentExternalId, shard)),
+  };
+}
 
 /**
  * The attributes that add a record to the listing index.
  * @param id a UUID; its first digits select the shard
  * @param place place in the list, ending with `#` and the id; greater ones come first
  */
-export const listingEntry = (kind: ListingKind, organization: Writable, id: string, place: string) => ({
-  [listing.partitionKey]: partitionKeyOf(kind, organization.id, shardOf(organization, id)),
-  [listing.sortKey]: place,
-});
+export function listingEntry(kind: ListingKind, organization: Writable, id: string, place: string) {
+  return {
+    [listing.partitionKey]: partitionKeyOf(kind, organization.id, shardOf(organization, id)),
+    [listing.sortKey]: place,
+  };
+}
 
 /** The id of the record at a place in a list. */
-export const idAt = (place: string): string => place.slice(place.lastIndexOf("#") + 1);
+export function idAt(place: string): string {
+  return place.slice(place.lastIndexOf("#") + 1);
+}
 
 /** The attribute that adds a listed work item to the agents index too. Both indexes have the same sort key. */
-export const agentEntry = (organization: Writable, id: string, agentExternalId: string | null) => ({
-  [agents.partitionKey]:
-    agentExternalId === null ? undefined : agentPartition(organization.id, agentExternalId, shardOf(organization, id)),
-});
+export function agentEntry(organization: Writable, id: string, agentExternalId: string | null) {
+  return {
+    [agents.partitionKey]:
+      agentExternalId === null
+        ? undefined
+        : agentPartition(organization.id, agentExternalId, shardOf(organization, id)),
+  };
+}
 
 /** The attributes that remove a work item from both indexes. */
 export const NO_LISTING_ENTRY = {

@@ -29,43 +29,46 @@ const ENTRIES_PER_QUERY_MIN = 8;
 /** So many times more entries are read at first if some are filtered out. */
 const READ_AHEAD_WHEN_FILTERED = 4;
 
-const newShard = (partition: string) => ({
-  partition,
-  /** Places that were read, in descending order. */
-  buffer: [] as string[],
-  /** Place at which the last query stopped; all unread entries are below it. Undefined before the first query. */
-  stoppedAt: undefined as string | undefined,
-  exhausted: false,
-  queries: 0,
-});
+function newShard(partition: string) {
+  return {
+    partition,
+    /** Places that were read, in descending order. */
+    buffer: [] as string[],
+    /** Place at which the last query stopped; all unread entries are below it. Undefined before the first query. */
+    stoppedAt: undefined as string | undefined,
+    exhausted: false,
+    queries: 0,
+  };
+}
 type Shard = ReturnType<typeof newShard>;
 
 /** The place of an entry, without a schema library since it runs for every entry. @throws MalformedRecordError */
-const placeIn = (entry: Readonly<Record<string, AttributeValue>>): string => {
+function placeIn(entry: Readonly<Record<string, AttributeValue>>): string {
   const { listing_sk: { S: place } = {} } = entry;
   if (place !== undefined) return place;
   throw new MalformedRecordError("listing entry", entry, "a place is required");
-};
+}
 
 /**
  * Entries to read from each shard at first. Hashing puts `limit / shards` of the page's entries into each, give or take
  * its square root: with one and a half of these more, a second round of queries is rare.
  */
-const firstSizeOf = (limit: number, shards: number, isFiltered: boolean): number => {
+function firstSizeOf(limit: number, shards: number, isFiltered: boolean): number {
   const share = limit / shards;
   const expected = shards === 1 ? limit : Math.ceil(share + 1.5 * Math.sqrt(share));
   return Math.max(ENTRIES_PER_QUERY_MIN, expected) * (isFiltered ? READ_AHEAD_WHEN_FILTERED : 1);
-};
+}
 
 type Filter = readonly [name: string, value: string];
-const filtersIn = (filters: Readonly<Record<string, string | undefined>> = {}): Filter[] =>
-  Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+function filtersIn(filters: Readonly<Record<string, string | undefined>> = {}): Filter[] {
+  return Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+}
 
 /**
  * The parts of a query that filter. DynamoDB cannot compare without case, but it leaves out texts of another length;
  * the others are compared here.
  */
-const filterExpression = (exact: readonly Filter[], ignoringCase: readonly Filter[]) => {
+function filterExpression(exact: readonly Filter[], ignoringCase: readonly Filter[]) {
   const names = [...exact, ...ignoringCase].map(([name], index) => [`#filter${index}`, name] as const);
   const values = [...exact.map(([, value]) => value), ...ignoringCase.map(([, value]) => value.length)];
   const conditions = values.map((value, index) =>
@@ -78,13 +81,18 @@ const filterExpression = (exact: readonly Filter[], ignoringCase: readonly Filte
       expression: { FilterExpression: conditions.join(" AND "), ExpressionAttributeNames: Object.fromEntries(names) },
     }),
   };
-};
+}
 
-const isLike = (entry: Readonly<Record<string, AttributeValue>>, [name, value]: Filter): boolean =>
-  entry[name]?.S?.toLowerCase() === value;
+function isLike(entry: Readonly<Record<string, AttributeValue>>, [name, value]: Filter): boolean {
+  return entry[name]?.S?.toLowerCase() === value;
+}
 
-const stoppedAt = (shard: Shard): string => shard.stoppedAt ?? "";
-const placeAfter = (shard: Shard): string => shard.buffer[0] ?? "";
+function stoppedAt(shard: Shard): string {
+  return shard.stoppedAt ?? "";
+}
+function placeAfter(shard: Shard): string {
+  return shard.buffer[0] ?? "";
+}
 
 /**
  * Reads one page of a sharded index in descending order. It returns no entry below the place at which any unfinished
@@ -93,9 +101,9 @@ const placeAfter = (shard: Shard): string => shard.buffer[0] ?? "";
  * @returns the places of the page, which end with the ids of their records, and `after` of the next page: undefined at
  * the end of the list
  */
-export const walkListing = async (
+export async function walkListing(
   query: ListingQuery,
-): Promise<{ readonly places: readonly string[]; readonly next: string | undefined }> => {
+): Promise<{ readonly places: readonly string[]; readonly next: string | undefined }> {
   const { dynamodb, environment, source, limit, after } = query;
   const ignoringCase = filtersIn(query.filtersIgnoringCase);
   const filter = filterExpression(filtersIn(query.filters), ignoringCase);
@@ -160,4 +168,4 @@ export const walkListing = async (
   }
   const more = shards.some((shard) => !shard.exhausted || shard.buffer.length > 0);
   return { places, next: more ? places.at(-1) : undefined };
-};
+}
