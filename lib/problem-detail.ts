@@ -2,18 +2,16 @@ import * as z from "zod";
 import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./errors.ts";
 
 /** One problem of a request, for programs. It has either a pointer or a parameter. */
-export const problemDetailSchema = z.lazy(() =>
-  z
-    .strictObject({
-      /** JSON Pointer (RFC 6901) to the value in the body. */
-      pointer: z.string().optional(),
-      /** Name of the query parameter or header. */
-      parameter: z.string().optional(),
-      code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }),
-      message: z.string(),
-    })
-    .meta({ id: "ProblemDetail" }),
-);
+export const problemDetailSchema = z
+  .strictObject({
+    /** JSON Pointer (RFC 6901) to the value in the body. */
+    pointer: z.string().optional(),
+    /** Name of the query parameter or header. */
+    parameter: z.string().optional(),
+    code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }),
+    message: z.string(),
+  })
+  .meta({ id: "ProblemDetail" });
 type ProblemDetail = z.infer<typeof problemDetailSchema>;
 
 const escaped = (key: PropertyKey): string => shownKey(key).replaceAll("~", "~0").replaceAll("/", "~1");

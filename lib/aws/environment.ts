@@ -2,7 +2,6 @@ import * as z from "zod";
 import { regionCodeSchema } from "../regions.ts";
 import { type ResourceName, resources, type Resources } from "../resources.ts";
 import { describeProblems } from "../errors.ts";
-import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema.ts";
 import type { Permissions } from "./permissions.ts";
 
@@ -43,7 +42,7 @@ export function parseEnvironment<const P extends Permissions>(
 ): Environment<P> {
   const named = (Object.keys(permissions) as ResourceName[]).map((name) => resources[name].variable);
   const schema = commonSchema.extend(Object.fromEntries(named.map((variable) => [variable, z.string().min(1)])));
-  const parsed = safeParse(schema, variables);
+  const parsed = schema.safeParse(variables);
   if (parsed.success) return parsed.data as Environment<P>;
   throw new Error(`environment: ${describeProblems(problemsOf(parsed.error), "environment")}`);
 }

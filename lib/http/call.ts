@@ -5,7 +5,6 @@ import type { Problem } from "../errors.ts";
 import { jsonResponse, progressOf, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
-import { safeParse } from "../safe-parse.ts";
 import { readId, readQuery } from "./request.ts";
 import type { Route } from "./route.ts";
 import { refuseProblems, validate } from "./validation.ts";
@@ -94,7 +93,7 @@ export function toResult<R extends Route>(
   event: APIGatewayProxyEvent,
   { status = route.status, body, headers, version }: RouteResponse<R>,
 ): APIGatewayProxyResult {
-  const { data: parsed, error } = safeParse(route.response, body);
+  const { data: parsed, error } = route.response.safeParse(body);
   if (error) throw error;
   const result =
     typeof parsed === "string" && route.contentType !== undefined

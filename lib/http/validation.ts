@@ -1,11 +1,10 @@
 import type * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors.ts";
-import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
 export function validate<S extends z.ZodType>(schema: S, value: unknown) {
-  const { data, error } = safeParse(schema, value);
+  const { data, error } = schema.safeParse(value);
   return { value: data, problems: error === undefined ? [] : problemsOf(error) };
 }
 

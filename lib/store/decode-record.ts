@@ -1,7 +1,6 @@
 import type * as z from "zod";
 import { describeProblems } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { safeParse } from "../safe-parse.ts";
 import { problemsOf } from "../schema.ts";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -24,7 +23,7 @@ export class MalformedRecordError extends Error {
  */
 export function decoderOf<S extends z.ZodType>(kind: string, schema: S) {
   return (item: Item): z.output<S> => {
-    const parsed = safeParse(schema, item);
+    const parsed = schema.safeParse(item);
     if (parsed.success) return parsed.data;
     throw new MalformedRecordError(kind, item, describeProblems(problemsOf(parsed.error), "record"));
   };

@@ -21,19 +21,17 @@ function countEvents(item: unknown): number {
 const ITEM_REFERENCE = { $ref: "#/components/schemas/WorkItemInput" };
 
 /** Input of a batch. What is not an item may be skipped, what is not a batch is refused. */
-const envelopeSchema = z.lazy(() =>
-  z.strictObject({
-    work_items: boundedArray(z.unknown().meta({ override: ITEM_REFERENCE }), ITEMS_PER_BATCH_MAX, "items")
-      .refine((items) => items.length > 0, { error: "must hold at least 1 item", params: { code: "too_small" } })
-      .refine((items) => items.reduce<number>((sum, item) => sum + countEvents(item), 0) <= EVENTS_PER_BATCH_MAX, {
-        error: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
-        params: { code: "too_big" },
-      })
-      .meta({ minItems: 1 }),
-    dry_run: z.boolean().default(false),
-    on_invalid: z.enum(["refuse", "skip"]).default("refuse"),
-  }),
-);
+const envelopeSchema = z.strictObject({
+  work_items: boundedArray(z.unknown().meta({ override: ITEM_REFERENCE }), ITEMS_PER_BATCH_MAX, "items")
+    .refine((items) => items.length > 0, { error: "must hold at least 1 item", params: { code: "too_small" } })
+    .refine((items) => items.reduce<number>((sum, item) => sum + countEvents(item), 0) <= EVENTS_PER_BATCH_MAX, {
+      error: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
+      params: { code: "too_big" },
+    })
+    .meta({ minItems: 1 }),
+  dry_run: z.boolean().default(false),
+  on_invalid: z.enum(["refuse", "skip"]).default("refuse"),
+});
 
 function externalIdOf(item: unknown): string {
   const given = typeof item === "object" && item !== null && "external_id" in item ? item.external_id : undefined;
@@ -42,8 +40,8 @@ function externalIdOf(item: unknown): string {
 }
 
 /** Input of a batch. By default an item that is not valid makes all of it invalid. */
-export const batchInputSchema = z.lazy(() =>
-  envelopeSchema.unwrap().transform(({ work_items: items, on_invalid: onInvalid, ...rest }, context) => {
+export const batchInputSchema = envelopeSchema.transform(
+  ({ work_items: items, on_invalid: onInvalid, ...rest }, context) => {
     const parsed = items.map((item) => workItemInputSchema.safeParse(item));
     if (onInvalid === "refuse") {
       for (const [index, { error }] of parsed.entries()) {
@@ -56,5 +54,5 @@ export const batchInputSchema = z.lazy(() =>
       success ? { input: data } : { externalId: externalIdOf(items[index]), problems: problemsOf(error) },
     );
     return { ...rest, items: batch };
-  }),
+  },
 );

@@ -12,108 +12,96 @@ export const ITEMS_PER_BATCH_MAX = 100;
 export const EVENTS_PER_BATCH_MAX = 2000;
 
 /** Input of an event. */
-export const eventInputSchema = z.lazy(() =>
-  z.strictObject({ external_id: externalId, ...inputShape(EVENT_FIELDS) }).meta({ id: "WorkItemEventInput" }),
-);
+export const eventInputSchema = z
+  .strictObject({ external_id: externalId, ...inputShape(EVENT_FIELDS) })
+  .meta({ id: "WorkItemEventInput" });
 /** A value of `eventInputSchema`. */
 export type EventInput = z.output<typeof eventInputSchema>;
 
 /** Input of create and batch, and of a CSV row. Omitted fields keep their values. */
-export const workItemInputSchema = z.lazy(() =>
-  z
-    .strictObject({
-      external_id: externalId,
-      ...inputShape(WORK_ITEM_FIELDS),
-      events: boundedArray(eventInputSchema, EVENTS_PER_ITEM_MAX, "events").optional(),
-    })
-    .meta({ id: "WorkItemInput" }),
-);
+export const workItemInputSchema = z
+  .strictObject({
+    external_id: externalId,
+    ...inputShape(WORK_ITEM_FIELDS),
+    events: boundedArray(eventInputSchema, EVENTS_PER_ITEM_MAX, "events").optional(),
+  })
+  .meta({ id: "WorkItemInput" });
 /** A value of `workItemInputSchema`. */
 export type WorkItemInput = z.output<typeof workItemInputSchema>;
 
 /** Input of PATCH. `external_id` may be given, but not changed. */
-export const workItemPatchSchema = z.lazy(() =>
-  z.strictObject({ external_id: externalId.optional(), ...inputShape(WORK_ITEM_FIELDS) }).meta({ id: "WorkItemPatch" }),
-);
+export const workItemPatchSchema = z
+  .strictObject({ external_id: externalId.optional(), ...inputShape(WORK_ITEM_FIELDS) })
+  .meta({ id: "WorkItemPatch" });
 
 /** The fields that an input changes, whether by batch, CSV or PATCH. */
 export type Changes = GivenFields<typeof WORK_ITEM_FIELDS>;
 
-const personSchema = z.lazy(() =>
-  z
-    .strictObject({
-      id: z.string().nullable(),
-      name: z.string().nullable(),
-      email: z.string().nullable(),
-      external_id: z.string().nullable(),
-      avatar_url: z.string().nullable(),
-    })
-    .meta({ id: "Person" }),
-);
+const personSchema = z
+  .strictObject({
+    id: z.string().nullable(),
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    external_id: z.string().nullable(),
+    avatar_url: z.string().nullable(),
+  })
+  .meta({ id: "Person" });
 /** An agent or actor in responses. */
 export type Person = z.infer<typeof personSchema>;
 
 const { content, occurred_at } = responseShape(EVENT_FIELDS);
 
 /** An event in responses; fields without a value are absent. */
-export const workItemEventSchema = z.lazy(() =>
-  z
-    .strictObject({
-      id: uuid,
-      external_id: z.string(),
-      actor: personSchema,
-      content: content.unwrap().optional(),
-      occurred_at: occurred_at.unwrap().optional(),
-      deleted_at: storedTimestamp.optional(),
-      created_at: storedTimestamp,
-    })
-    .meta({ id: "WorkItemEvent" }),
-);
+export const workItemEventSchema = z
+  .strictObject({
+    id: uuid,
+    external_id: z.string(),
+    actor: personSchema,
+    content: content.unwrap().optional(),
+    occurred_at: occurred_at.unwrap().optional(),
+    deleted_at: storedTimestamp.optional(),
+    created_at: storedTimestamp,
+  })
+  .meta({ id: "WorkItemEvent" });
 /** A value of `workItemEventSchema`. */
 export type WorkItemEventResponse = z.infer<typeof workItemEventSchema>;
 
 /** A work item in the responses of list and batch: all fields are present, without events. */
-export const workItemSchema = z.lazy(() =>
-  z
-    .strictObject({
-      id: uuid,
-      external_id: z.string(),
-      agent: personSchema,
-      agents: z.array(personSchema),
-      ...responseShape(WORK_ITEM_FIELDS),
-      short_description: z.string().nullable(),
-      description: z.string().nullable(),
-      created_at: storedTimestamp,
-      updated_at: storedTimestamp,
-      qa_score: z.number().min(0).max(1).nullable(),
-    })
-    .meta({ id: "WorkItem" }),
-);
+export const workItemSchema = z
+  .strictObject({
+    id: uuid,
+    external_id: z.string(),
+    agent: personSchema,
+    agents: z.array(personSchema),
+    ...responseShape(WORK_ITEM_FIELDS),
+    short_description: z.string().nullable(),
+    description: z.string().nullable(),
+    created_at: storedTimestamp,
+    updated_at: storedTimestamp,
+    qa_score: z.number().min(0).max(1).nullable(),
+  })
+  .meta({ id: "WorkItem" });
 /** A value of `workItemSchema`. */
 export type WorkItemResponse = z.infer<typeof workItemSchema>;
 
 /** A work item in the responses of create, get and update. */
-export const workItemWithEventsSchema = z.lazy(() =>
-  workItemSchema
-    .unwrap()
-    .extend({ events: z.array(workItemEventSchema) })
-    .meta({ id: "WorkItemWithEvents" }),
-);
+export const workItemWithEventsSchema = workItemSchema
+
+  .extend({ events: z.array(workItemEventSchema) })
+  .meta({ id: "WorkItemWithEvents" });
 
 /** Result of a batch's item. */
-export const batchResultSchema = z.lazy(() =>
-  z
-    .strictObject({
-      index: count,
-      external_id: z.string(),
-      status: z.enum(["created", "updated", "unchanged", "restored", "error"]),
-      data: workItemSchema.nullable(),
-      error: z.string().nullable(),
-      /** Present if the status is error (extension). Pointers lead into the request's body. */
-      errors: z.array(problemDetailSchema).optional(),
-    })
-    .meta({ id: "BatchResult" }),
-);
+export const batchResultSchema = z
+  .strictObject({
+    index: count,
+    external_id: z.string(),
+    status: z.enum(["created", "updated", "unchanged", "restored", "error"]),
+    data: workItemSchema.nullable(),
+    error: z.string().nullable(),
+    /** Present if the status is error (extension). Pointers lead into the request's body. */
+    errors: z.array(problemDetailSchema).optional(),
+  })
+  .meta({ id: "BatchResult" });
 /** A value of `batchResultSchema`. */
 export type BatchResult = z.input<typeof batchResultSchema>;
 
