@@ -21,7 +21,7 @@ export const conversationUploadRoutes = {
       response: pageOf(conversationUploadListItemSchema),
       permissions: {
         workItems: {
-          actions: ["Query", "GetItem", "BatchGetItem"],
+          actions: ["Query", "BatchGetItem"],
           partitions: ["CONVERSATION", "LIST_CONVERSATION"],
           indexes: ["listing"],
         },

@@ -1,16 +1,14 @@
 import * as z from "zod";
 import { isoTime } from "../clock.ts";
-import { keyText } from "../store/batch-get.ts";
-import { decoderOf, leaveOutDamaged } from "../store/decode-record.ts";
+import { decoderOf } from "../store/decode-record.ts";
 import { optimisticWriteOne, type WriteTarget } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
-import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
-import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
-import { idAt, listingEntry, listingSource } from "../store/lists/partition.ts";
-import { walkListing } from "../store/lists/walk.ts";
+import { ALL_PLACES, readPage } from "../store/lists/page.ts";
+import { listingEntry, listingSource } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -63,24 +61,15 @@ export function conversationUploadAttributes(
   };
 }
 
-function toListItem(record: StoredRecord) {
+function toListItem(record: Attributes) {
   const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
-  return { id: idOf(record), status, source, external_id, created_at, updated_at };
+  return { id: idOf(record as Attributes & RecordKey), status, source, external_id, created_at, updated_at };
 }
 
 /** Reads conversation uploads for API callers, and records them for the system that processes conversations. */
 export function createConversationUploadStore(runtime: RuntimeWith<"workItems">) {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
-  const leaveOut = leaveOutDamaged(runtime);
-
-  const readableItems = (record: StoredRecord) => {
-    try {
-      return [toListItem(record)];
-    } catch (error) {
-      return leaveOut(error) ?? [];
-    }
-  };
 
   /** @throws NotFoundError */
   const get = async (organization: string, id: string) => {
@@ -95,25 +84,18 @@ export function createConversationUploadStore(runtime: RuntimeWith<"workItems">)
     organization: Organization,
     query: { readonly limit: number; readonly cursor?: string | undefined; readonly external_id?: string | undefined },
   ) => {
-    const scope = { organization, list: "conversation_uploads", filters: { external_id: query.external_id } };
-    const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
-    if (query.external_id !== undefined) {
-      const key = conversationUploadKey(organization.id, conversationUploadId(organization.id, query.external_id));
-      const record = await records.readOne(key);
-      return { data: record ? [toListItem(record)] : [], next: undefined };
-    }
-    const { places, next } = await walkListing({
-      ...runtime,
-      source: listingSource("LIST_CONVERSATION", organization),
-      filters: {},
-      range: { low: "0", high: "~" },
-      after,
+    const keyOf = (id: string) => conversationUploadKey(organization.id, id);
+    return readPage(runtime, {
+      cursor: query.cursor,
       limit: query.limit,
+      scope: { organization, list: "conversation_uploads", filters: { external_id: query.external_id } },
+      from:
+        query.external_id === undefined
+          ? { source: listingSource("LIST_CONVERSATION", organization), filters: {}, range: ALL_PLACES }
+          : keyOf(conversationUploadId(organization.id, query.external_id)),
+      keyOf,
+      show: toListItem,
     });
-    const keys = places.map((place) => conversationUploadKey(organization.id, idAt(place)));
-    const read = await records.read(keys);
-    const found = keys.flatMap((key) => read.get(keyText(key)) ?? []);
-    return { data: found.flatMap(readableItems), next: next === undefined ? undefined : encodeCursor(scope, next) };
   };
 
   /** Creates the conversation upload or updates its status and source. @throws StoreBusyError */

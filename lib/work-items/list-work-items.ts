@@ -1,9 +1,6 @@
-import { batchGet } from "../store/batch-get.ts";
-import { leaveOutDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
-import { agentSource, idAt, listingSource } from "../store/lists/partition.ts";
-import { walkListing } from "../store/lists/walk.ts";
+import { agentSource, listingSource } from "../store/lists/partition.ts";
+import { readPage } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
 import type { NoneBesides } from "../http/page.ts";
@@ -44,10 +41,10 @@ function rangeOf({ completed_from: from, completed_to: to }: WorkItemFilters) {
   };
 }
 
-/** Removes places of records that occurred before. */
-function uniqueById(places: readonly string[]): string[] {
-  const seen = new Set<string>();
-  return places.filter((place) => seen.size < seen.add(idAt(place)).size);
+/** Where the places of the list are. */
+function walkOf(organization: Organization, filters: WorkItemFilters) {
+  const source = sourceOf(organization, filters);
+  return { source, ...projectedFilters(filters, source), range: rangeOf(filters) };
 }
 
 /** A third of a record is of no use to a list: its places in the indexes, and the writes that it remembers. */
@@ -60,60 +57,26 @@ const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)]
  * @throws InvalidInputError for a cursor of another list
  */
 export function createListWorkItems(runtime: RuntimeWith<"workItems">) {
-  const { dynamodb, environment } = runtime;
-  const leaveOut = leaveOutDamaged(runtime);
-
-  const readableItem = (record: Attributes): WorkItem | null => {
-    try {
-      return workItemFrom(record);
-    } catch (error) {
-      return leaveOut(error) ?? null;
-    }
-  };
-
-  /** The items of a page, in order; undefined for items that do not exist or do not match any more. */
-  const readItems = async (keys: readonly RecordKey[], filters: WorkItemFilters, itemIn = readableItem) => {
-    const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
-    const items = new Map(records.map((record) => [record["pk"], itemIn(record)]));
-    return keys.map((key) => {
-      const item = items.get(key.pk);
-      return item && isListed(item, filters) ? toWorkItemResponse(itemIdOf(key), item) : undefined;
-    });
-  };
-
   return async <F extends WorkItemFilters>(
     organization: Organization,
     filters: F & NoneBesides<WorkItemFilters, F>,
     page: { readonly cursor: string | undefined; readonly limit: number },
-  ): Promise<{ readonly data: WorkItemResponse[]; readonly next: string | undefined }> => {
-    const scope = { organization, list: "work_items", filters: { ...filters } };
-    const after = page.cursor === undefined ? undefined : decodeCursor(scope, page.cursor);
-    if (filters.external_id !== undefined) {
-      // A damaged item fails the call: an empty list would say that there is none.
-      const [item] = await readItems([itemKeyOf(organization.id, filters.external_id)], filters, workItemFrom);
-      return { data: item ? [item] : [], next: undefined };
-    }
-    const range = rangeOf(filters);
-    // DynamoDB refuses a range that ends before it begins.
-    if (range.high < range.low) return { data: [], next: undefined };
-    const source = sourceOf(organization, filters);
-    const { places, next } = await walkListing({
-      ...runtime,
-      source,
-      ...projectedFilters(filters, source),
-      range,
-      after,
-      limit: page.limit,
+  ): Promise<{ readonly data: WorkItemResponse[]; readonly next: string | undefined }> =>
+    readPage(runtime, {
+      ...page,
+      scope: { organization, list: "work_items", filters: { ...filters } },
+      from:
+        filters.external_id === undefined
+          ? walkOf(organization, filters)
+          : itemKeyOf(organization.id, filters.external_id),
+      keyOf: (id) => itemKey(organization.id, id),
+      attributes: ATTRIBUTES_READ,
+      show: (record) => {
+        const item = workItemFrom(record);
+        return item !== null && isListed(item, filters)
+          ? toWorkItemResponse(itemIdOf(record as Attributes & RecordKey), item)
+          : undefined;
+      },
+      countFitting: (items) => countFitting(items.map((item) => item ?? null)),
     });
-    // An item that changed its place while the shards were read may occur twice.
-    const once = uniqueById(places);
-    const keys = once.map((place) => itemKey(organization.id, idAt(place)));
-    const items = await readItems(keys, filters);
-    const fitting = countFitting(items.map((item) => item ?? null));
-    const position = fitting < items.length ? once[fitting - 1] : next;
-    return {
-      data: items.slice(0, fitting).filter((item) => item !== undefined),
-      next: position === undefined ? undefined : encodeCursor(scope, position),
-    };
-  };
 }

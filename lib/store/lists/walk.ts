@@ -144,6 +144,7 @@ export async function walkListing(
   };
 
   const shards = source.partitions.map(newShard);
+  // DynamoDB refuses a range that ends before it begins.
   if (query.range.low > top) return { places: [], next: undefined };
   await Promise.all(shards.map(fetch));
 
