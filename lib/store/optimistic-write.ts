@@ -15,6 +15,7 @@ import {
   withoutNulls,
   type WriteAttempt,
 } from "./versioned-record.ts";
+import type { WriteOutcome } from "./write-outcome.ts";
 
 /** Limits retries by time, not by number: even forty competing writers of one record succeed within a few seconds. */
 const WITHIN_MS = 20_000;
@@ -79,12 +80,28 @@ class Attempted<R> implements WriteAttempt {
   }
 }
 
-interface Pending<R> {
-  readonly index: number;
+/** A target and what has become of it so far. */
+class Pending<R> {
   readonly target: WriteTarget<R>;
   /** Attempts that may have been carried out although their responses were lost. */
-  readonly uncertain: Attempted<R>[];
-  outages: number;
+  readonly uncertain: Attempted<R>[] = [];
+  outages = 0;
+  result: WriteResult<R> | undefined;
+
+  constructor(target: WriteTarget<R>) {
+    this.target = target;
+  }
+
+  fail(error: string, permanent = false): void {
+    this.result = { error, permanent };
+  }
+
+  /** The result, if what is stored tells what became of an attempt whose response was lost. */
+  settleBy(stored: StoredRecord | undefined): void {
+    const written = this.uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
+    if (written) this.result = written;
+    else if (this.uncertain.some((attempt) => resultOfAttempt(attempt, stored) === "unknown")) this.fail(UNKNOWN);
+  }
 }
 
 const OUT_OF_TIME = "time ran out before it was applied; send it again";
@@ -120,6 +137,106 @@ function attemptOf<R>(
   return new Attempted(attempt, { key, before, set: changed, remove }, result);
 }
 
+/** The rounds in which records are read, planned and written until each target has its result. */
+class OptimisticWrite<R> {
+  readonly #store: RecordStore;
+  readonly #options: OptimisticWriteOptions;
+  readonly #until: number;
+  /** The longest wait before the next round; undefined for that of a busy store. */
+  #waitCap: number | undefined = CONFLICT_CAP_MS;
+
+  constructor(store: RecordStore, options: OptimisticWriteOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#until = Math.min(options.deadline, options.clock() + WITHIN_MS);
+  }
+
+  async run(targets: readonly WriteTarget<R>[]): Promise<WriteResult<R>[]> {
+    const all = targets.map((target) => new Pending(target));
+    let pending: readonly Pending<R>[] = all;
+    for (let round = 0; pending.length > 0; round++) {
+      if (round > 0) await backOff(round, this.#waitCap);
+      await this.#runRound(round, pending);
+      pending = pending.filter(({ result }) => result === undefined);
+    }
+    return all.map(({ result }) => result!);
+  }
+
+  async #runRound(round: number, pending: readonly Pending<R>[]): Promise<void> {
+    const { clock, guard, onRefused } = this.#options;
+    const records = await this.#read(round, pending);
+    // After the read: a call that was frozen in it must not write on what others have written since.
+    const isLate = clock() > this.#until;
+    if (records === undefined) {
+      onRefused?.();
+      if (isLate) for (const entry of pending) entry.fail(OUT_OF_TIME);
+      return;
+    }
+    guard?.();
+
+    const writeId = newWriteId();
+    const writing: Pending<R>[] = [];
+    const attempts: Attempted<R>[] = [];
+    for (const entry of pending) {
+      const attempt = this.#plan(entry, records, isLate, writeId);
+      if (attempt === undefined) continue;
+      writing.push(entry);
+      attempts.push(attempt);
+    }
+    const writes = attempts.map(({ write }) => write);
+    const outcomes = await (round === 0 ? this.#store.write(writes) : this.#store.writeNatively(writes));
+    const isBusy = outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
+    this.#waitCap = isBusy ? undefined : CONFLICT_CAP_MS;
+    for (const [position, entry] of writing.entries()) {
+      this.#settle(entry, attempts[position]!, outcomes[position]?.kind ?? "unknown");
+    }
+  }
+
+  /** @returns undefined if a later read failed: some records are written then, and their results must be returned */
+  async #read(round: number, pending: readonly Pending<R>[]): Promise<ReadonlyMap<string, StoredRecord> | undefined> {
+    const { read = this.#store.read, known } = this.#options;
+    if (round === 0 && known) return known;
+    const keys = pending.map(({ target }) => target.key);
+    return round === 0 ? read(keys) : read(keys).catch(() => undefined);
+  }
+
+  /** @returns the write to attempt; undefined if the target has its result */
+  #plan(
+    entry: Pending<R>,
+    records: ReadonlyMap<string, StoredRecord>,
+    isLate: boolean,
+    writeId: string,
+  ): Attempted<R> | undefined {
+    const { target } = entry;
+    try {
+      const found = records.get(keyText(target.key));
+      const stored = found && storedRecordFrom(found);
+      entry.settleBy(stored);
+      if (entry.result !== undefined) return undefined;
+      if (isLate) entry.fail(OUT_OF_TIME);
+      else if (entry.outages >= OUTAGES_MAX) entry.fail(OUTAGE);
+      else {
+        const { set, result } = target.plan(stored);
+        if (set !== null && !this.#options.dryRun) return attemptOf(target.key, stored, set, result, writeId);
+        entry.result = { result, record: stored };
+      }
+    } catch (cause) {
+      entry.result = { error: NOT_PLANNED, permanent: true, cause };
+    }
+    return undefined;
+  }
+
+  #settle(entry: Pending<R>, attempt: Attempted<R>, kind: WriteOutcome["kind"]): void {
+    if (kind === "written") entry.result = attempt;
+    else if (kind === "refused") entry.fail(REFUSED, true);
+    else {
+      if (kind === "unknown") entry.uncertain.push(attempt);
+      if (kind === "outage") entry.outages += 1;
+      if (kind !== "lost") this.#options.onRefused?.();
+    }
+  }
+}
+
 /**
  * Gives every target's record the attributes of its plan: reads the records, plans, and writes on condition that each
  * record still has the version that was read. Targets whose condition failed are read and planned again. A write whose
@@ -128,84 +245,12 @@ function attemptOf<R>(
  * If a plan throws, or a stored record is damaged, the target's result is a permanent error with the cause.
  * @throws only errors of `guard` and of the first read
  */
-export async function optimisticWrite<R>(
+export function optimisticWrite<R>(
   store: RecordStore,
   targets: readonly WriteTarget<R>[],
-  { clock, deadline, dryRun = false, guard, onRefused, read = store.read, known }: OptimisticWriteOptions,
+  options: OptimisticWriteOptions,
 ): Promise<WriteResult<R>[]> {
-  const results: WriteResult<R>[] = [];
-  const until = Math.min(deadline, clock() + WITHIN_MS);
-  let pending: Pending<R>[] = targets.map((target, index) => ({
-    index,
-    target,
-    uncertain: [],
-    outages: 0,
-  }));
-  let waitCap = CONFLICT_CAP_MS as number | undefined;
-
-  const fail = ({ index }: Pending<R>, error: string, permanent = false): void => {
-    results[index] = { error, permanent };
-  };
-
-  for (let round = 0; pending.length > 0; round++) {
-    if (round > 0) await backOff(round, waitCap);
-    const keys = pending.map(({ target }) => target.key);
-    // From the second round on, some records are written: their results must be returned even if a read fails.
-    const records = round === 0 ? (known ?? (await read(keys))) : await read(keys).catch(() => undefined);
-    // After the read: a call that was frozen in it must not write on what others have written since.
-    const isLate = clock() > until;
-    if (records === undefined) {
-      onRefused?.();
-      if (!isLate) continue;
-      for (const entry of pending) fail(entry, OUT_OF_TIME);
-      break;
-    }
-    guard?.();
-
-    const writeId = newWriteId();
-    const writing: Pending<R>[] = [];
-    const attempts: Attempted<R>[] = [];
-    for (const entry of pending) {
-      try {
-        const { index, target, uncertain } = entry;
-        const found = records.get(keyText(target.key));
-        const stored = found && storedRecordFrom(found);
-        const written = uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
-        if (written) results[index] = written;
-        else if (uncertain.some((attempt) => resultOfAttempt(attempt, stored) === "unknown")) fail(entry, UNKNOWN);
-        else if (isLate) fail(entry, OUT_OF_TIME);
-        else if (entry.outages >= OUTAGES_MAX) fail(entry, OUTAGE);
-        else {
-          const { set, result } = target.plan(stored);
-          if (set === null || dryRun) results[index] = { result, record: stored };
-          else {
-            attempts.push(attemptOf(target.key, stored, set, result, writeId));
-            writing.push(entry);
-          }
-        }
-      } catch (cause) {
-        results[entry.index] = { error: NOT_PLANNED, permanent: true, cause };
-      }
-    }
-
-    const batch = attempts.map(({ write }) => write);
-    const outcomes = await (round === 0 ? store.write(batch) : store.writeNatively(batch));
-    waitCap = outcomes.some(({ kind }) => kind === "busy" || kind === "outage") ? undefined : CONFLICT_CAP_MS;
-    pending = [];
-    for (let position = 0; position < writing.length; position++) {
-      const entry = writing[position]!;
-      const kind = outcomes[position]?.kind ?? "unknown";
-      if (kind === "written") results[entry.index] = attempts[position]!;
-      else if (kind === "refused") fail(entry, REFUSED, true);
-      else {
-        if (kind === "unknown") entry.uncertain.push(attempts[position]!);
-        if (kind === "outage") entry.outages += 1;
-        if (kind !== "lost") onRefused?.();
-        pending.push(entry);
-      }
-    }
-  }
-  return results;
+  return new OptimisticWrite<R>(store, options).run(targets);
 }
 
 /** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out, and errors of the plan */
