@@ -5,7 +5,7 @@ import { MissingScopeError, RateLimitExceededError, StoreBusyError } from "../er
 import { createAccessStore } from "../organizations/access-store.ts";
 import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
 import { createNoteKeyUse } from "../organizations/key-use.ts";
-import { createRateLimiter } from "../organizations/rate-limit.ts";
+import { RateLimiter } from "../organizations/rate-limit.ts";
 import type { Runtime } from "../aws/runtime.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
 import { type ApiHandler, progressOf, type Step } from "./chain.ts";
@@ -31,7 +31,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
     store: createAccessStore(runtime),
     clock,
   });
-  const admit = createRateLimiter(runtime, (error) => {
+  const limiter = new RateLimiter(runtime, (error) => {
     metrics.singleMetric().addMetric("LimiterFailedOpen", MetricUnit.Count, 1);
     log.warn("rate limiter failed open", { reason: error instanceof Error ? error.name : "unknown" });
   });
@@ -50,7 +50,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
       const caller = await authenticate(progress.headers["authorization"]);
       progress.caller = caller;
       if (!accepted.some((scope) => caller.scopes.includes(scope))) throw new MissingScopeError(scopeOf(route));
-      [progress.quota] = await Promise.all([admit(caller.organization), noteKeyUse(caller.keyId)]);
+      [progress.quota] = await Promise.all([limiter.admit(caller.organization), noteKeyUse(caller.keyId)]);
     },
     after: addHeaders,
     onError: addHeaders,

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../store/versioned-record.ts";
 import { keyRecordKey, listedKeyKey, type ApiKeyRecord } from "../organizations/access-store.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
-import { rateLimitKey } from "../organizations/rate-limit.ts";
+import { rateLimitKey } from "../organizations/limit-record.ts";
 import type { PartitionKind, ResourceNameOf } from "../resources.ts";
 
 /** What an erasure counts, beside objects and keys. */

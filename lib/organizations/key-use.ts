@@ -3,7 +3,7 @@ import { isoTime } from "../clock.ts";
 import { isConditionFailure } from "../store/write-outcome.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./rate-limit.ts";
+import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
 
 const HOUR_MS = 3_600_000;
 const REMEMBERED_KEYS_MAX = 1000;

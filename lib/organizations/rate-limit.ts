@@ -1,10 +1,9 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { conditionFailureOf, isConditionFailure } from "../store/write-outcome.ts";
+import type { Clock } from "../clock.ts";
+import { conditionFailureOf } from "../store/write-outcome.ts";
 import { RateLimitExceededError } from "../errors.ts";
-import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
 import { isThrottled } from "../aws/error-codes.ts";
-import type { RuntimeWith } from "../aws/runtime.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
+import { LimitRecord, type LimitsRuntime, SLACK_MICROSECONDS, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
 import type { Organization } from "./organization.ts";
 
 /** Unused requests of a lease expire after this time. */
@@ -24,17 +23,10 @@ const DEBIT_ATTEMPTS_MAX = 4;
 /** Weight of the last second in the average number of an instance's requests. */
 const AVERAGE_WEIGHT = 0.25;
 
-/** The longest wait for the table. */
-export const STORE_TIMEOUT_MILLISECONDS = 100;
 /** After an outage of the table, requests pass for this long without another attempt. */
 const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
-const RECORD_LIFETIME_SECONDS = 3600;
-/**
- * An arrival time that is at most this far behind is increased, not reset: with every reset, concurrent instances would
- * fail each other's conditions. The limiter admits this much more than the burst.
- */
-const SLACK_MICROSECONDS = 200_000;
+const ACCOUNT_LIFETIME_MILLISECONDS = 3_600_000;
 const MICROSECONDS = 1000;
 /** Clocks of two instances differ by less. An arrival time further ahead than that was written by a wrong clock. */
 const CLOCKS_DIFFER_MICROSECONDS = 60_000_000;
@@ -106,16 +98,6 @@ function quotaOf(organization: Organization, account: Account, now: number): Quo
   return { remaining: Math.min(organization.burst, leased + free), resetSeconds: Math.ceil(ahead / 1_000_000) };
 }
 
-export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
-
-/** Primary key of an organization's record in the Limits table. */
-export function rateLimitKey(organization: string) {
-  return {
-    [PARTITION_KEY]: `ORGANIZATION#${organization}`,
-    [SORT_KEY]: "#LIMIT",
-  };
-}
-
 /** What is left of an organization's limit, as far as this instance knows: others may have used some of it since. */
 export interface Quota {
   /** Requests that could be sent now. */
@@ -124,142 +106,40 @@ export interface Quota {
   readonly resetSeconds: number;
 }
 
-/** Counts one request of an organization. @throws RateLimitExceededError */
-export type Admit = (organization: Organization) => Promise<Quota>;
-
 /**
  * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
  * debit in leases. When the limit is reached, an instance leases requests that become free in the future instead of
  * trying repeatedly, so that the record is written about 50 times a second with any number of instances and requests.
  * Admits at most burst + rate × (window + 5 s). Requests are rejected if the record is throttled, and pass if the table
  * is unavailable or doesn't respond within 100 ms.
- * @param failedOpen called with the error of each outage
- * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  */
-export function createRateLimiter(
-  { dynamodb, environment, clock }: LimitsRuntime,
-  failedOpen: (error: unknown) => void,
-  storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
-): Admit {
-  const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
-
-  /** @throws TimeoutError after 100 ms, whether the client waits for a response or for its next attempt */
-  const send = async (command: UpdateCommand) => {
-    if (storeTimeout === Infinity) return dynamodb.send(command);
-    const abortSignal = AbortSignal.timeout(storeTimeout);
-    const sent = dynamodb.send(command, { abortSignal });
-    const timeout = new Promise<never>((_, reject) => {
-      abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
-    });
-    return Promise.race([sent, timeout]);
-  };
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #record: LimitRecord;
+  readonly #failedOpen: (error: unknown) => void;
+  readonly #accounts: ReturnType<typeof createExpiringCache<Account>>;
 
   /**
-   * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
-   * @returns the new arrival time
+   * @param failedOpen called with the error of each outage
+   * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
    */
-  const advance = async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
-    const isReset = from === "now";
-    const { Attributes: attributes } = await send(
-      new UpdateCommand({
-        TableName: environment.LIMITS_TABLE,
-        Key: rateLimitKey(organization),
-        UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
-        ConditionExpression: isReset
-          ? "attribute_not_exists(arrival) OR arrival < :idle"
-          : "arrival BETWEEN :idle AND :latest",
-        ExpressionAttributeValues: {
-          ":idle": now - SLACK_MICROSECONDS,
-          ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
-          ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
-        },
-        ReturnValues: "UPDATED_NEW",
-        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-      }),
-    );
-    return Number(attributes?.["arrival"]);
-  };
+  constructor(
+    runtime: LimitsRuntime,
+    failedOpen: (error: unknown) => void,
+    storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
+  ) {
+    this.#clock = runtime.clock;
+    this.#record = new LimitRecord(runtime, storeTimeout);
+    this.#failedOpen = failedOpen;
+    this.#accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, runtime.clock);
+  }
 
-  /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
-  const correct = async (organization: string, wrong: number, right: number): Promise<void> => {
-    try {
-      await send(
-        new UpdateCommand({
-          TableName: environment.LIMITS_TABLE,
-          Key: rateLimitKey(organization),
-          UpdateExpression: "SET arrival = :right",
-          ConditionExpression: "arrival = :wrong",
-          ExpressionAttributeValues: { ":wrong": wrong, ":right": right },
-        }),
-      );
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
-  };
-
-  const refuseFor = (account: Account, milliseconds: number): void => {
-    account.refusedUntil = clock() + milliseconds;
-  };
-  const laterAtRandom = (): number => ASK_AGAIN_MILLISECONDS.least + Math.random() * ASK_AGAIN_MILLISECONDS.spread;
-
-  const debit = async (organization: Organization, account: Account): Promise<void> => {
-    const { interval, tolerance } = paceOf(organization);
-    for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
-      const now = clock() * MICROSECONDS;
-      const ahead = Math.max(0, account.arrival - now);
-      const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
-      const cost = lease * interval;
-      const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
-      const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
-      try {
-        account.arrival = await advance(organization.id, isAhead ? "arrival" : "now", cost, now, latest);
-        account.wasAhead = account.arrival - cost >= now;
-        Object.assign(account, leaseStarting(lease, Math.max(now, account.arrival - tolerance) / MICROSECONDS));
-        return;
-      } catch (error) {
-        const failure = conditionFailureOf(error);
-        if (failure === undefined) throw error;
-        account.arrival = Number(failure["arrival"] ?? 0);
-        if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
-          await correct(organization.id, account.arrival, now + tolerance);
-          account.arrival = now + tolerance;
-        } else if (account.arrival > latest) {
-          refuseFor(account, (account.arrival - latest) / MICROSECONDS + laterAtRandom());
-          return;
-        }
-      }
-    }
-    // Other instances keep changing the record, which has room: one request passes without a lease.
-    if (account.arrival <= clock() * MICROSECONDS + tolerance) Object.assign(account, leaseStarting(1, clock()));
-    else refuseFor(account, laterAtRandom());
-  };
-
-  const accountOf = (organization: string): Account => {
-    const account = accounts.get(organization) ?? newAccount();
-    accounts.set(organization, account, RECORD_LIFETIME_SECONDS * 1000);
-    return account;
-  };
-
-  const debitOnce = (organization: Organization, account: Account): Promise<void> =>
-    (account.debiting ??= debit(organization, account)
-      .catch((error: unknown) => {
-        // The record is throttled because of too many debits: the organization sends too many requests.
-        if (isThrottled(error)) {
-          refuseFor(account, laterAtRandom());
-          return;
-        }
-        account.openUntil = clock() + FAIL_OPEN_MILLISECONDS;
-        failedOpen(error);
-      })
-      .finally(() => {
-        account.debiting = undefined;
-      }));
-
-  return async (organization) => {
-    const account = accountOf(organization.id);
-    countDemand(account, clock());
+  /** Counts one request of an organization. @throws RateLimitExceededError */
+  async admit(organization: Organization): Promise<Quota> {
+    const account = this.#accountOf(organization.id);
+    countDemand(account, this.#clock());
     for (;;) {
-      const now = clock();
+      const now = this.#clock();
       if (now < account.openUntil) return quotaOf(organization, account, now);
       const hasLease = account.leased > 0 && now < account.leaseUntil;
       if (hasLease && now >= account.leaseFrom) {
@@ -270,7 +150,72 @@ export function createRateLimiter(
       if (now < refusedUntil) {
         throw new RateLimitExceededError(Math.max(1, Math.ceil((refusedUntil - now) / 1000)));
       }
-      await debitOnce(organization, account);
+      account.debiting ??= this.#debit(organization, account);
+      await account.debiting;
     }
-  };
+  }
+
+  #accountOf(organization: string): Account {
+    const account = this.#accounts.get(organization) ?? newAccount();
+    this.#accounts.set(organization, account, ACCOUNT_LIFETIME_MILLISECONDS);
+    return account;
+  }
+
+  /** Gets a lease, or finds out until when there is none. Requests that wait for it share one debit. */
+  async #debit(organization: Organization, account: Account): Promise<void> {
+    try {
+      for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
+        if (await this.#hasDebited(organization, account, attempt)) return;
+      }
+      // Other instances keep changing the record, which has room: one request passes without a lease.
+      const { tolerance } = paceOf(organization);
+      const hasRoom = account.arrival <= this.#clock() * MICROSECONDS + tolerance;
+      if (hasRoom) Object.assign(account, leaseStarting(1, this.#clock()));
+      else this.#refuse(account);
+    } catch (error) {
+      // The record is throttled because of too many debits: the organization sends too many requests.
+      if (isThrottled(error)) this.#refuse(account);
+      else {
+        account.openUntil = this.#clock() + FAIL_OPEN_MILLISECONDS;
+        this.#failedOpen(error);
+      }
+    } finally {
+      account.debiting = undefined;
+    }
+  }
+
+  /** One attempt to debit the record. @returns whether its outcome is known: a lease, or none for a while */
+  async #hasDebited(organization: Organization, account: Account, attempt: number): Promise<boolean> {
+    const { interval, tolerance } = paceOf(organization);
+    const now = this.#clock() * MICROSECONDS;
+    const ahead = Math.max(0, account.arrival - now);
+    const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
+    const cost = lease * interval;
+    const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
+    const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
+    try {
+      account.arrival = await this.#record.advance(organization.id, isAhead ? "arrival" : "now", cost, now, latest);
+      account.wasAhead = account.arrival - cost >= now;
+      Object.assign(account, leaseStarting(lease, Math.max(now, account.arrival - tolerance) / MICROSECONDS));
+      return true;
+    } catch (error) {
+      const failure = conditionFailureOf(error);
+      if (failure === undefined) throw error;
+      account.arrival = Number(failure["arrival"] ?? 0);
+    }
+    if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
+      await this.#record.correct(organization.id, account.arrival, now + tolerance);
+      account.arrival = now + tolerance;
+      return false;
+    }
+    if (account.arrival <= latest) return false;
+    this.#refuse(account, (account.arrival - latest) / MICROSECONDS);
+    return true;
+  }
+
+  /** Refuses requests for a while, which ends at random so that the instances do not all ask again at once. */
+  #refuse(account: Account, atLeast = 0): void {
+    const { least, spread } = ASK_AGAIN_MILLISECONDS;
+    account.refusedUntil = this.#clock() + atLeast + least + Math.random() * spread;
+  }
 }

@@ -2,7 +2,8 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import type { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
-import { createRateLimiter, type LimitsRuntime } from "../../../lib/organizations/rate-limit.ts";
+import type { LimitsRuntime } from "../../../lib/organizations/limit-record.ts";
+import { RateLimiter } from "../../../lib/organizations/rate-limit.ts";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { organizationWith } from "../../support/organization.ts";
 import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
@@ -80,12 +81,12 @@ const simulate = async ({ rate, burst, instances, overload }: Load) => {
   let [offered, admitted, failedOpen] = [0, 0, 0];
 
   for (let instance = 0; instance < instances; instance++) {
-    const admit = createRateLimiter(runtime as unknown as LimitsRuntime, () => (failedOpen += 1), Infinity);
+    const limiter = new RateLimiter(runtime as unknown as LimitsRuntime, () => (failedOpen += 1), Infinity);
     const gap = (1000 * instances) / (rate * overload);
     const request = (): void => {
       const isMeasured = time.now() >= start + WARM_UP_MS;
       if (isMeasured) offered += 1;
-      admit(organization).then(
+      limiter.admit(organization).then(
         () => (admitted += isMeasured ? 1 : 0),
         (error: unknown) => {
           if (!(error instanceof RateLimitExceededError)) throw error;

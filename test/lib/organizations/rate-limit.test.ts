@@ -2,11 +2,8 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
-import {
-  createRateLimiter,
-  LEASE_MILLISECONDS,
-  STORE_TIMEOUT_MILLISECONDS,
-} from "../../../lib/organizations/rate-limit.ts";
+import { STORE_TIMEOUT_MILLISECONDS } from "../../../lib/organizations/limit-record.ts";
+import { LEASE_MILLISECONDS, RateLimiter } from "../../../lib/organizations/rate-limit.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { organizationWith } from "../../support/organization.ts";
@@ -31,7 +28,10 @@ const organization = (rate: number, burst: number): Organization =>
   organizationWith({ id: `test-${randomUUID().slice(0, 8)}`, rate, burst });
 
 let failures = 0;
-const createInstance = (storeTimeout?: number) => createRateLimiter(runtime, () => (failures += 1), storeTimeout);
+const createInstance = (storeTimeout?: number) => {
+  const limiter = new RateLimiter(runtime, () => (failures += 1), storeTimeout);
+  return (caller: Organization) => limiter.admit(caller);
+};
 /** A longer time-out than in production, since many instances keep this machine busy. */
 const PATIENT_MILLISECONDS = 30_000;
 beforeEach(() => {

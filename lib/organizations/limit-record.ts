@@ -1,0 +1,91 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { isConditionFailure } from "../store/write-outcome.ts";
+import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+
+/** The longest wait for the table. */
+export const STORE_TIMEOUT_MILLISECONDS = 100;
+const RECORD_LIFETIME_SECONDS = 3600;
+/**
+ * An arrival time that is at most this far behind is increased, not reset: with every reset, concurrent instances would
+ * fail each other's conditions. The limiter admits this much more than the burst.
+ */
+export const SLACK_MICROSECONDS = 200_000;
+
+/** What the limits of organizations require of a runtime. */
+export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "environment">;
+
+/** Primary key of an organization's record in the Limits table. */
+export function rateLimitKey(organization: string) {
+  return {
+    [PARTITION_KEY]: `ORGANIZATION#${organization}`,
+    [SORT_KEY]: "#LIMIT",
+  };
+}
+
+/** An organization's record in the Limits table: its theoretical arrival time, in microseconds since the epoch. */
+export class LimitRecord {
+  readonly #runtime: LimitsRuntime;
+  readonly #timeout: number;
+
+  /** @param timeout milliseconds */
+  constructor(runtime: LimitsRuntime, timeout: number) {
+    this.#runtime = runtime;
+    this.#timeout = timeout;
+  }
+
+  /**
+   * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
+   * @returns the new arrival time
+   */
+  async advance(organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) {
+    const isReset = from === "now";
+    const { Attributes: attributes } = await this.#send(
+      new UpdateCommand({
+        TableName: this.#runtime.environment.LIMITS_TABLE,
+        Key: rateLimitKey(organization),
+        UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
+        ConditionExpression: isReset
+          ? "attribute_not_exists(arrival) OR arrival < :idle"
+          : "arrival BETWEEN :idle AND :latest",
+        ExpressionAttributeValues: {
+          ":idle": now - SLACK_MICROSECONDS,
+          ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
+          ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
+        },
+        ReturnValues: "UPDATED_NEW",
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    );
+    return Number(attributes?.["arrival"]);
+  }
+
+  /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
+  async correct(organization: string, wrong: number, right: number): Promise<void> {
+    try {
+      await this.#send(
+        new UpdateCommand({
+          TableName: this.#runtime.environment.LIMITS_TABLE,
+          Key: rateLimitKey(organization),
+          UpdateExpression: "SET arrival = :right",
+          ConditionExpression: "arrival = :wrong",
+          ExpressionAttributeValues: { ":wrong": wrong, ":right": right },
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
+  }
+
+  /** @throws TimeoutError, whether the client waits for a response or for its next attempt */
+  async #send(command: UpdateCommand) {
+    const { dynamodb } = this.#runtime;
+    if (this.#timeout === Infinity) return dynamodb.send(command);
+    const abortSignal = AbortSignal.timeout(this.#timeout);
+    const sent = dynamodb.send(command, { abortSignal });
+    const timeout = new Promise<never>((_, reject) => {
+      abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
+    });
+    return Promise.race([sent, timeout]);
+  }
+}
