@@ -8,7 +8,8 @@ import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { countFitting } from "../lib/http/response-size.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { type ApplyResult, createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
+import type { ApplyResult } from "../lib/work-items/applied-input.ts";
+import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
 import type { BatchResult } from "../lib/work-items/work-item.ts";
 import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
@@ -66,8 +67,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
       throw new StoreBusyError(applied[0]?.error?.message ?? "");
     }
-    const ofValid = new Map(valid.map((item, position) => [item, applied[position]]));
-    const ofAll = items.map((item) => ("input" in item ? ofValid.get(item) : undefined));
+    const inOrder = applied.values();
+    const ofAll = items.map((item) => ("input" in item ? inOrder.next().value : undefined));
     const results = addItems(
       items.map((item, index) => resultOf(item, index, ofAll[index])),
       ofAll,

@@ -1,42 +1,34 @@
 import type { WriteTarget } from "../store/optimistic-write.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { Problem } from "../errors.ts";
+import { type ApplyInput, AppliedInput, CANNOT_BE_APPLIED } from "./applied-input.ts";
 import type { Applied } from "./applied-rows.ts";
 import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import type { ItemRecords } from "./planned-records.ts";
 import { RecordMarks, type RowOutcome } from "./upload-mark.ts";
-import type { EventInput, WorkItem, WorkItemInput } from "./work-item.ts";
+import type { EventInput, WorkItem } from "./work-item.ts";
 import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
-
-/** One input to apply. */
-export interface ApplyInput {
-  readonly input: WorkItemInput;
-  /** Number of its CSV row, if it comes from a file. */
-  readonly row?: number;
-}
 
 /** Inputs with the same external_id, in their order. */
 export interface Group {
   readonly id: string;
   readonly key: RecordKey;
-  readonly members: { readonly index: number; readonly input: WorkItemInput; readonly row: number | undefined }[];
+  readonly members: AppliedInput[];
 }
 
-export function groupByItem(organization: Organization, inputs: readonly ApplyInput[]): Group[] {
+/** The inputs in their order, grouped by their items. */
+export function groupByItem(organization: Organization, inputs: readonly ApplyInput[]) {
   const groups = new Map<string, Group>();
-  inputs.forEach(({ input, row }, index) => {
-    const key = itemKeyOf(organization.id, input.external_id);
-    const member = { index, input, row };
-    const group = groups.get(key.pk);
-    if (group) group.members.push(member);
-    else groups.set(key.pk, { id: itemIdOf(key), key, members: [member] });
+  const members = inputs.map((each) => {
+    const key = itemKeyOf(organization.id, each.input.external_id);
+    const group = groups.get(key.pk) ?? { id: itemIdOf(key), key, members: [] };
+    const member = new AppliedInput(group.id, each);
+    group.members.push(member);
+    groups.set(key.pk, group);
+    return member;
   });
-  return [...groups.values()];
+  return { members, groups: [...groups.values()] };
 }
-
-/** The error of an input that makes its plan throw. */
-export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: "it cannot be applied" };
 
 /** Gets what code that reads and plans inputs has thrown: a defect, or a damaged record. */
 export type Report = (cause: unknown) => void;
@@ -59,7 +51,7 @@ function planGroup(
   const marks = applied && new RecordMarks(stored, applied);
   const plans: ApplyPlan[] = [];
   let current = before;
-  for (const { input, row = 0 } of group.members) {
+  for (const { input, row } of group.members) {
     const planMember = (): ApplyPlan => {
       try {
         return planApply(current, input.external_id, input, now);
@@ -104,38 +96,32 @@ export function targetOfGroup(group: Group, context: WriteContext): WriteTarget<
   };
 }
 
-/** An event, and the inputs for it in order, by the index of their work item input. */
+/** An event, and the inputs for it in order, by their work item input. */
 export interface EventGroup {
   readonly key: RecordKey;
-  readonly members: Map<number, { readonly row: number; readonly inputs: EventInput[] }>;
+  readonly members: Map<AppliedInput, EventInput[]>;
 }
 
-export function groupEvents(
-  organization: Organization,
-  groups: readonly Group[],
-  isApplied: (index: number) => boolean,
-) {
+/** The events of inputs, grouped by their records. */
+export function groupEvents(organization: Organization, members: readonly AppliedInput[]): EventGroup[] {
   const events = new Map<string, EventGroup>();
-  for (const { id, members } of groups) {
-    for (const { index, input, row = 0 } of members) {
-      if (input.events === undefined || !isApplied(index)) continue;
-      for (const event of input.events) {
-        const key = eventKeyOf(organization.id, id, event.external_id);
-        const group = events.get(key.sk) ?? { key, members: new Map() };
-        const member = group.members.get(index) ?? { row, inputs: [] };
-        member.inputs.push(event);
-        group.members.set(index, member);
-        events.set(key.sk, group);
-      }
+  for (const member of members) {
+    for (const event of member.input.events ?? []) {
+      const key = eventKeyOf(organization.id, member.id, event.external_id);
+      const group = events.get(key.sk) ?? { key, members: new Map<AppliedInput, EventInput[]>() };
+      const inputs = group.members.get(member) ?? [];
+      inputs.push(event);
+      group.members.set(member, inputs);
+      events.set(key.sk, group);
     }
   }
   return [...events.values()];
 }
 
-/** What the write of an event did: indexes of the work item inputs that change it, and of those whose plan throws. */
+/** What the write of an event did: the inputs that change it, and those whose plan throws. */
 export interface EventResult {
-  readonly changedBy: readonly number[];
-  readonly failed: readonly number[];
+  readonly changedBy: readonly AppliedInput[];
+  readonly failed: readonly AppliedInput[];
 }
 
 /** The write of an event. */
@@ -150,23 +136,24 @@ export function targetOfEvent(
       const before = workItemEventFrom(stored ?? records.baseOf(group.key));
       const marks = applied && new RecordMarks(stored, applied);
       let current = before;
-      const changedBy: number[] = [];
-      const failed: number[] = [];
-      for (const [index, { row, inputs }] of group.members) {
+      const changedBy: AppliedInput[] = [];
+      const failed: AppliedInput[] = [];
+      for (const [member, inputs] of group.members) {
+        const { row } = member;
         const known = marks?.outcomeOf(row);
         if (known !== undefined) {
-          if (known === "error") failed.push(index);
-          else if (known !== "unchanged") changedBy.push(index);
+          if (known === "error") failed.push(member);
+          else if (known !== "unchanged") changedBy.push(member);
           continue;
         }
         try {
           const { outcome, next } = planEvent(current, inputs, at);
-          if (outcome !== "unchanged") changedBy.push(index);
+          if (outcome !== "unchanged") changedBy.push(member);
           current = next;
           marks?.add(row, outcome);
         } catch (cause) {
           report(cause);
-          failed.push(index);
+          failed.push(member);
           marks?.add(row, "error");
         }
       }

@@ -1,16 +1,13 @@
 import { isoTime } from "../clock.ts";
-import { optimisticWrite, type OptimisticWriteOptions, type WriteResult } from "../store/optimistic-write.ts";
+import { optimisticWrite, type OptimisticWriteOptions } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { describeProblems, type Problem } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../trace.ts";
+import { type ApplyInput, type ApplyResult, CANNOT_BE_APPLIED } from "./applied-input.ts";
 import { findApplied, readerOfItems, type RowSource } from "./applied-rows.ts";
 import {
-  type ApplyInput,
-  CANNOT_BE_APPLIED,
-  type Group,
   groupByItem,
   groupEvents,
   type Report,
@@ -18,28 +15,7 @@ import {
   targetOfGroup,
   type WriteContext,
 } from "./apply-targets.ts";
-import type { ApplyPlan } from "./plan-apply.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
-import type { RowOutcome } from "./upload-mark.ts";
-import type { WorkItem } from "./work-item.ts";
-
-/** Why an input could not be applied. */
-interface ApplyError {
-  /** The problem with its place in the input. */
-  readonly message: string;
-  readonly problem: Problem;
-  readonly permanent: boolean;
-}
-
-/** What became of an input. */
-export interface ApplyResult {
-  readonly id: string;
-  readonly outcome: RowOutcome;
-  /** The item after this input; null if the input could not be applied. */
-  readonly item: WorkItem | null;
-  /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
-  readonly error: ApplyError | null;
-}
 
 interface ApplyOptions {
   /** Writes nothing at all. Rows of an upload have a dry run of their own. */
@@ -54,40 +30,6 @@ interface ApplyOptions {
   readonly guard?: () => void;
   /** Called if a write, or a read after it, was refused or had no response that can be read. */
   readonly onRefused?: () => void;
-}
-
-function failure(id: string, error: ApplyError): ApplyResult {
-  return { id, outcome: "error", item: null, error };
-}
-
-/** The error of a write that was not carried out. @param path of what it would have written, in the input */
-function writeError(
-  path: Problem["path"],
-  { error: message, permanent, cause }: Extract<WriteResult<unknown>, { error: string }>,
-): ApplyError {
-  const code = cause === undefined ? "too_big" : "invalid";
-  return {
-    message: [...path, message].join(": "),
-    problem: { path, code: permanent ? code : "busy", message },
-    permanent,
-  };
-}
-
-/** The permanent error that a problem causes. */
-function errorOfProblem(problem: Problem): ApplyError {
-  return {
-    message: problem.path.length === 0 ? problem.message : describeProblems([problem]),
-    problem,
-    permanent: true,
-  };
-}
-
-/** The result of a group's member at a position. */
-function resultOf({ id }: Group, position: number, written: WriteResult<ApplyPlan[]>): ApplyResult {
-  if ("error" in written) return failure(id, writeError([], written));
-  const plan = written.result[position]!;
-  if (plan.outcome !== "error") return { id, outcome: plan.outcome, item: plan.next, error: null };
-  return failure(id, errorOfProblem(plan.error));
 }
 
 /**
@@ -108,8 +50,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     inputs: readonly ApplyInput[],
     { source, assumeNew = false, dryRun, deadline, guard, onRefused }: ApplyOptions,
   ): Promise<ApplyResult[]> => {
-    const groups = groupByItem(organization, inputs);
-    const allEvents = groupEvents(organization, groups, () => true);
+    const { members, groups } = groupByItem(organization, inputs);
+    const allEvents = groupEvents(organization, members);
     const records = source?.dryRun
       ? createPlannedRecords(store, organization, source.job, clock)
       : createStoredRecords(store, organization);
@@ -145,15 +87,20 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
         }),
       },
     );
-    for (const written of items) if ("error" in written && written.cause !== undefined) report(written.cause);
-    const results: ApplyResult[] = [];
-    groups.forEach((group, at) => {
-      group.members.forEach(({ index }, position) => {
-        results[index] = resultOf(group, position, items[at]!);
-      });
-    });
+    for (const [position, group] of groups.entries()) {
+      const written = items[position]!;
+      if ("error" in written) {
+        if (written.cause !== undefined) report(written.cause);
+        for (const member of group.members) member.failWrite([], written);
+      } else {
+        for (const [at, member] of group.members.entries()) member.setPlan(written.result[at]!);
+      }
+    }
 
-    const events = groupEvents(organization, groups, (index) => results[index]?.outcome !== "error");
+    const events = groupEvents(
+      organization,
+      members.filter((member) => !member.hasFailed),
+    );
     const eventResults = await optimisticWrite(
       store,
       events.map((event) => targetOfEvent(event, context)),
@@ -163,20 +110,13 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       const written = eventResults[position]!;
       if ("error" in written) {
         if (written.cause !== undefined) report(written.cause);
-        for (const index of event.members.keys()) {
-          results[index] = failure(results[index]!.id, writeError(["events"], written));
-        }
-        continue;
-      }
-      for (const index of written.result.changedBy) {
-        const result = results[index]!;
-        if (result.outcome === "unchanged") results[index] = { ...result, outcome: "updated" };
-      }
-      for (const index of written.result.failed) {
-        results[index] = failure(results[index]!.id, errorOfProblem(CANNOT_BE_APPLIED));
+        for (const member of event.members.keys()) member.failWrite(["events"], written);
+      } else {
+        for (const member of written.result.changedBy) member.setEventChanged();
+        for (const member of written.result.failed) member.fail(CANNOT_BE_APPLIED);
       }
     }
-    return results;
+    return members.map(({ result }) => result);
   };
 }
 /** Applies inputs. */

@@ -1,8 +1,8 @@
 import type { Clock } from "../../clock.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { RowSource } from "../../work-items/applied-rows.ts";
-import { CANNOT_BE_APPLIED } from "../../work-items/apply-targets.ts";
-import type { ApplyResult, ApplyWorkItems } from "../../work-items/apply-work-items.ts";
+import { type ApplyResult, CANNOT_BE_APPLIED } from "../../work-items/applied-input.ts";
+import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";

@@ -1,7 +1,7 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ApplyInput } from "../../../lib/work-items/apply-targets.ts";
+import type { ApplyInput } from "../../../lib/work-items/applied-input.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
