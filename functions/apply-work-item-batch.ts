@@ -2,8 +2,6 @@ import { StoreBusyError, describeProblems, type Problem, under } from "../lib/er
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
-import { scopeOf } from "../lib/http/scope.ts";
-import { assertScope } from "../lib/organizations/key-scope.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { countFitting } from "../lib/http/response-size.ts";
@@ -57,9 +55,8 @@ const addItems = (results: readonly BatchResult[], applied: readonly (ApplyResul
 /** `POST /v1/work_items/batch` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
   const applyWorkItems = createApplyWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, scopes, body, deadline: end }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline: end }) => {
     const { items, dry_run: dryRun } = body;
-    assertScope(scopes, dryRun ? route.dryRunScope : scopeOf(route));
     const valid = items.filter((item) => "input" in item);
     const deadline = Math.min(end, runtime.clock() + APPLY_WITHIN_MS);
     const applied = await applyWorkItems(organization, valid, { dryRun, deadline });

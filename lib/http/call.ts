@@ -1,8 +1,8 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
 import type { Problem } from "../errors.ts";
-import { jsonResponse, progressOf, textResponse } from "./chain.ts";
+import { type ApiEvent, jsonResponse, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { readId, readQuery } from "./request.ts";
@@ -51,13 +51,8 @@ function parameterProblem(problem: Problem, parameters: Readonly<Record<string, 
 }
 
 /** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
-export function callOf<R extends Route>(
-  route: R,
-  clock: Clock,
-  event: APIGatewayProxyEvent,
-  context: Context,
-): Call<R> {
-  const { requestId, headers, body: read } = progressOf(event);
+export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
+  const { requestId, headers, body: read } = event.progress;
   const { parameters, repeated } = readQuery(event);
   const query = validate<R["query"]>(route.query, parameters);
   const form = read?.kind === "file" ? read : undefined;
@@ -90,7 +85,7 @@ export function callOf<R extends Route>(
  */
 export function toResult<R extends Route>(
   route: R,
-  event: APIGatewayProxyEvent,
+  event: ApiEvent,
   { status = route.status, body, headers, version }: RouteResponse<R>,
 ): APIGatewayProxyResult {
   const { data: parsed, error } = route.response.safeParse(body);
@@ -102,7 +97,7 @@ export function toResult<R extends Route>(
   const isRead = route.method === "GET";
   if (!isRead && version === undefined) return result;
   const etag = etagOf(result.body, version);
-  if (isRead && isKnown(progressOf(event).headers["if-none-match"], etag)) {
+  if (isRead && isKnown(event.progress.headers["if-none-match"], etag)) {
     return { statusCode: 304, headers: { ...headers, etag }, body: "" };
   }
   return { ...result, headers: { ...result.headers, etag } };

@@ -1,14 +1,17 @@
+import { randomUUID } from "node:crypto";
 import type middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { Clock } from "../clock.ts";
 import type { Caller } from "../organizations/authenticate.ts";
 import type { Quota } from "../organizations/rate-limit.ts";
+import { readHeaders } from "./request.ts";
 import type { RequestBody } from "./request-body.ts";
 
 /** A function behind API Gateway's REST proxy integration. */
 export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** What the steps of the middleware chain have found out about a request so far. */
-export interface Progress {
+interface Progress {
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -22,22 +25,24 @@ export interface Progress {
   body?: RequestBody;
 }
 
-const requests = new WeakMap<APIGatewayProxyEvent, Progress>();
-
-/** Stores the progress of a request when the chain starts. */
-export function beginProgress(event: APIGatewayProxyEvent, progress: Progress): void {
-  requests.set(event, progress);
+/** The gateway's event as middy passes it on, with what the chain has found out about the request. */
+export interface ApiEvent extends APIGatewayProxyEvent {
+  readonly progress: Progress;
 }
 
-/** The progress of a request. @throws Error if the chain's first step has not run */
-export function progressOf(event: APIGatewayProxyEvent): Progress {
-  const progress = requests.get(event);
-  if (progress === undefined) throw new Error("the chain has not started");
-  return progress;
+/** Makes a function's handler of a middleware chain. */
+export function apiHandler(
+  clock: Clock,
+  chain: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
+): ApiHandler {
+  return (event, context) => {
+    const requestId = event.requestContext?.requestId || context.awsRequestId || randomUUID();
+    return chain({ ...event, progress: { requestId, startedAt: clock(), headers: readHeaders(event) } }, context);
+  };
 }
 
 /** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
-export type Step = middyChain.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
+export type Step = middyChain.MiddlewareObj<ApiEvent, APIGatewayProxyResult>;
 
 /** A response with a body that is sent as it is. */
 export function textResponse(

@@ -1,21 +1,21 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import middyChain from "@middy/core";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import { MissingScopeError, RateLimitExceededError, StoreBusyError } from "../errors.ts";
+import type { APIGatewayProxyResult, Context } from "aws-lambda";
+import { RateLimitExceededError, StoreBusyError } from "../errors.ts";
 import { createAccessStore } from "../organizations/access-store.ts";
 import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
 import { createNoteKeyUse } from "../organizations/key-use.ts";
 import { RateLimiter } from "../organizations/rate-limit.ts";
 import type { Runtime } from "../aws/runtime.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
-import { type ApiHandler, progressOf, type Step } from "./chain.ts";
+import { type ApiEvent, apiHandler, type ApiHandler, type Step } from "./chain.ts";
 import { errorTable } from "./error-table.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { ReadBody } from "./request-body.ts";
 import { requestIdAndLog } from "./request-log.ts";
 import { responseHeaders } from "./response-headers.ts";
 import type { EdgePermissions, Route } from "./route.ts";
-import { scopeOf } from "./scope.ts";
+import { assertScope } from "./scope.ts";
 
 type EdgeRuntime = Runtime<EdgePermissions>;
 
@@ -36,9 +36,8 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
     log.warn("rate limiter failed open", { reason: error instanceof Error ? error.name : "unknown" });
   });
   const noteKeyUse = createNoteKeyUse(runtime);
-  const accepted = [scopeOf(route), ...(route.dryRunScope === undefined ? [] : [route.dryRunScope])];
   const addHeaders: Step["after"] = ({ event, response, error }) => {
-    const { caller, quota } = progressOf(event);
+    const { caller, quota } = event.progress;
     const left =
       error instanceof RateLimitExceededError ? { remaining: 0, resetSeconds: error.retryAfterSeconds } : quota;
     if (!response || caller === undefined || left === undefined) return;
@@ -46,10 +45,10 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
   };
   return {
     before: async ({ event }) => {
-      const progress = progressOf(event);
+      const { progress } = event;
       const caller = await authenticate(progress.headers["authorization"]);
       progress.caller = caller;
-      if (!accepted.some((scope) => caller.scopes.includes(scope))) throw new MissingScopeError(scopeOf(route));
+      assertScope(route, caller.scopes);
       [progress.quota] = await Promise.all([limiter.admit(caller.organization), noteKeyUse(caller.keyId)]);
     },
     after: addHeaders,
@@ -60,8 +59,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
 function bodyReader(readBody: ReadBody): Step {
   return {
     before: async ({ event }) => {
-      const progress = progressOf(event);
-      progress.body = await readBody(event, progress.headers);
+      event.progress.body = await readBody(event, event.progress.headers);
     },
   };
 }
@@ -84,7 +82,7 @@ function createChain<R extends Route>(
   readBody: ReadBody | undefined,
   handle: EndpointHandler<R>,
 ): ApiHandler {
-  const chain = middyChain<APIGatewayProxyEvent, APIGatewayProxyResult>({
+  const chain = middyChain<ApiEvent, APIGatewayProxyResult>({
     timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
     timeoutEarlyResponse: outOfTime,
   })
@@ -93,13 +91,14 @@ function createChain<R extends Route>(
     .use(authenticationAndRateLimit(route, runtime))
     .use(readBody === undefined ? [] : [bodyReader(readBody)])
     .use(errorTable)
-    .handler(async (event: APIGatewayProxyEvent, context: Context): Promise<APIGatewayProxyResult> => {
+    .handler(async (event: ApiEvent, context: Context): Promise<APIGatewayProxyResult> => {
       const call = callOf(route, runtime.clock, event, context);
-      const { caller } = progressOf(event);
+      const { caller } = event.progress;
       if (caller === undefined) throw new Error("the caller was not authenticated");
+      assertScope(route, caller.scopes, call.body);
       return toResult(route, event, await handle({ ...call, ...caller }));
     });
-  return (event, context) => chain(event, context);
+  return apiHandler(runtime.clock, chain);
 }
 
 /** An endpoint that takes no body; a body that is sent is ignored. */

@@ -13,7 +13,7 @@ import {
 } from "../errors.ts";
 import { toProblemDetails } from "../problem-detail.ts";
 import { isUnavailable } from "../aws/error-codes.ts";
-import { jsonResponse, progressOf, type Step } from "./chain.ts";
+import { jsonResponse, type Step } from "./chain.ts";
 import { acceptsProblemJson, PROBLEM_JSON } from "./problem-json.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
@@ -116,7 +116,7 @@ export function problemType({ name }: Pick<ErrorKind, "name">): string {
  */
 export const errorTable: Step = {
   onError: (request) => {
-    const { requestId, headers: requestHeaders } = progressOf(request.event);
+    const { requestId, headers: requestHeaders } = request.event.progress;
     const { message, headers, problems = [], ...kind } = responseTo(request.error);
     const { status, title } = kind;
     if (!acceptsProblemJson(requestHeaders["accept"])) {

@@ -4,7 +4,7 @@ import { type Asset, openPageFiles, type PageFiles } from "./page-files.ts";
 import type { Environment } from "../aws/environment.ts";
 import type { Runtime } from "../aws/runtime.ts";
 import { accepts } from "./accepts.ts";
-import { type ApiHandler, progressOf } from "./chain.ts";
+import type { ApiEvent, ApiHandler } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import { publicChain } from "./public-chain.ts";
 
@@ -73,10 +73,10 @@ function assetResult({ mediaType, coding, bytes }: Asset): APIGatewayProxyResult
 }
 
 /** The same result, or a 304 without body if the caller has it already. */
-function unlessKnown(event: APIGatewayProxyEvent, result: APIGatewayProxyResult): APIGatewayProxyResult {
+function unlessKnown(event: ApiEvent, result: APIGatewayProxyResult): APIGatewayProxyResult {
   const etag = etagOf(result.body, undefined);
   const headers = { ...result.headers, etag, "x-content-type-options": "nosniff" };
-  return isKnown(progressOf(event).headers["if-none-match"], etag)
+  return isKnown(event.progress.headers["if-none-match"], etag)
     ? { statusCode: 304, headers, body: "" }
     : { ...result, headers };
 }
@@ -87,10 +87,10 @@ function unlessKnown(event: APIGatewayProxyEvent, result: APIGatewayProxyResult)
 export function pageEndpoint(name: string, runtime: Runtime<object>, directory: string): ApiHandler {
   let opened: PageFiles | undefined;
   const policy = contentSecurityPolicy(bucketOriginOf(runtime.environment));
-  const respond = (event: APIGatewayProxyEvent): APIGatewayProxyResult => {
+  const respond = (event: ApiEvent): APIGatewayProxyResult => {
     const files = (opened ??= openPageFiles(directory));
     if (event.resource.endsWith(ASSET)) {
-      const { "accept-encoding": acceptEncoding } = progressOf(event).headers;
+      const { "accept-encoding": acceptEncoding } = event.progress.headers;
       const asset = files.asset(event.pathParameters?.["asset"] ?? "", (coding) => accepts(acceptEncoding, coding));
       if (asset === undefined) throw new NotFoundError("no such file");
       return assetResult(asset);

@@ -1,7 +1,6 @@
-import type { APIGatewayProxyEvent } from "aws-lambda";
 import { NotFoundError } from "../errors.ts";
 import type { Runtime } from "../aws/runtime.ts";
-import { type ApiHandler, progressOf } from "./chain.ts";
+import type { ApiEvent, ApiHandler } from "./chain.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { MethodNotAllowedError } from "./error-table.ts";
 import { publicChain } from "./public-chain.ts";
@@ -17,8 +16,8 @@ export function rejectUnknownRoute(
   runtime: Runtime<object>,
 ): ApiHandler {
   const { ALLOWED_ORIGINS: origins } = runtime.environment;
-  const isPreflight = (event: APIGatewayProxyEvent): boolean => {
-    const { origin, "access-control-request-method": method } = progressOf(event).headers;
+  const isPreflight = (event: ApiEvent): boolean => {
+    const { origin, "access-control-request-method": method } = event.progress.headers;
     return event.httpMethod === "OPTIONS" && method !== undefined && corsHeaders(origins, origin) !== undefined;
   };
   return publicChain(name, runtime, async (event) => {

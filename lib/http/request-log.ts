@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
 import type { Runtime } from "../aws/runtime.ts";
-import { beginProgress, progressOf, type Step } from "./chain.ts";
-import { readHeaders } from "./request.ts";
+import type { Step } from "./chain.ts";
 
 /** Only name, message and stack: an error's other properties (a `cause`, a request) may hold a customer's data. */
 function withoutAttachments(error: unknown) {
@@ -15,14 +13,14 @@ function bytesOf(body: string | null | undefined, isBase64 = false): number {
 }
 
 /**
- * The first step of the chain and the last one for responses. It adds `x-request-id` to every response and writes one
- * log line for every request. The line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the
+ * The last step for responses: adds `x-request-id` to every response and writes one log
+ * line for every request. The line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the
  * error.
  */
 export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
-    const { requestId, startedAt, caller } = progressOf(event);
+    const { requestId, startedAt, caller } = event.progress;
     response.headers = { ...response.headers, "x-request-id": requestId };
     const line = {
       request_id: requestId,
@@ -37,15 +35,5 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
     if (response.statusCode < 500) log.info("request", line);
     else log.error("request", { ...line, error: withoutAttachments(error) });
   };
-  return {
-    before: ({ event, context }) => {
-      beginProgress(event, {
-        requestId: event.requestContext?.requestId || context.awsRequestId || randomUUID(),
-        startedAt: clock(),
-        headers: readHeaders(event),
-      });
-    },
-    after: finish,
-    onError: finish,
-  };
+  return { after: finish, onError: finish };
 }

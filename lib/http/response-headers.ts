@@ -1,5 +1,5 @@
 import type { Environment } from "../aws/environment.ts";
-import { progressOf, type Step } from "./chain.ts";
+import type { Step } from "./chain.ts";
 import { corsHeaders } from "./cors.ts";
 
 /**
@@ -11,7 +11,7 @@ export function responseHeaders({ environment }: { readonly environment: Environ
   const vary = ["Accept", "Accept-Encoding", ...(origins.length > 0 ? ["Origin"] : [])].join(", ");
   const complete: Step["after"] = ({ event, response }) => {
     if (!response) return;
-    const { origin } = progressOf(event).headers;
+    const { origin } = event.progress.headers;
     response.headers = { ...response.headers, vary, ...corsHeaders(origins, origin) };
     if (event.httpMethod === "HEAD") response.body = "";
   };
