@@ -27,9 +27,9 @@ type JobUpdate = Omit<ConditionalUpdate, "key">;
  * @param attempt returns undefined if it is to be repeated
  * @throws StoreBusyError
  */
-async function untilDone<T>(failure: string, attempt: (count: number) => Promise<T | undefined>): Promise<T> {
+async function untilDone<T>(failure: string, attempt: () => Promise<T | undefined>): Promise<T> {
   for (let count = 1; count <= ATTEMPTS_MAX; count++) {
-    const done = await attempt(count);
+    const done = await attempt();
     if (done !== undefined) return done;
     await backOff(count);
   }
@@ -146,7 +146,8 @@ export class OpenUploads {
 
   /** Makes sure that an open job is checked within a minute. */
   async watch(job: JobKey): Promise<void> {
-    await this.#pullCheck(job, this.#clock() + CHECK_WITHIN_MS);
+    const by = this.#clock() + CHECK_WITHIN_MS;
+    await untilDone("the check of the upload could not be pulled forward", () => this.#pullCheck(job, by));
   }
 
   /**
@@ -165,13 +166,14 @@ export class OpenUploads {
   async updateWatched(job: JobKey, change: JobUpdate): Promise<Attributes | null> {
     return untilDone("the upload could not be changed", async () => {
       const by = this.#clock() + CHECK_WITHIN_MS;
-      const changed = await this.#table.update({
+      const changed = await this.#table.updateOnce({
         ...change,
         key: recordKeys.job(job),
         condition: `#next_check <= :by AND ${change.condition}`,
         given: { ...change.given, by: isoTime(by) },
       });
-      return changed !== null || !(await this.#pullCheck(job, by)) ? changed : undefined;
+      if (changed !== null) return changed;
+      return (await this.#pullCheck(job, by)) === "due" ? null : undefined;
     });
   }
 
@@ -198,13 +200,14 @@ export class OpenUploads {
     ]);
   }
 
-  /** Pulls the next check of an open job forward, unless it is due by then. @returns whether it was later */
-  #pullCheck(key: JobKey, by: number): Promise<boolean> {
-    return untilDone("the check of the upload could not be pulled forward", async (attempt) => {
-      const job = await this.#table.readJob(key);
-      if (job?.next_check === undefined || job.next_check <= isoTime(by)) return attempt > 1;
-      return (await this.#moveCheck(job, by, false)) || undefined;
-    });
+  /**
+   * Pulls the next check of an open job forward, unless it is due by then.
+   * @returns undefined if another call has changed the job meanwhile
+   */
+  async #pullCheck(key: JobKey, by: number): Promise<"due" | "pulled" | undefined> {
+    const job = await this.#table.readJob(key);
+    if (job?.next_check === undefined || job.next_check <= isoTime(by)) return "due";
+    return (await this.#moveCheck(job, by, false)) ? "pulled" : undefined;
   }
 
   /**

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { backOff, CONFLICT_CAP_MS } from "../../retry.ts";
 import { isoTime } from "../../clock.ts";
+import { StoreBusyError } from "../../errors.ts";
 import { allItems } from "../../store/all-items.ts";
 import { type ConditionalUpdate, toUpdate } from "../../store/conditional-update.ts";
 import { decoderOf } from "../../store/decode-record.ts";
@@ -96,18 +97,29 @@ export class UploadTable {
 
   /** Changes a record. @returns the record after the change; null if the condition did not hold */
   async update(change: ConditionalUpdate): Promise<Attributes | null> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { Attributes } = await this.#dynamodb.send(
-          new UpdateCommand({ ...toUpdate(this.name, change), ReturnValues: "ALL_NEW" }),
-        );
-        return Attributes ?? {};
-      } catch (error) {
-        if (isConditionFailure(error)) return null;
-        // The sweep and the worker of a job change its record by transactions and by single writes.
-        if (!isTransactionConflict(error) || attempt >= CONFLICTS_MAX) throw error;
-        await backOff(attempt, CONFLICT_CAP_MS);
-      }
+    for (let attempt = 1; attempt <= CONFLICTS_MAX; attempt++) {
+      const changed = await this.updateOnce(change);
+      if (changed !== undefined) return changed;
+      await backOff(attempt, CONFLICT_CAP_MS);
+    }
+    throw new StoreBusyError("the upload is being changed by others");
+  }
+
+  /**
+   * Attempts to change a record.
+   * @returns as `update`; undefined if a transaction was changing the record: the sweep and the worker of a job change it
+   * by transactions and by single writes
+   */
+  async updateOnce(change: ConditionalUpdate): Promise<Attributes | null | undefined> {
+    try {
+      const { Attributes } = await this.#dynamodb.send(
+        new UpdateCommand({ ...toUpdate(this.name, change), ReturnValues: "ALL_NEW" }),
+      );
+      return Attributes ?? {};
+    } catch (error) {
+      if (isConditionFailure(error)) return null;
+      if (isTransactionConflict(error)) return undefined;
+      throw error;
     }
   }
 
