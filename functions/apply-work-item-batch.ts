@@ -20,37 +20,39 @@ const APPLY_WITHIN_MS = 20_000;
 /** The most problems of one item that the response names, so that those of a hundred items fit. */
 const PROBLEMS_PER_ITEM_MAX = 10;
 
-const errorResult = (
+function errorResult(
   index: number,
   externalId: string,
   problems: readonly Problem[],
   message = describeProblems(problems, "item", PROBLEMS_PER_ITEM_MAX),
-): BatchResult => ({
-  index,
-  external_id: externalId,
-  status: "error",
-  data: null,
-  error: message,
-  errors: toProblemDetails(
-    problems.map((problem) => under("work_items", under(index, problem))),
-    PROBLEMS_PER_ITEM_MAX,
-  ),
-});
+): BatchResult {
+  return {
+    index,
+    external_id: externalId,
+    status: "error",
+    data: null,
+    error: message,
+    errors: toProblemDetails(
+      problems.map((problem) => under("work_items", under(index, problem))),
+      PROBLEMS_PER_ITEM_MAX,
+    ),
+  };
+}
 
-const resultOf = (item: BatchItem, index: number, applied: ApplyResult | undefined): BatchResult => {
+function resultOf(item: BatchItem, index: number, applied: ApplyResult | undefined): BatchResult {
   if (!("input" in item)) return errorResult(index, item.externalId, item.problems);
   const { external_id } = item.input;
   const { outcome = "error", error = null } = applied ?? {};
   if (error) return errorResult(index, external_id, [error.problem], error.message);
   return { index, external_id, status: outcome, data: null, error: null };
-};
+}
 
 /** Adds the items to the results, up to the first that does not fit into the response. */
-const addItems = (results: readonly BatchResult[], applied: readonly (ApplyResult | undefined)[]): BatchResult[] => {
+function addItems(results: readonly BatchResult[], applied: readonly (ApplyResult | undefined)[]): BatchResult[] {
   const data = applied.map((result) => (result?.item ? toWorkItemResponse(result.id, result.item) : null));
   const fitting = countFitting(data, results);
   return results.map((result, index) => (index < fitting ? { ...result, data: data[index] ?? null } : result));
-};
+}
 
 /** `POST /v1/work_items/batch` */
 export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {

@@ -13,9 +13,8 @@ function bytesOf(body: string | null | undefined, isBase64 = false): number {
 }
 
 /**
- * The last step for responses: adds `x-request-id` to every response and writes one log
- * line for every request. The line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the
- * error.
+ * The last step for responses: adds `x-request-id` to every response and writes one log line for every request. The
+ * line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the error.
  */
 export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
   const finish: Step["after"] = ({ event, response, error }) => {

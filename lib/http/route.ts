@@ -33,8 +33,9 @@ export interface Route {
 }
 
 /** All methods that a route serves: HEAD wherever GET is. */
-export const methodsOf = ({ method }: Pick<Route, "method">): readonly string[] =>
-  method === "GET" ? ["GET", "HEAD"] : [method];
+export function methodsOf({ method }: Pick<Route, "method">): readonly string[] {
+  return method === "GET" ? ["GET", "HEAD"] : [method];
+}
 
 /** Permissions that the chain of every endpoint with a key needs, for authentication and the rate limit. */
 export const EDGE_PERMISSIONS = {

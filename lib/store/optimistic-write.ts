@@ -42,7 +42,6 @@ export type WriteResult<R> =
       readonly cause?: unknown;
     };
 
-/** Options of `optimisticWrite`. */
 export interface OptimisticWriteOptions {
   readonly clock: Clock;
   /** Milliseconds since the epoch after which no further attempt is made. At most 20 s are spent in any case. */

@@ -11,7 +11,6 @@ import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-w
 import type { Changes, WorkItem } from "./work-item.ts";
 import { attributesOf, itemKey, workItemFrom } from "./work-item-record.ts";
 
-/** Options of changing an item. */
 export interface ChangeOptions {
   /** Throws if the caller expects another version of the item. @default every version is accepted */
   readonly assertVersion?: ((version: number) => void) | undefined;
