@@ -1,4 +1,4 @@
-import type { ResourceNameOf } from "../lib/resources.ts";
+import type { PartitionKind, ResourceNameOf } from "../lib/resources.ts";
 import type { Permissions } from "../lib/aws/permissions.ts";
 
 /** What starts a function that is not behind the gateway. */
@@ -11,6 +11,14 @@ export type Trigger =
       readonly batchSize?: number;
     }
   | { readonly kind: "dead-letters" }
+  /** The stream of a table's keys: only records whose partition keys begin with one of these prefixes. */
+  | {
+      readonly kind: "stream";
+      readonly table: "workItems";
+      readonly partitions: readonly PartitionKind[];
+      /** The most records that one invocation gets. */
+      readonly batchSize: number;
+    }
   | { readonly kind: "schedule"; readonly everyMinutes: number }
   /** Invoked by other systems of the same account, by IAM alone. */
   | { readonly kind: "direct" };
@@ -84,6 +92,28 @@ export const workers = {
     permissions: {
       workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
+    },
+  },
+  recordChanges: {
+    name: "record-changes",
+    summary: "Puts every change of a work item into its organization's change log",
+    trigger: { kind: "stream", table: "workItems", partitions: ["ITEM", "HEARTBEAT"], batchSize: 1000 },
+    permissions: {
+      access: { actions: ["GetItem"] },
+      changes: {
+        actions: ["Query", "BatchGetItem", "PutItem", "UpdateItem"],
+        partitions: ["LOG", "NOTED_HEARTBEAT", "HOLES"],
+      },
+    },
+  },
+  sweepChanges: {
+    name: "sweep-changes",
+    summary: "Writes the stream's heartbeats; puts holes into change logs that may lack changes",
+    trigger: { kind: "schedule", everyMinutes: 10 },
+    permissions: {
+      access: { actions: ["GetItem", "Query"] },
+      workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT"] },
+      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "HOLES"] },
     },
   },
   recordQaScore: {

@@ -133,6 +133,14 @@ export class StateConflictError extends WorkItemsError {
   override readonly name: string = "StateConflictError";
 }
 
+/** The mark of a change feed can no longer be used: its changes are not kept any more, or some may be missing. */
+export class ResyncRequiredError extends WorkItemsError {
+  override readonly name: string = "ResyncRequiredError";
+  constructor() {
+    super("the changes after this mark are not all kept; load everything again, without after");
+  }
+}
+
 /** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
   override readonly name: string = "UnauthenticatedError";
@@ -175,4 +183,10 @@ export class RateLimitExceededError extends TooManyRequestsError {
 /** The store still throttled, conflicted or timed out after all retries; the caller may repeat the call. */
 export class StoreBusyError extends WorkItemsError {
   override readonly name: string = "StoreBusyError";
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds = 1) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }

@@ -22,6 +22,8 @@ interface Named {
 export interface TableResource extends Named {
   readonly kind: "table";
   readonly indexes: Readonly<Record<string, TableIndex>>;
+  /** Whether it has a stream of the keys of all records that are written. @default false */
+  readonly stream?: true;
 }
 export interface BucketResource extends Named {
   readonly kind: "bucket";
@@ -48,6 +50,7 @@ export const resources = {
     kind: "table",
     id: "WorkItems",
     variable: "WORK_ITEMS_TABLE",
+    stream: true,
     indexes: {
       /** Lists all kinds of records that have a list. It projects only the attributes that filters need. */
       listing: {
@@ -63,6 +66,8 @@ export const resources = {
   access: { kind: "table", id: "Access", variable: "ACCESS_TABLE", indexes: {} },
   /** Rate-limit records. */
   limits: { kind: "table", id: "Limits", variable: "LIMITS_TABLE", indexes: {} },
+  /** The change feed: a log for each organization. */
+  changes: { kind: "table", id: "Changes", variable: "CHANGES_TABLE", indexes: {} },
   /** Uploaded files, their segments, and the reports of failed rows. */
   uploads: {
     kind: "bucket",
@@ -100,7 +105,9 @@ export const mapResources = <K extends Resource["kind"], T>(
     Record<ResourceNameOf<K>, T>
   >;
 
-/** Prefix of the partition keys of one kind of records, in the WorkItems table or its index. */
+/**
+ * Prefix of the partition keys of one kind of records, in the tables WorkItems and Changes or in an index, and of the list of
+ * organizations in Access. */
 export type PartitionKind =
   | "ITEM"
   | "DRY_RUN"
@@ -109,6 +116,11 @@ export type PartitionKind =
   | "OPEN_UPLOADS_OF"
   | "CONVERSATION"
   | "HEALTH"
+  | "HEARTBEAT"
+  | "NOTED_HEARTBEAT"
+  | "LOG"
+  | "HOLES"
+  | "ORGANIZATIONS"
   | "LIST_ITEM"
   | "LIST_ITEM_OF_AGENT"
   | "LIST_UPLOAD"

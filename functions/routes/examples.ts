@@ -12,6 +12,7 @@ const [CREATED_AT, UPDATED_AT] = ["2026-03-01T08:00:00.123Z", "2026-03-01T10:30:
 const ids = {
   item: workItemId(ORGANIZATION, EXTERNAL_ID),
   event: workItemEventId(workItemId(ORGANIZATION, EXTERNAL_ID), EVENT_EXTERNAL_ID),
+  erased: workItemId(ORGANIZATION, "INC0000044"),
   upload: idempotentUploadJobId(ORGANIZATION, IDEMPOTENCY_KEY),
   conversation: conversationUploadId(ORGANIZATION, "CALL-2026-0301"),
 };

@@ -23,7 +23,7 @@ export interface Operation {
   readonly headers?: readonly ("Content-Disposition" | "ETag" | "Retry-After-Job")[];
   readonly links?: Readonly<Record<string, Link>>;
   /** Errors in addition to those that follow from the row. */
-  readonly errors?: readonly (409 | 412)[];
+  readonly errors?: readonly (409 | 410 | 412)[];
 }
 
 /** An operation for each row of a table. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { pageOf, pageParameters } from "../../lib/http/page.ts";
+import { changeSchema } from "../../lib/changes/change.ts";
+import { limitParameter, PAGE_LIMIT_MAX, pageOf, pageParameters } from "../../lib/http/page.ts";
 import { route } from "../../lib/http/route.ts";
 import { count, uuid } from "../../lib/schema.ts";
 import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
@@ -80,6 +81,29 @@ export const workItemRoutes = {
           partitions: ["ITEM", "LIST_ITEM", "LIST_ITEM_OF_AGENT"],
           indexes: ["listing", "agents"],
         },
+      },
+    }),
+  listWorkItemChanges: () =>
+    route({
+      name: "list-work-item-changes",
+      method: "GET",
+      path: "/v1/work_items/changes",
+      summary: "Follow the changes of work items",
+      query: z.strictObject({
+        after: z.string().min(1, "must not be empty").optional(),
+        limit: limitParameter(PAGE_LIMIT_MAX),
+        include: z.literal("events", "must be events").optional(),
+      }),
+      response: z.strictObject({
+        data: z.array(changeSchema),
+        meta: z.strictObject({
+          page: z.strictObject({ next: z.string(), limit: z.int().min(1).max(PAGE_LIMIT_MAX), more: z.boolean() }),
+        }),
+      }),
+      extension: true,
+      permissions: {
+        workItems: { actions: ["Query", "BatchGetItem"], partitions: ["ITEM", "LIST_ITEM"], indexes: ["listing"] },
+        changes: { actions: ["Query"], partitions: ["LOG"] },
       },
     }),
   getWorkItem: () =>
@@ -193,6 +217,36 @@ export function workItemOperations(): OperationsOf<Rows> {
         ...nextPage<Rows>("listWorkItems"),
         ...linksById<Rows>("$response.body#/data/0/id", ...ITEM_OPERATIONS),
       },
+    },
+    listWorkItemChanges: {
+      description:
+        "Keeps a copy of all work items exact. Without `after`, the feed begins with the whole list and then continues " +
+        "with what changed since. Pass `meta.page.next` as `after` to go on; `meta.page.more` is false once the page has " +
+        "reached the end. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
+        "`deleted_at` is set. An item may come more often than it changed, and never less. A page may hold fewer records " +
+        "than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",
+      response: "A page of changed items, in the order of `sequence`.",
+      example: {
+        data: [
+          { ...examples.completed, sequence: 1_772_361_000_456_000, deleted_at: null },
+          {
+            id: examples.ids.erased,
+            sequence: 1_772_361_000_456_001,
+            deleted_at: "2026-03-01T10:31:00.000Z",
+            erased: true,
+          },
+        ],
+        meta: { page: { next: "1772361000456001", limit: 100, more: false } },
+      },
+      links: {
+        nextPage: {
+          operationId: "listWorkItemChanges",
+          parameters: { after: "$response.body#/meta/page/next" },
+          description: "The page after this one, or what changed since it if `meta.page.more` is false.",
+        },
+        ...linksById<Rows>("$response.body#/data/0/id", ...ITEM_OPERATIONS),
+      },
+      errors: [410],
     },
     getWorkItem: {
       description: "If an item has very many events, `meta.events.next` is the cursor for the rest of them.",

@@ -24,6 +24,7 @@ interface AlarmDefinition {
 const HALF_AN_HOUR_SECONDS = 30 * 60;
 const HOUR_SECONDS = 60 * 60;
 const SIX_HOURS_SECONDS = 6 * HOUR_SECONDS;
+const TWELVE_HOURS_SECONDS = 12 * HOUR_SECONDS;
 
 const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] => [
   {
@@ -111,6 +112,22 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
     threshold: 1,
     comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
     periods: [3, 3],
+    tellsMissing: true,
+  },
+  {
+    name: "ChangesWaiting",
+    metric: metrics.changeAgeSeconds,
+    impact:
+      "Changes have waited for 12 hours to get into the change feed. Those that wait for 24 are lost to it: readers then have to load everything again.",
+    threshold: TWELVE_HOURS_SECONDS,
+  },
+  {
+    name: "ChangesSweepStopped",
+    metric: metrics.changeSweeps,
+    impact: "Nothing checks whether the change feed loses changes, and readers are not told to load everything again.",
+    threshold: 1,
+    comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+    periods: [2, 2],
     tellsMissing: true,
   },
 ];

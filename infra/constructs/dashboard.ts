@@ -23,7 +23,7 @@ const graph = (title: string, unit: string, metrics: readonly IMetric[]) =>
   });
 
 /**
- * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, names of saved queries.
+ * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed, names of saved queries.
  */
 export const addDashboard = (
   scope: Construct,
@@ -62,9 +62,10 @@ export const addDashboard = (
     ]),
   );
   dashboard.addWidgets(
+    graph("Lag of the change feed", "s", [metrics.changeAgeSeconds]),
     new TextWidget({
-      width: 3 * WIDTH,
-      height: 3,
+      width: 2 * WIDTH,
+      height: 6,
       markdown: `**Use by organization and key**: saved queries of CloudWatch Logs Insights\n\n${queries.map((name) => `- ${name}`).join("\n")}`,
     }),
   );

@@ -10,6 +10,8 @@ import type { WorkQueue } from "./queues.ts";
 import { powertoolsOf } from "./service-function.ts";
 
 const PERIOD = Duration.minutes(5);
+/** For what happens every ten minutes. */
+const LONG_PERIOD = Duration.minutes(30);
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
 const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 
@@ -63,6 +65,18 @@ const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =
       .join(" + "),
     usingMetrics: metrics,
     period: PERIOD,
+    label,
+  });
+
+/** Successful invocations of a function. There is no data while it is not started. */
+const successesOf = (target: Function, period: Duration, label: string): MathExpression =>
+  new MathExpression({
+    expression: "invocations - FILL(errors, 0)",
+    usingMetrics: {
+      invocations: target.metricInvocations({ ...sum, period }),
+      errors: target.metricErrors({ ...sum, period }),
+    },
+    period,
     label,
   });
 
@@ -141,19 +155,20 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
      * Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed.
      */
     deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
+    /** Seconds for which the oldest change that is not in its log yet has waited. */
+    changeAgeSeconds: new MathExpression({
+      expression: "age / 1000",
+      usingMetrics: { age: functionOf(workers.recordChanges).metric("IteratorAge", maximum) },
+      period: PERIOD,
+      label: "Oldest change",
+    }),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
     /** Writes that the WorkItems table rejected for reasons other than the items: access, table, credentials. */
     storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),
     /** Successful sweeps. There is no data while no sweep starts. */
-    sweeps: new MathExpression({
-      expression: "invocations - FILL(errors, 0)",
-      usingMetrics: {
-        invocations: functionOf(workers.sweepUploads).metricInvocations(sum),
-        errors: functionOf(workers.sweepUploads).metricErrors(sum),
-      },
-      period: PERIOD,
-      label: "Sweeps",
-    }),
+    sweeps: successesOf(functionOf(workers.sweepUploads), PERIOD, "Sweeps"),
+    /** Successful sweeps of the change logs, which come every ten minutes. */
+    changeSweeps: successesOf(functionOf(workers.sweepChanges), LONG_PERIOD, "Sweeps of change logs"),
     /** Invocations by other systems that failed or were throttled, except those with an invalid payload. */
     directFailures: new MathExpression({
       expression: "failed - FILL(refused, 0)",

@@ -3,6 +3,7 @@ import {
   AttributeType,
   BillingMode,
   ProjectionType,
+  StreamViewType,
   Table,
   TableEncryption,
   type WarmThroughput,
@@ -36,7 +37,7 @@ export class Tables extends Construct {
     );
   }
 
-  private table({ id, indexes }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
+  private table({ id, indexes, stream }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
     const table = new Table(this, id, {
       partitionKey: key(PARTITION_KEY),
       sortKey: key(SORT_KEY),
@@ -47,6 +48,7 @@ export class Tables extends Construct {
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
       ...(warmThroughput && { warmThroughput }),
+      ...(stream && { stream: StreamViewType.KEYS_ONLY }),
     });
     for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({

@@ -2,10 +2,10 @@ import { Duration } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
-import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import type { Worker } from "../../functions/workers.ts";
+import type { Trigger, Worker } from "../../functions/workers.ts";
 import type { StatefulResources } from "./grants.ts";
 import { MEMORY_MB } from "./function-memory.ts";
 import { WORKER_TIMEOUT } from "./queues.ts";
@@ -20,6 +20,46 @@ interface QueueSource {
   readonly maximumConcurrency: number;
   readonly batchSize: number;
 }
+
+/** Lambda ends a frozen invocation then: one that an erasure of an organization has to wait for. */
+const STREAM_WORKER_TIMEOUT = Duration.seconds(60);
+/**
+ * How long Lambda gathers the records of a shard. It runs one invocation for each shard, and their number can't be
+ * limited: an account with few concurrent executions has them less often.
+ */
+const GATHERED = { usually: Duration.seconds(1), inSmallAccounts: Duration.seconds(10) };
+
+type StreamTrigger = Extract<Trigger, { readonly kind: "stream" }>;
+
+/** Lambda describes and reads the stream with the function's role. Only `ListStreams` has no resource of its own. */
+const readStream = ({ tables }: StatefulResources, { table }: StreamTrigger): PolicyStatement[] => [
+  new PolicyStatement({
+    actions: ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+    resources: [tables[table].tableStreamArn ?? ""],
+  }),
+  new PolicyStatement({ actions: ["dynamodb:ListStreams"], resources: ["*"] }),
+];
+
+/** Starts a function with the records of a table's stream. None is ever given up: it would be a change that is lost. */
+const addStreamMapping = (
+  { function: target }: ServiceFunction,
+  { tables }: StatefulResources,
+  { table, partitions, batchSize }: StreamTrigger,
+  smallAccount: boolean,
+): EventSourceMapping =>
+  new EventSourceMapping(target, "Stream", {
+    target,
+    eventSourceArn: tables[table].tableStreamArn ?? "",
+    startingPosition: StartingPosition.TRIM_HORIZON,
+    batchSize,
+    maxBatchingWindow: smallAccount ? GATHERED.inSmallAccounts : GATHERED.usually,
+    // Records of one key must be handled in order: a heartbeat stands for all records before it.
+    parallelizationFactor: 1,
+    reportBatchItemFailures: true,
+    filters: partitions.map((kind) =>
+      FilterCriteria.filter({ dynamodb: { Keys: { pk: { S: FilterRule.beginsWith(`${kind}#`) } } } }),
+    ),
+  });
 
 const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
   new PolicyStatement({
@@ -65,8 +105,11 @@ export const addWorker = (
     summary,
     permissions,
     memorySize: MEMORY_MB.computes,
-    timeout: WORKER_TIMEOUT,
-    triggerStatements: sources.map(receiveFrom),
+    timeout: trigger.kind === "stream" ? STREAM_WORKER_TIMEOUT : WORKER_TIMEOUT,
+    triggerStatements: [
+      ...sources.map(receiveFrom),
+      ...(trigger.kind === "stream" ? readStream(sharedProps.resources, trigger) : []),
+    ],
     feedsItself: trigger.kind === "queue" && permissions[trigger.queue] !== undefined,
   });
   for (const source of sources) {
@@ -79,6 +122,7 @@ export const addWorker = (
       maxConcurrency: source.maximumConcurrency,
     });
   }
+  if (trigger.kind === "stream") addStreamMapping(workerFunction, sharedProps.resources, trigger, smallAccount);
   if (trigger.kind === "schedule") {
     const interval = Duration.minutes(trigger.everyMinutes);
     new Rule(workerFunction, "Schedule", {

@@ -34,6 +34,8 @@ export interface DataDirectory {
   readonly dynamodbFile: string;
   readonly queues: string;
   readonly objects: string;
+  /** File of how far the stream of the table has been handled. */
+  readonly streamCheckpoints: string;
   /** File of `NAME=value` lines for the command lines. */
   readonly environmentFile: string;
   /** File descriptor of the log: everything that the functions print. */
@@ -155,6 +157,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
       queues,
       objects,
       environmentFile: environmentFileOf(resolve(path)),
+      streamCheckpoints: inside("stream.json"),
       log,
       close: () => {
         closeSync(log);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createAwsTerms, type Service } from "./aws-terms/aws-terms.ts";
@@ -6,7 +7,8 @@ import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { prepareDemoOrganization } from "./demo-organization.ts";
 import { type DynamoDbEngine, startDynamoDbEngine } from "./engines/dynamodb.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
-import { pollEventSource } from "./lambda/event-source.ts";
+import { openCheckpoints } from "./lambda/checkpoint-file.ts";
+import { pollEventSource, type Poller } from "./lambda/event-source.ts";
 import { type FauxqsEngine, startFauxqsEngine } from "./engines/fauxqs.ts";
 import { startGateway } from "./gateway/gateway.ts";
 import type { FunctionDefinition } from "./lambda/instance.ts";
@@ -18,9 +20,11 @@ import { s3Cors } from "./s3/cors.ts";
 import { startS3Proxy } from "./s3/proxy.ts";
 import { s3Notifications } from "./s3/notification.ts";
 import { startSchedule } from "./lambda/schedule.ts";
+import { createStreamApi } from "./lambda/stream-api.ts";
+import { pollStream } from "./lambda/stream-source.ts";
 import { type Synthesis, synthesize } from "./synthesis.ts";
 import { ACCOUNT, ResolvedTemplate } from "./template.ts";
-import { functionsOf, mappingsOf, schedulesOf } from "./lambda/template-functions.ts";
+import { functionsOf, mappingsOf, schedulesOf, streamMappingsOf } from "./lambda/template-functions.ts";
 
 type Endpoints = Readonly<Record<Service, string>>;
 type Engine = Pick<DynamoDbEngine | FauxqsEngine, "endpoint" | "ended">;
@@ -72,6 +76,27 @@ function failureOf(engines: Readonly<Record<string, Engine>>) {
     Object.entries(engines).map(async ([name, { ended }]) => {
       await ended;
       return new LocalStackError(`the ${name} engine has ended by itself`);
+    }),
+  );
+}
+
+/**
+ * Starts the pollers of the tables' streams.
+ * @param checkpointFile where they keep after which records they go on
+ */
+function startStreams(
+  template: ResolvedTemplate,
+  functionNamed: (name: string) => LambdaFunction,
+  { dynamodb }: Clients,
+  dynamodbEndpoint: string,
+  checkpointFile: string,
+): Promise<Poller[]> {
+  return Promise.all(
+    streamMappingsOf(template).map(async ({ tableName, functionName, ...mapping }) => {
+      const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: tableName }));
+      const source = { ...mapping, streamArn: Table?.LatestStreamArn ?? "", region: template.region };
+      const checkpoints = openCheckpoints(checkpointFile);
+      return pollStream(source, functionNamed(functionName), createStreamApi(dynamodbEndpoint), checkpoints);
     }),
   );
 }
@@ -158,8 +183,9 @@ function startWorkers(
   functionNamed: (name: string) => LambdaFunction,
   sqs: SQSClient,
   sqsEndpoint: string,
+  streams: readonly Poller[],
 ): () => Promise<void> {
-  const pollers = mappingsOf(template).map((mapping) => {
+  const queues = mappingsOf(template).map((mapping) => {
     const queueUrl = `${sqsEndpoint}/${ACCOUNT}/${mapping.queueArn.split(":").at(-1)}`;
     return pollEventSource({ ...mapping, queueUrl, region: template.region }, functionNamed(mapping.functionName), sqs);
   });
@@ -168,7 +194,7 @@ function startWorkers(
   );
   return async () => {
     for (const end of endSchedules) end();
-    const finished = Promise.all(pollers.map((poller) => poller.stop()));
+    const finished = Promise.all([...queues, ...streams].map((poller) => poller.stop()));
     await Promise.race([finished, sleep(WORKERS_STOP_WITHIN_MS, undefined, { ref: false })]);
   };
 }
@@ -230,7 +256,8 @@ export async function startLocalStack(options: LocalStackOptions = {}): Promise<
     shared["ACCESS_TABLE"] ?? "",
     readEnvironmentFile(data.environmentFile)["API_KEY"],
   );
-  started.defer(startWorkers(template, functionNamed, sqs, endpoints.sqs));
+  const streams = await startStreams(template, functionNamed, clients, engines.dynamodb, data.streamCheckpoints);
+  started.defer(startWorkers(template, functionNamed, sqs, endpoints.sqs, streams));
   const gateway = await startGateway({ template, functions, port });
   started.defer(() => gateway.stop());
 

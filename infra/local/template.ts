@@ -4,6 +4,8 @@ import { LocalStackError } from "./local-stack-error.ts";
 
 /** The account id that the embedded engines use. */
 export const ACCOUNT = "000000000000";
+/** Stands for the label of a table's stream, which the engine gives it. */
+export const LATEST_STREAM = "latest";
 /** Id of the one REST API. */
 export const REST_API_ID = "local";
 
@@ -164,6 +166,7 @@ export class ResolvedTemplate {
   /** What `Fn::GetAtt` gives. */
   #attribute(logicalId: string, name: string): string {
     if (name === "Arn") return this.arn(logicalId);
+    if (name === "StreamArn") return `${this.arn(logicalId)}/stream/${LATEST_STREAM}`;
     if (name === "QueueName") return this.physicalName(logicalId);
     if (name === "QueueUrl") return this.reference(logicalId);
     return `${this.reference(logicalId)}.${name}`;

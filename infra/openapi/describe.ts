@@ -9,6 +9,7 @@ class DescriptionError extends Error {}
 const SAME_AS: Readonly<Record<string, string>> = {
   WorkItemPatch: "WorkItemInput",
   WorkItemWithEvents: "WorkItem",
+  WorkItemChange: "WorkItem",
   ConversationUploadListItem: "ConversationUpload",
   WorkItemUploadWithMapping: "WorkItemUpload",
 };
@@ -26,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, object>> = {
   Person: examples.item.agent,
   WorkItem: examples.completed,
   WorkItemWithEvents: examples.completed,
+  WorkItemChange: { ...examples.completed, sequence: 1_772_361_000_456_000 },
   WorkItemInput: { ...examples.itemInput, ...COMPLETION },
   WorkItemPatch: { ...examples.itemInput, ...COMPLETION },
   WorkItemEvent: examples.event,

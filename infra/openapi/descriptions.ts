@@ -38,6 +38,22 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     "": "A work item with its events.",
     events: "Sorted by `occurred_at`, then `created_at`; those without a time come last.",
   },
+  WorkItemChange: {
+    "": "A work item in the change feed, as it is now. Extension.",
+    sequence:
+      "Number of the change. 0 in the pages of a first load but for the last one. Pass it as `after` to go on after it.",
+    deleted_at: "When the item was deleted; null if it is not.",
+    events:
+      "Present with `include=events`. Sorted by `occurred_at`, then `created_at`; those without a time come last.",
+    events_next: "Cursor for the item's other events, in its list of events. Present if not all fit.",
+  },
+  ErasedWorkItemChange: {
+    "": "A work item in the change feed whose data was erased. Extension.",
+    id: "Id of the item.",
+    sequence: "Number of the change.",
+    deleted_at: "When the change was recorded.",
+    erased: "Nothing else is known of the item.",
+  },
   WorkItemStatus: { "": "State of a work item." },
   WorkItemEvent: {
     "": "A record of the source system. Properties without a value are absent.",
@@ -152,6 +168,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
 export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   id: "The id of the response that created it, or of a list.",
   limit: "The most entries of a page.",
+  after:
+    "`meta.page.next` of an earlier page, or a `sequence`. Without it, or with 0, the feed begins with the whole list; with `now`, after the newest change.",
+  include: "`events`: with the events of each item. A page may then end earlier.",
   cursor: "`meta.page.next` of the page before, with the same other parameters.",
   external_id: "Only the entry with this `external_id`.",
   agent_email: "Only work items of the agent with this e-mail address. Extension.",

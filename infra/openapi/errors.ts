@@ -46,6 +46,12 @@ const ERRORS = {
     example: "external_id: is already used by a work item of this organization",
     errors: [{ pointer: "/work_item/external_id", code: "taken", message: "is already used" }],
   },
+  410: {
+    name: "ResyncRequired",
+    description:
+      "The mark can no longer be used: it is older than 30 days, or changes after it may be missing. Call without `after`.",
+    example: "the changes after this mark are not all kept; load everything again, without after",
+  },
   412: {
     name: "PreconditionFailed",
     description: "The work item has another version than `If-Match` names.",

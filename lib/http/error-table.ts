@@ -4,6 +4,7 @@ import {
   MissingScopeError,
   NotFoundError,
   PreconditionFailedError,
+  ResyncRequiredError,
   StateConflictError,
   StoreBusyError,
   TooManyRequestsError,
@@ -80,6 +81,7 @@ const table = [
     problems: [taken],
   })),
   row(StateConflictError, { status: 409, name: "state-conflict", title: "The state does not allow it" }),
+  row(ResyncRequiredError, { status: 410, name: "resync-required", title: "Everything must be loaded again" }),
   row(PreconditionFailedError, { status: 412, name: "precondition-failed", title: "The record has changed" }),
   row(BodyTooLargeError, { status: 413, name: "body-too-large", title: "The body is too large" }),
   row(UnsupportedMediaTypeError, { status: 415, name: "unsupported-media-type", title: "Unsupported media type" }),
@@ -89,7 +91,7 @@ const table = [
   row(TooManyRequestsError, { status: 429, name: "too-many-requests", title: "Too many requests" }, (error) => ({
     headers: { "retry-after": String(error.retryAfterSeconds) },
   })),
-  row(StoreBusyError, BUSY, () => ({ headers: busyHeaders })),
+  row(StoreBusyError, BUSY, (error) => ({ headers: { "retry-after": String(error.retryAfterSeconds) } })),
 ];
 
 /** All kinds of errors. */

@@ -1,19 +1,21 @@
 import * as z from "zod";
 
 const PAGE_LIMIT_DEFAULT = 50;
-const PAGE_LIMIT_MAX = 100;
+export const PAGE_LIMIT_MAX = 100;
+
+/** The query parameter that limits the number of items on a page. */
+export function limitParameter(limit = PAGE_LIMIT_DEFAULT) {
+  return z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
+    .transform(Number)
+    .default(limit)
+    .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: limit } });
+}
 
 /** Query parameters of every list: the number of items on a page, and where it starts. */
 export function pageParameters() {
-  return {
-    limit: z
-      .string()
-      .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
-      .transform(Number)
-      .default(PAGE_LIMIT_DEFAULT)
-      .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT } }),
-    cursor: z.string().min(1, "must not be empty").optional(),
-  };
+  return { limit: limitParameter(), cursor: z.string().min(1, "must not be empty").optional() };
 }
 
 /** The response body of every list. `next` is absent on the last page. */

@@ -1,10 +1,16 @@
-import { GetCommand, paginateScan, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, paginateScan, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
-import { isConditionFailure } from "../store/write-outcome.ts";
+import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
+import { backOff } from "../retry.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
-import { type AccessRuntime, decodeOrganization, organizationRecordKey } from "../organizations/access-store.ts";
+import {
+  type AccessRuntime,
+  decodeOrganization,
+  listedOrganizationKey,
+  organizationRecordKey,
+} from "../organizations/access-store.ts";
 import type { RegionCode } from "../regions.ts";
 import {
   BURST_DEFAULT,
@@ -21,6 +27,9 @@ export interface Administration extends AccessRuntime {
   readonly clock: Clock;
 }
 
+const MICROSECONDS = 1000;
+const CREATE_ATTEMPTS_MAX = 5;
+
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
 
@@ -30,27 +39,37 @@ const present = `attribute_exists(${PARTITION_KEY})`;
  * @throws ZodError if the id or a limit is not valid
  */
 export const putOrganization = async (
-  { dynamodb, environment }: Administration,
+  administration: Administration,
   id: string,
   settings: Pick<OrganizationChanges, "rate" | "burst"> = {},
 ): Promise<OrganizationRecord> => {
+  const { clock, dynamodb, environment } = administration;
   const fresh = organizationRecordSchema.parse({
     organization: id,
+    changes_from: clock() * MICROSECONDS,
     rate: settings.rate ?? RATE_DEFAULT,
     burst: settings.burst ?? Math.max(BURST_DEFAULT, settings.rate ?? 0),
     listing_shards: LISTING_SHARDS_DEFAULT,
     cursor_secret: generateCursorSecret(),
   });
-  const Key = organizationRecordKey(id);
-  try {
-    await dynamodb.send(
-      new PutCommand({ TableName: environment.ACCESS_TABLE, Item: { ...Key, ...fresh }, ConditionExpression: absent }),
-    );
-    return fresh;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
+  const TableName = environment.ACCESS_TABLE;
+  const listed = { TableName, Item: listedOrganizationKey(id) };
+  const record = { TableName, Item: { ...organizationRecordKey(id), ...fresh }, ConditionExpression: absent };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await dynamodb.send(new TransactWriteCommand({ TransactItems: [{ Put: record }, { Put: listed }] }));
+      return fresh;
+    } catch (error) {
+      if (!isTransactionCancelled(error)) throw error;
+    }
+    try {
+      return await changeOrganization(administration, id, { rate: settings.rate, burst: settings.burst });
+    } catch (error) {
+      // Another command has erased it meanwhile, or is about to create it.
+      if (!(error instanceof NotFoundError) || attempt === CREATE_ATTEMPTS_MAX) throw error;
+      await backOff(attempt);
+    }
   }
-  return changeOrganization({ dynamodb, environment }, id, { rate: settings.rate, burst: settings.burst });
 };
 
 /** Attributes of an organization's record to set. */

@@ -1,3 +1,4 @@
+import { segmentKeys } from "../changes/change-log.ts";
 import { isoTime } from "../clock.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
@@ -73,6 +74,7 @@ export const countForErasure = async (
     },
     (progress) => onProgress?.({ ...progress, erased }),
   );
+  for await (const segments of segmentKeys(runtime, organization)) erased.other_records += segments.length;
   for await (const keys of objectsOf(runtime, organization)) erased.objects += keys.length;
   return { ...scan, erased };
 };
@@ -127,6 +129,9 @@ export const eraseOrganization = async (
       onProgress?.({ ...progress, erased }),
     );
     readUnits += scan.readUnits;
+    for await (const segments of segmentKeys(runtime, organization)) {
+      for (const chunk of transactionsOf(segments)) await erase(environment.CHANGES_TABLE, chunk, countsOf(chunk));
+    }
     for await (const found of objectsOf(runtime, organization)) {
       // Their deletion cannot be conditional: it follows a check at once.
       await writes.assertOwn();

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../store/versioned-record.ts";
-import { keyRecordKey, listedKeyKey, type ApiKeyRecord } from "../organizations/access-store.ts";
+import { keyRecordKey, listedKeyKey, listedOrganizationKey, type ApiKeyRecord } from "../organizations/access-store.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
 import type { PartitionKind, ResourceNameOf } from "../resources.ts";
@@ -17,11 +17,11 @@ interface KindOfData {
 
 const secondPart = ({ pk }: RecordKey): string | undefined => pk.split("#")[1];
 const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null };
-/** The partition is in an index: its entries go with the records that they list. */
-const IN_INDEX = null;
+/** The partition is in an index, whose entries go with the records that they list, or in another table. */
+const ELSEWHERE = null;
 
-/** All kinds of partitions in the WorkItems table. A new kind must say here how it is erased and exported. */
-const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof IN_INDEX>> = {
+/** All kinds of partitions in the WorkItems table and in others. A new kind must say here how it is erased and exported. */
+const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>> = {
   ITEM: {
     ownerOf: secondPart,
     erasedAs: ({ sk }) => (sk.startsWith("#") ? "work_items" : "events"),
@@ -35,10 +35,16 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof IN_INDEX>>
   DRY_RUN: others,
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
-  LIST_ITEM: IN_INDEX,
-  LIST_ITEM_OF_AGENT: IN_INDEX,
-  LIST_UPLOAD: IN_INDEX,
-  LIST_CONVERSATION: IN_INDEX,
+  HEARTBEAT: { ...others, ownerOf: () => undefined },
+  // Erased in every pass, by the organization's partition.
+  LOG: ELSEWHERE,
+  NOTED_HEARTBEAT: ELSEWHERE,
+  HOLES: ELSEWHERE,
+  ORGANIZATIONS: ELSEWHERE,
+  LIST_ITEM: ELSEWHERE,
+  LIST_ITEM_OF_AGENT: ELSEWHERE,
+  LIST_UPLOAD: ELSEWHERE,
+  LIST_CONVERSATION: ELSEWHERE,
 };
 
 /** Kind of a record's partition. */
@@ -67,5 +73,10 @@ export const lastRecords: Readonly<
   workItems: () => [],
   limits: (organization, keys) => [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))],
   // The organization's own record is deleted after all others.
-  access: (_, keys) => keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]),
+  access: (organization, keys) => [
+    ...keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]),
+    listedOrganizationKey(organization),
+  ],
+  // Its log is erased in every pass, and nothing is added to it while the organization is being erased.
+  changes: () => [],
 };

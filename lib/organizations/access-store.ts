@@ -1,10 +1,16 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { decoderOf } from "../store/decode-record.ts";
-import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
+import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { keyScopeSchema } from "./key-scope.ts";
-import { organizationIdSchema, organizationRecordSchema, toOrganization, type Organization } from "./organization.ts";
+import {
+  FIRST_NUMBER_DEFAULT,
+  organizationIdSchema,
+  organizationRecordSchema,
+  toOrganization,
+  type Organization,
+} from "./organization.ts";
 
 /** The record of an API key. The Access table holds it twice: by the key's hash and in its organization's partition. */
 export const apiKeyRecordSchema = z.object({
@@ -26,6 +32,10 @@ export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;
 
 /** Decodes the record of an API key. @throws MalformedRecordError */
 export const decodeKey = decoderOf("API key", apiKeyRecordSchema);
+const decodeLogOwner = decoderOf(
+  "organization",
+  organizationRecordSchema.pick({ changes_from: true, erasing_since: true }),
+);
 /** Decodes the record of an organization. @throws MalformedRecordError */
 export const decodeOrganization = decoderOf("organization", organizationRecordSchema);
 
@@ -52,6 +62,12 @@ export function organizationRecordKey(organization: string) {
   };
 }
 
+/** Primary key of an organization's entry in the list of all organizations. */
+export const listedOrganizationKey = (organization: string) => ({
+  [PARTITION_KEY]: partitionKeyOf("ORGANIZATIONS", "all"),
+  [SORT_KEY]: organization,
+});
+
 /** What reading the Access table requires of a runtime. */
 export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environment">;
 
@@ -74,3 +90,42 @@ export function createAccessStore({ dynamodb, environment }: AccessRuntime) {
 }
 /** A store of API keys and organizations. */
 export type AccessStore = ReturnType<typeof createAccessStore>;
+
+/**
+ * Reads the first number of an organization's change log, strongly consistent. It reads nothing else of the record: one
+ * that is damaged must not stop the changes of others.
+ * @returns undefined for an organization that does not exist or is being erased: nothing is logged for it
+ */
+export async function readFirstNumber(
+  { dynamodb, environment }: AccessRuntime,
+  organization: string,
+): Promise<number | undefined> {
+  const { Item } = await dynamodb.send(
+    new GetCommand({
+      TableName: environment.ACCESS_TABLE,
+      Key: organizationRecordKey(organization),
+      ConsistentRead: true,
+    }),
+  );
+  if (Item === undefined) return undefined;
+  const { changes_from: first = FIRST_NUMBER_DEFAULT, erasing_since: since } = decodeLogOwner(Item);
+  return since === undefined ? first : undefined;
+}
+
+/** The ids of all organizations in order, in pages. @param after the last id of an earlier page */
+export async function* listOrganizationIds(
+  { dynamodb, environment }: AccessRuntime,
+  after?: string,
+): AsyncGenerator<readonly string[]> {
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      TableName: environment.ACCESS_TABLE,
+      KeyConditionExpression: "pk = :pk AND sk > :after",
+      ExpressionAttributeValues: { ":pk": listedOrganizationKey("").pk, ":after": after ?? " " },
+      ConsistentRead: true,
+      Limit: 100,
+    },
+  );
+  for await (const { Items = [] } of pages) yield Items.map(({ sk }) => String(sk));
+}

@@ -17,6 +17,9 @@ export const LISTING_SHARDS_DEFAULT = 2;
 /** The most shards of an organization's lists. */
 export const LISTING_SHARDS_MAX = 64;
 
+/** The first number of the change log of an organization whose record doesn't say. The mark before it is not 0. */
+export const FIRST_NUMBER_DEFAULT = 2;
+
 /** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */
 export const organizationIdSchema = z
   .string()
@@ -31,6 +34,11 @@ export const organizationRecordSchema = z.object({
   /** Absent unless the number of shards has grown. */
   listing_write_shards: z.int().min(1).optional(),
   cursor_secret: z.string().min(1),
+  /**
+   * The first number of its change log: microseconds since 1970, so that an organization that is made again under the
+   * same id continues above every number of the one before. Absent if an older version has created it.
+   */
+  changes_from: z.int().min(1).optional(),
   /** ISO 8601. Its data has been being erased since then: its keys are rejected, and nothing is written for it. */
   erasing_since: z.string().optional(),
   /** ISO 8601. During an erasure: until then, upload forms may still be valid. */
@@ -55,6 +63,8 @@ export function toOrganization(record: OrganizationRecord) {
     listingWriteShards: record.listing_write_shards ?? record.listing_shards,
     /** Key of the HMAC over this organization's cursors. */
     cursorSecret: record.cursor_secret,
+    /** The first number of its change log. */
+    changesFrom: record.changes_from ?? FIRST_NUMBER_DEFAULT,
   };
 }
 /** An organization that calls the API. */

@@ -48,7 +48,7 @@ function walkOf(organization: Organization, filters: WorkItemFilters) {
 }
 
 /** A third of a record is of no use to a list: its places in the indexes, and the writes that it remembers. */
-const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
+export const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
 
 /**
  * Lists an organization's work items, newest completion first. The index only gives their order; the items are read

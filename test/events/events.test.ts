@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSEvent } from "aws-lambda";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { allRoutes } from "../../functions/routes.ts";
@@ -24,6 +24,9 @@ const ORDERED = Object.entries({
   "get-work-item": ["401", "404"],
   "list-work-items": ["422"],
   "list-work-item-events": ["404"],
+  "list-work-item-changes": ["410", "422"],
+  "record-changes": ["dropped"],
+  "sweep-changes": [],
   "delete-work-item": ["404"],
   "record-conversation-upload": ["error"],
   "get-conversation-upload": ["404"],
@@ -102,8 +105,8 @@ describe("events/", () => {
     expect(allSamples).toContain(name);
   });
 
-  // The sweep does not read its event, so no event is wrong.
-  it.each(functionNames.filter((name) => name !== "sweep-uploads"))("holds a sample that %s refuses", (name) => {
+  // The sweeps do not read their events, so no event is wrong.
+  it.each(functionNames.filter((name) => !name.startsWith("sweep-")))("holds a sample that %s refuses", (name) => {
     const refused = allSamples.filter((sample) => functionOf(sample) === name && refusalOf(sample) !== undefined);
     expect(refused).not.toEqual([]);
   });
@@ -142,6 +145,8 @@ describe("events/", () => {
     const named = Object.keys(expected).map((sample) => [sample, api(sample).pathParameters?.["id"]]);
     expect(Object.fromEntries(named)).toEqual(expected);
     expect(externalIdOf(eventOf("record-qa-score"))).toBe(batched);
+    const { Records: written } = eventOf("record-changes") as DynamoDBStreamEvent;
+    expect(written[0]?.dynamodb?.Keys?.["pk"]?.S).toBe(`ITEM#demo#${item}`);
     const key = `uploads/demo/${job}/source.csv`;
     expect(messagesOf("split-upload.s3")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
     expect(messagesOf("split-upload")).toEqual([{ organization: "demo", id: job, offset: 0 }]);
@@ -229,8 +234,26 @@ describe("functions that other systems or the clock invoke", () => {
     expect(outcomes.get(sample)).toMatchObject({ status: "rejected", reason: expect.any(InvalidInputError) });
   });
 
-  it("sweep-uploads takes a scheduled event", () => {
-    expect(eventOf("sweep-uploads")).toMatchObject({ source: "aws.events", "detail-type": "Scheduled Event" });
-    expect(valueOf("sweep-uploads")).toBeUndefined();
+  it.each(samplesOf("schedule"))("%s takes a scheduled event", (sample) => {
+    expect(eventOf(sample)).toMatchObject({ source: "aws.events", "detail-type": "Scheduled Event" });
+    expect(valueOf(sample)).toBeUndefined();
+  });
+});
+
+describe("functions behind streams", () => {
+  it.each(samplesOf("stream"))("%s is an event of a table's stream, and all of it is done with", (sample) => {
+    const { Records } = eventOf(sample) as DynamoDBStreamEvent;
+    expect(Records).not.toEqual([]);
+    for (const { eventSource, dynamodb } of Records) {
+      expect(eventSource).toBe("aws:dynamodb");
+      expect(keysOf(dynamodb)).toEqual([
+        "ApproximateCreationDateTime",
+        "Keys",
+        "SequenceNumber",
+        "SizeBytes",
+        "StreamViewType",
+      ]);
+    }
+    expect(valueOf(sample)).toEqual({ batchItemFailures: [] });
   });
 });

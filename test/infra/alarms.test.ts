@@ -225,3 +225,29 @@ describe("calls by other systems", () => {
     expect(await service.endPeriod()).toEqual([]);
   });
 });
+
+describe("the change feed", () => {
+  const age = (service: Service, hours: number) => () => {
+    service.recordChangeAge(hours * 3_600_000);
+    return Promise.resolve();
+  };
+
+  test("triggers ChangesWaiting when a change has waited for twelve hours", async () => {
+    const service = await createWatchedService();
+    expect(await periodsOf(service, 2, age(service, 11))).toEqual([[], []]);
+    expect(await periodsOf(service, 1, age(service, 12))).toEqual([["ChangesWaiting"]]);
+  });
+
+  test("triggers ChangesSweepStopped when its sweep stops, and when it fails", async () => {
+    const service = await createWatchedService();
+    await periodsOf(service, 1, () => service.invoke("sweepChanges", {}));
+    const silent = (await periodsOf(service, 18, nothing)).flat();
+    expect(silent).toEqual(["ChangesSweepStopped"]);
+    const failing = await createWatchedService();
+    await failing.invoke("sweepChanges", {});
+    failing.breakDynamoDb(() => "AccessDeniedException");
+    expect((await periodsOf(failing, 18, () => failing.invoke("sweepChanges", {}))).flat()).toContain(
+      "ChangesSweepStopped",
+    );
+  });
+});

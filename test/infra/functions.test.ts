@@ -114,6 +114,16 @@ const permittedOn = (name: ResourceName, permissions: Permissions): readonly str
   );
 };
 
+/** The permissions by which Lambda reads a table's stream for a function. */
+const permittedOnStream = ({ trigger }: Deployed): readonly string[] => {
+  if (trigger?.kind !== "stream") return [];
+  const actions = ["DescribeStream", "GetRecords", "GetShardIterator"];
+  return [
+    ...actions.map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID[trigger.table]}.StreamArn`)),
+    permission("dynamodb:ListStreams", "*"),
+  ];
+};
+
 /** The permissions that a function's declaration results in. */
 const permitted = (row: Deployed): readonly string[] => {
   const logs = resourcesOf(us, "AWS::Logs::LogGroup").find(
@@ -126,6 +136,7 @@ const permitted = (row: Deployed): readonly string[] => {
         permission(`sqs:${action}`, `${queue}.Arn`),
       ),
     ),
+    ...permittedOnStream(row),
     ...["logs:CreateLogStream", "logs:PutLogEvents"].map((action) => permission(action, `${logs?.[0]}.Arn`)),
     ...["xray:PutTelemetryRecords", "xray:PutTraceSegments"].map((action) => permission(action, "*")),
   ].toSorted();
@@ -205,7 +216,11 @@ test("API functions end before the gateway gives up", () => {
 });
 
 describe("event sources", () => {
-  const mappings = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => plain(mapping));
+  const all = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => plain(mapping)) as {
+    readonly EventSourceArn: string;
+  }[];
+  const isOfStream = ({ EventSourceArn: arn }: (typeof all)[number]) => arn.endsWith(".StreamArn");
+  const mappings = all.filter((mapping) => !isOfStream(mapping));
 
   test("send as many messages at a time as a function handles at once, to its number of instances", () => {
     const wanted = allWorkers.flatMap((worker) => {
@@ -222,6 +237,27 @@ describe("event sources", () => {
     });
     expect(mappings).toHaveLength(wanted.length);
     expect(mappings).toEqual(expect.arrayContaining(wanted.map((mapping) => expect.objectContaining(mapping))));
+  });
+
+  test("send the stream's records in order, from the oldest on, until they are done with", () => {
+    expect(all.filter(isOfStream)).toEqual([
+      {
+        FunctionName: deployed("record-changes").id,
+        EventSourceArn: `${LOGICAL_ID.workItems}.StreamArn`,
+        StartingPosition: "TRIM_HORIZON",
+        BatchSize: 1000,
+        MaximumBatchingWindowInSeconds: 1,
+        ParallelizationFactor: 1,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        FilterCriteria: {
+          Filters: ["ITEM#", "HEARTBEAT#"].map((prefix) => ({
+            Pattern: JSON.stringify({ dynamodb: { Keys: { pk: { S: [{ prefix }] } } } }),
+          })),
+        },
+        Tags: expect.any(Array),
+      },
+    ]);
+    expect(deployed("record-changes").properties["Timeout"]).toBeLessThanOrEqual(60);
   });
 
   test("may loop only where a function feeds its own queue", () => {

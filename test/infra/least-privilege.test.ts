@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import type { APIGatewayProxyResult, Context, SQSBatchResponse } from "aws-lambda";
+import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { workItemId } from "../../lib/identity.ts";
 import type { Permissions } from "../../lib/aws/permissions.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
@@ -18,6 +19,7 @@ import { exampleBodyOf } from "../support/openapi/example-body.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { type RequestedPermission, restrictedRuntime } from "../support/restricted-runtime.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { streamEvent, streamRecord } from "../support/stream.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
@@ -154,6 +156,25 @@ test("work items are made, read, changed, listed and deleted with no more than e
   for (const expected of [200, 200]) expect((await request(deleteWorkItem, { params })).status).toBe(expected);
   for (const route of [getWorkItem, deleteWorkItem]) await request(route, { params: { id: randomUUID() } });
   await request(applyWorkItemBatch, { body: { work_items } });
+  expect(refused).toEqual([]);
+});
+
+test("changes are recorded, swept and read with no more than each function's policy", async () => {
+  const item = (name: string) => streamRecord(`ITEM#${organization}#${workItemId(organization, name)}`, clock());
+  const old = streamRecord("HEARTBEAT#1", clock() - 23.5 * HOUR_MS);
+  const record = (...records: DynamoDBRecord[]) => invoke("record-changes", streamEvent(...records));
+  expect(await record(item("first"), old)).toEqual({ batchItemFailures: [] });
+  await record(item("second"), streamRecord("HEARTBEAT#2", clock()));
+  await invoke("sweep-changes", {});
+  clock.advance(HOUR_MS);
+  for (const query of [{}, { include: "events" }, { after: "now" }]) {
+    await request(routes.listWorkItemChanges, { query });
+  }
+  const { meta } = (await request(routes.listWorkItemChanges, { query: { after: "now" } })) as unknown as {
+    meta: { page: { next: string } };
+  };
+  await record(item("first"));
+  await request(routes.listWorkItemChanges, { query: { after: meta.page.next } });
   expect(refused).toEqual([]);
 });
 

@@ -95,14 +95,30 @@ test("the stack with every setting has room for 100 more resources", () => {
 });
 
 describe("settings for an account", () => {
-  const mappings = (template: Template) =>
+  const sources = (template: Template) =>
     resourcesOf(template, "AWS::Lambda::EventSourceMapping").map(
-      ([, { ScalingConfig: scaling }]) => (scaling as { MaximumConcurrency: number }).MaximumConcurrency,
+      ([, properties]) =>
+        properties as {
+          ScalingConfig?: { MaximumConcurrency: number };
+          MaximumBatchingWindowInSeconds?: number;
+          ParallelizationFactor?: number;
+        },
     );
+  const mappings = (template: Template) =>
+    sources(template).flatMap(({ ScalingConfig: scaling }) => scaling?.MaximumConcurrency ?? []);
 
   test("a small account leaves requests two of its ten concurrent executions", () => {
     expect(mappings(synthesize({ smallAccount: true }).us)).toEqual([2, 2, 2, 2]);
     expect(mappings(atOnce).reduce((sum, most) => sum + most, 0)).toBeGreaterThan(10);
+  });
+
+  test("a small account starts the readers of the stream, whose number has no limit, ten times less often", () => {
+    const windows = (template: Template) =>
+      sources(template).flatMap(({ ParallelizationFactor: factor, MaximumBatchingWindowInSeconds: seconds }) =>
+        factor === undefined ? [] : [{ factor, seconds }],
+      );
+    expect(windows(atOnce)).toEqual([{ factor: 1, seconds: 1 }]);
+    expect(windows(synthesize({ smallAccount: true }).us)).toEqual([{ factor: 1, seconds: 10 }]);
   });
 
   test("warm throughput is that of the WorkItems table and its indexes", () => {

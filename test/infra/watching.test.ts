@@ -63,7 +63,7 @@ describe("alarms", () => {
   );
 });
 
-test("the dashboard shows requests, errors, latency, rows a second, ages and consumed capacity", () => {
+test("the dashboard shows requests, errors, latency, rows a second, ages, consumed capacity and the lag of changes", () => {
   const { DashboardBody: body } = plain(resourceOf(us, "AWS::CloudWatch::Dashboard")) as { DashboardBody: string };
   const { widgets } = JSON.parse(body) as {
     widgets: readonly { properties: { title: string; metrics?: unknown[] } }[];
@@ -79,13 +79,21 @@ test("the dashboard shows requests, errors, latency, rows a second, ages and con
     "Consumed read capacity",
     "Consumed write capacity",
     "Refused and unlimited",
+    "Lag of the change feed",
   ]);
 });
 
-test("a sweep that fails is not repeated by Lambda: the next one follows within a minute", () => {
-  expect(plain(resourceOf(us, "AWS::Lambda::EventInvokeConfig"))).toMatchObject({
-    FunctionName: expect.stringContaining("SweepUploads") as string,
-    MaximumRetryAttempts: 0,
-    MaximumEventAgeInSeconds: 60,
-  });
+test("a sweep that fails is not repeated by Lambda: the next one follows soon enough", () => {
+  const configs = resourcesOf(us, "AWS::Lambda::EventInvokeConfig").map(([, config]) => plain(config));
+  const wanted = { SweepUploads: 60, SweepChanges: 600 };
+  expect(configs).toHaveLength(Object.keys(wanted).length);
+  for (const [name, seconds] of Object.entries(wanted)) {
+    expect(configs).toContainEqual(
+      expect.objectContaining({
+        FunctionName: expect.stringContaining(name) as string,
+        MaximumRetryAttempts: 0,
+        MaximumEventAgeInSeconds: seconds,
+      }),
+    );
+  }
 });

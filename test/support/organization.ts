@@ -26,6 +26,7 @@ export const organizationWith = (values: Partial<Organization> = {}): Organizati
   listingShards: 2,
   listingWriteShards: 2,
   cursorSecret: "secret",
+  changesFrom: 1,
   ...values,
 });
 

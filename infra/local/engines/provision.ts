@@ -4,6 +4,7 @@ import {
   type DynamoDBClient,
   ResourceNotFoundException,
   type TableDescription,
+  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
@@ -35,6 +36,7 @@ const tableSchema = z.object({
       }),
     )
     .default([]),
+  StreamSpecification: z.object({ StreamViewType: z.enum(["KEYS_ONLY"]) }).optional(),
   TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
 });
 type Table = z.output<typeof tableSchema>;
@@ -66,9 +68,15 @@ function assertSameShape(name: string, kept: TableDescription, table: Table): vo
 
 async function provisionTable(dynamodb: DynamoDBClient, name: string, table: Table): Promise<void> {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = table;
+  const stream = table.StreamSpecification && {
+    StreamSpecification: { ...table.StreamSpecification, StreamEnabled: true },
+  };
   try {
     const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
     assertSameShape(name, existing, table);
+    if (stream && existing.StreamSpecification?.StreamEnabled !== true) {
+      await dynamodb.send(new UpdateTableCommand({ TableName: name, ...stream }));
+    }
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error;
     await dynamodb.send(
@@ -78,6 +86,7 @@ async function provisionTable(dynamodb: DynamoDBClient, name: string, table: Tab
         KeySchema,
         AttributeDefinitions,
         ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes }),
+        ...stream,
       }),
     );
     if (TimeToLiveSpecification !== undefined) {

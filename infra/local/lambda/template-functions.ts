@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod";
+import type { FilterPattern } from "./filter-pattern.ts";
 import type { FunctionDefinition } from "./instance.ts";
 import type { ResolvedTemplate } from "../template.ts";
 
@@ -19,6 +20,8 @@ const mappingSchema = z.object({
   FunctionName: z.string(),
   BatchSize: z.coerce.number().default(10),
   FunctionResponseTypes: z.array(z.string()).default([]),
+  FilterCriteria: z.object({ Filters: z.array(z.object({ Pattern: z.string() })) }).optional(),
+  MaximumBatchingWindowInSeconds: z.coerce.number().default(0),
   ScalingConfig: z.object({ MaximumConcurrency: z.coerce.number() }).optional(),
 });
 const ruleSchema = z.object({
@@ -27,7 +30,7 @@ const ruleSchema = z.object({
   Targets: z.array(z.object({ Arn: z.string() })),
 });
 
-/** An event source mapping of the template. */
+/** An event source mapping of the template from a queue. */
 export interface Mapping {
   readonly queueArn: string;
   readonly functionName: string;
@@ -38,16 +41,37 @@ export interface Mapping {
 
 const nameInArn = (arn: string): string => arn.split(":").at(-1) ?? "";
 
-/** The template's event source mappings. */
-export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] => {
-  return [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()].map((mapping) => ({
-    queueArn: mapping.EventSourceArn,
-    functionName: nameInArn(mapping.FunctionName),
-    batchSize: mapping.BatchSize,
-    maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency ?? API_CONCURRENCY,
-    reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
-  }));
-};
+const STREAM_ARN = /:table\/([^/]+)\/stream\//;
+
+const mappingResources = (template: ResolvedTemplate) => [
+  ...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values(),
+];
+
+/** The template's event source mappings from queues. */
+export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] =>
+  mappingResources(template)
+    .filter(({ EventSourceArn }) => !STREAM_ARN.test(EventSourceArn))
+    .map((mapping) => ({
+      queueArn: mapping.EventSourceArn,
+      functionName: nameInArn(mapping.FunctionName),
+      batchSize: mapping.BatchSize,
+      maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency ?? API_CONCURRENCY,
+      reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
+    }));
+
+/** The template's event source mappings from the streams of tables. */
+export const streamMappingsOf = (template: ResolvedTemplate) =>
+  mappingResources(template).flatMap(({ EventSourceArn, FunctionName, BatchSize, ...mapping }) => {
+    const [, tableName] = STREAM_ARN.exec(EventSourceArn) ?? [];
+    if (tableName === undefined) return [];
+    return {
+      tableName,
+      functionName: nameInArn(FunctionName),
+      batchSize: BatchSize,
+      windowMs: mapping.MaximumBatchingWindowInSeconds * 1000,
+      filters: (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern) as FilterPattern),
+    };
+  });
 
 /** The template's enabled schedules, one entry for each function that a rule invokes. */
 export const schedulesOf = (template: ResolvedTemplate) =>

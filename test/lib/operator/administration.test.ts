@@ -37,6 +37,7 @@ describe("an organization", () => {
       listingShards: 2,
       listingWriteShards: 2,
       cursorSecret: before.cursor_secret,
+      changesFrom: clock() * 1000,
     });
   });
 

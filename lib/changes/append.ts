@@ -1,0 +1,78 @@
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { StoreBusyError } from "../errors.ts";
+import { readFirstNumber } from "../organizations/access-store.ts";
+import { backOff, CONFLICT_CAP_MS } from "../retry.ts";
+import { createChangeLog } from "./change-log.ts";
+import { SEGMENT_ENTRIES_MAX, type Segment } from "./segment.ts";
+
+/** How long entries are kept once a newer segment follows theirs. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const MICROSECONDS = 1000;
+/** The newest segment and the one before: nearly always only the newest has no expiry yet. */
+const READ_BEFORE_APPENDING = 2;
+const READ_TO_EXPIRE = 25;
+
+/** Entries to append: ids of work items, or the mark that entries may be missing. */
+export type Entries = readonly string[] | "hole";
+
+/**
+ * Makes the function that appends entries to an organization's log, after all that are in it. Of several that append at
+ * the same time one wins, and the others ask again: numbers have no gaps, and none is given twice. Nothing is cached,
+ * and every try reads the organization anew, so that one that was erased and made again continues above its old numbers.
+ * Entries whose response was lost are appended twice by whoever repeats the call: they name items, not values.
+ * @returns a function that throws StoreBusyError once the time is over
+ */
+export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
+  const { clock, log } = runtime;
+  const changeLog = createChangeLog(runtime);
+
+  /**
+   * Lets all segments below the newest one expire that do not yet, oldest first: so the first one with an expiry tells
+   * that all before it have one too.
+   * @param before the newest segments before the append, newest first
+   */
+  async function expireBefore(organization: string, before: readonly Segment[]): Promise<void> {
+    const lasting: Segment[] = [];
+    for (let found = before; found.length > 0;) {
+      const end = found.findIndex(({ expiresAt }) => expiresAt !== undefined);
+      lasting.push(...(end === -1 ? found : found.slice(0, end)));
+      const oldest = found.at(-1);
+      if (end !== -1 || oldest === undefined) break;
+      const range = { to: oldest.first - 1, limit: READ_TO_EXPIRE, first: "newest" } as const;
+      found = (await changeLog.read(organization, range)).segments;
+    }
+    const expiresAt = Math.ceil((clock() + KEPT_MS) / 1000);
+    for (const { first } of lasting.toReversed()) await changeLog.expire(organization, first, expiresAt);
+  }
+
+  function segmentOf(entries: Entries, first: number, time: number): Segment {
+    const ids = entries === "hole" ? [] : entries.slice(0, SEGMENT_ENTRIES_MAX);
+    const isHole = entries === "hole";
+    const next = isHole ? Math.max(first + 1, time * MICROSECONDS) : first + ids.length;
+    return { first, next, ids, isHole, time, expiresAt: undefined };
+  }
+
+  return async (organization: string, entries: Entries, until: number): Promise<void> => {
+    let left: Entries = entries;
+    for (let lost = 0; left.length > 0;) {
+      if (clock() > until) throw new StoreBusyError("time ran out before all changes were in the log");
+      const start = await readFirstNumber(runtime, organization);
+      if (start === undefined) return;
+      const { segments } = await changeLog.read(organization, { limit: READ_BEFORE_APPENDING, first: "newest" });
+      const [newest] = segments;
+      // The time is taken after the Query, and never goes back: a first load takes its mark by it.
+      const time = Math.max(clock(), newest?.time ?? 0);
+      const segment = segmentOf(left, Math.max(start, newest?.next ?? 0), time);
+      if (!(await changeLog.put(organization, segment))) {
+        lost += 1;
+        await backOff(lost, CONFLICT_CAP_MS);
+        continue;
+      }
+      left = left === "hole" ? [] : left.slice(segment.ids.length);
+      await expireBefore(organization, segments).catch((error: unknown) => {
+        // The next append does it: to repeat this one would only repeat its entries.
+        log.warn("segments of a change log keep for now", { organization, error: String(error) });
+      });
+    }
+  };
+}

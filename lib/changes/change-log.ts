@@ -1,0 +1,95 @@
+import { paginateQuery, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import { isConditionFailure } from "../store/write-outcome.ts";
+import { logPartition, numberKey, packIds, type Segment, segmentFrom, segmentKey } from "./segment.ts";
+
+/** Which segments to read: those that begin in a range of numbers, both inclusive. */
+export interface SegmentRange {
+  readonly from?: number;
+  readonly to?: number;
+  readonly limit: number;
+  /** @default the oldest */
+  readonly first?: "oldest" | "newest";
+}
+
+/** What the log of changes requires of a runtime. */
+export type LogRuntime = Pick<RuntimeWith<"changes">, "dynamodb" | "environment">;
+
+/** Reads and writes the segments of change logs. */
+export function createChangeLog({ dynamodb, environment }: LogRuntime) {
+  const table = environment.CHANGES_TABLE;
+  return {
+    /** Reads segments, strongly consistent. It may return fewer than `limit` although there are more. */
+    read: async (
+      organization: string,
+      { from = 0, to = Number.MAX_SAFE_INTEGER, limit, first = "oldest" }: SegmentRange,
+    ): Promise<{ readonly segments: readonly Segment[]; readonly hasMore: boolean }> => {
+      // DynamoDB refuses a range that ends before it begins.
+      if (to < from) return { segments: [], hasMore: false };
+      const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+          ExpressionAttributeValues: {
+            ":pk": logPartition(organization),
+            ":from": numberKey(from),
+            ":to": numberKey(to),
+          },
+          ScanIndexForward: first === "oldest",
+          ConsistentRead: true,
+          Limit: limit,
+        }),
+      );
+      return { segments: Items.map(segmentFrom), hasMore: LastEvaluatedKey !== undefined };
+    },
+    /** @returns whether it was appended; false if another segment begins with the same number */
+    put: async (organization: string, segment: Segment): Promise<boolean> => {
+      const { first, next, time, ids, isHole } = segment;
+      const Item = { ...segmentKey(organization, first), next, time, ...(!isHole && { ids: packIds(ids) }) };
+      try {
+        await dynamodb.send(
+          new PutCommand({ TableName: table, Item, ConditionExpression: `attribute_not_exists(${PARTITION_KEY})` }),
+        );
+        return true;
+      } catch (error) {
+        if (isConditionFailure(error)) return false;
+        throw error;
+      }
+    },
+    /** Lets a segment expire that exists and does not expire yet. @param expiresAt seconds since the epoch */
+    expire: async (organization: string, first: number, expiresAt: number): Promise<void> => {
+      try {
+        await dynamodb.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: segmentKey(organization, first),
+            UpdateExpression: `SET ${TIME_TO_LIVE} = :expires`,
+            ConditionExpression: `attribute_exists(${PARTITION_KEY}) AND attribute_not_exists(${TIME_TO_LIVE})`,
+            ExpressionAttributeValues: { ":expires": expiresAt },
+          }),
+        );
+      } catch (error) {
+        if (!isConditionFailure(error)) throw error;
+      }
+    },
+  };
+}
+/** Reads and writes the segments of change logs. */
+export type ChangeLog = ReturnType<typeof createChangeLog>;
+
+/** The keys of all segments of an organization's log, in pages. */
+export async function* segmentKeys({ dynamodb, environment }: LogRuntime, organization: string) {
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      TableName: environment.CHANGES_TABLE,
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": logPartition(organization) },
+      ProjectionExpression: `${PARTITION_KEY}, ${SORT_KEY}`,
+      ConsistentRead: true,
+    },
+  );
+  for await (const { Items = [] } of pages) yield Items as RecordKey[];
+}

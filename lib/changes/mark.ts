@@ -1,0 +1,77 @@
+import { InvalidInputError, StoreBusyError } from "../errors.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
+import type { ChangeLog } from "./change-log.ts";
+import { isKept } from "./segment.ts";
+
+/**
+ * How far a first load takes its mark back: the indexes that its list reads may lag by ten minutes, and five more are
+ * for clocks.
+ */
+const MARGIN_MS = 15 * 60 * 1000;
+const SEGMENTS_PER_READ = 1000;
+const MARK = /^(?:0|[1-9]\d{0,15})$/;
+
+/** Where a reader of the feed goes on. */
+export type Place =
+  | { readonly kind: "start" }
+  /** After everything that is in the log now. */
+  | { readonly kind: "now" }
+  /** In the list of a first load, which the log follows after the mark. @param cursor of the list's next page */
+  | { readonly kind: "list"; readonly mark: number; readonly cursor: string }
+  | { readonly kind: "log"; readonly mark: number };
+
+const scopeOf = (organization: Organization) => ({ organization, list: "work_items/changes", filters: {} });
+
+/** The error of a text that is not a mark. @param message without the parameter's name */
+export const notAMark = (message: string): InvalidInputError =>
+  new InvalidInputError([{ path: ["after"], code: "invalid_value", message, isParameter: true }]);
+
+/** Reads the parameter `after`. @throws InvalidInputError if this organization's feed has not given it out */
+export function placeOf(organization: Organization, after: string | undefined): Place {
+  if (after === undefined || after === "0") return { kind: "start" };
+  if (after === "now") return { kind: "now" };
+  const mark = MARK.test(after) ? Number(after) : Number.NaN;
+  if (Number.isSafeInteger(mark)) return { kind: "log", mark };
+  try {
+    const [, from = "", cursor = ""] = /^(\d+) (.+)$/s.exec(decodeCursor(scopeOf(organization), after)) ?? [];
+    return { kind: "list", mark: Number(from), cursor };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw notAMark("must be a meta.page.next of this feed, a sequence, 0 or now");
+  }
+}
+
+/** The text for a place in the list of a first load. */
+export const listPlace = (organization: Organization, mark: number, cursor: string): string =>
+  encodeCursor(scopeOf(organization), `${mark} ${cursor}`);
+
+/** The mark after everything that is in an organization's log. */
+export async function newestMark(log: ChangeLog, { id, changesFrom }: Organization): Promise<number> {
+  const { segments } = await log.read(id, { from: changesFrom, limit: 1, first: "newest" });
+  return (segments[0]?.next ?? changesFrom) - 1;
+}
+
+/**
+ * The mark from which the log must follow a list that is read from now on: after the newest segment that is old enough
+ * for the list to show all of its items.
+ * @throws StoreBusyError while there is a hole after it: what the list doesn't show yet may be missing from the log too
+ */
+export async function markBeforeList(log: ChangeLog, { id, changesFrom }: Organization, now: number): Promise<number> {
+  let oldestKept: number | undefined;
+  for (let to: number | undefined; ;) {
+    const range = { from: changesFrom, limit: SEGMENTS_PER_READ, first: "newest" } as const;
+    const { segments, hasMore } = await log.read(id, to === undefined ? range : { ...range, to });
+    for (const segment of segments) {
+      if (segment.time <= now - MARGIN_MS) return segment.next - 1;
+      if (!isKept(segment, now)) return (oldestKept ?? segment.next) - 1;
+      if (segment.isHole) {
+        const seconds = Math.ceil((segment.time + MARGIN_MS - now) / 1000);
+        throw new StoreBusyError("changes may have been lost a short time ago; retry later", seconds);
+      }
+      oldestKept = segment.first;
+    }
+    if (!hasMore || oldestKept === undefined) return (oldestKept ?? changesFrom) - 1;
+    to = oldestKept - 1;
+  }
+}

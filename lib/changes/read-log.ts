@@ -1,0 +1,106 @@
+import { ResyncRequiredError } from "../errors.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { ChangeLog } from "./change-log.ts";
+import { notAMark } from "./mark.ts";
+import { isKept, type Segment } from "./segment.ts";
+
+/** A work item that changed after a mark. */
+interface LogEntry {
+  readonly id: string;
+  /** The number of its last entry in the page. */
+  readonly sequence: number;
+  /** When it was logged, in milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/** A page of an organization's log, in the order of sequences. */
+export interface LogPage {
+  readonly entries: readonly LogEntry[];
+  /** The mark after the page. */
+  readonly next: number;
+  /** Whether there are more entries. */
+  readonly more: boolean;
+}
+
+/** A page is short rather than made of more than so many reads. */
+const READS_MAX = 2;
+
+/**
+ * Checks that all entries after a mark are kept.
+ * @param at the segment that holds the entry after the mark, or the newest one before it; undefined if there is none
+ * @throws ResyncRequiredError; InvalidInputError for a mark beyond the newest
+ */
+async function assertComplete(
+  log: ChangeLog,
+  { id, changesFrom }: Organization,
+  mark: number,
+  at: Segment | undefined,
+  now: number,
+): Promise<void> {
+  const wanted = mark + 1;
+  if (wanted < changesFrom) throw new ResyncRequiredError();
+  const isNext = wanted === (at === undefined ? changesFrom : at.next);
+  const isInside = at !== undefined && wanted < at.next;
+  if (isNext || (isInside && isKept(at, now) && !at.isHole)) return;
+  if (isInside) throw new ResyncRequiredError();
+  const { segments } = await log.read(id, { from: wanted, limit: 1 });
+  if (segments.length > 0 || (at !== undefined && !isKept(at, now))) throw new ResyncRequiredError();
+  throw notAMark("is beyond the newest mark of this feed");
+}
+
+/** How many segments to read for a page: about as many as it needs, if they are like the one that was read. */
+function segmentsFor(limit: number, at: Segment | undefined, left: number): number {
+  const isFull = at !== undefined && left >= limit;
+  const perSegment = at === undefined ? 1 : Math.max(1, at.ids.length);
+  return isFull ? 1 : Math.ceil((limit - left) / perSegment) + 1;
+}
+
+/**
+ * Reads the work items that changed after a mark, each once.
+ * @throws ResyncRequiredError if some of the changes may be missing; InvalidInputError for a mark beyond the newest
+ */
+export async function readLog(
+  log: ChangeLog,
+  organization: Organization,
+  mark: number,
+  limit: number,
+  now: number,
+): Promise<LogPage> {
+  const { id, changesFrom } = organization;
+  const wanted = mark + 1;
+  const below = await log.read(id, { from: changesFrom, to: wanted, limit: 1, first: "newest" });
+  const at = below.segments[0];
+  await assertComplete(log, organization, mark, at, now);
+
+  const last = new Map<string, LogEntry>();
+  let next = mark;
+  /** Takes a segment's entries until the page is full. @returns whether all are taken */
+  const take = ({ first, ids, time }: Segment): boolean => {
+    for (let index = Math.max(0, next + 1 - first); index < ids.length; index++) {
+      const item = ids[index]!;
+      if (!last.has(item) && last.size === limit) return false;
+      next = first + index;
+      // Deleted first, so that the order is that of the sequences.
+      last.delete(item);
+      last.set(item, { id: item, sequence: next, time });
+    }
+    return true;
+  };
+  const page = (more: boolean): LogPage => ({ entries: [...last.values()], next, more });
+
+  let expected = at === undefined ? changesFrom : at.next;
+  if (at !== undefined && isKept(at, now) && !at.isHole && !take(at)) return page(true);
+  for (let reads = 0; ; reads++) {
+    const { segments, hasMore } = await log.read(id, { from: expected, limit: segmentsFor(limit, at, last.size) });
+    for (const segment of segments) {
+      if (segment.first !== expected || segment.isHole || !isKept(segment, now)) throw new ResyncRequiredError();
+      expected = segment.next;
+      if (!take(segment)) return page(true);
+    }
+    if (!hasMore) return page(false);
+    if (reads + 1 < READS_MAX && last.size < limit) continue;
+    // A Query that stops at its limit may have been at the end.
+    const rest = await log.read(id, { from: expected, limit: 1 });
+    return page(rest.segments.length > 0);
+  }
+}

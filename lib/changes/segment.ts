@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { PARTITION_KEY, partitionKeyOf, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { decoderOf } from "../store/decode-record.ts";
+
+/** The most entries of one segment. With 16 bytes for each, in base64, writing one costs 11 units. */
+export const SEGMENT_ENTRIES_MAX = 500;
+/** Bytes of an id. */
+const ID_BYTES = 16;
+/** Digits of a number in a key: as many as the greatest exact integer has. */
+const NUMBER_DIGITS = 16;
+
+/**
+ * A part of an organization's log: entries with consecutive numbers, each the id of a work item that was written. A hole
+ * has none: it stands for changes that may have been lost.
+ */
+export interface Segment {
+  /** Number of the first entry. */
+  readonly first: number;
+  /** The number after the last entry, with which the next segment begins. */
+  readonly next: number;
+  readonly ids: readonly string[];
+  readonly isHole: boolean;
+  /** When it was appended, in milliseconds since the epoch; never before the segment that precedes it. */
+  readonly time: number;
+  /** Seconds since the epoch from which on it counts as absent. The newest segment has none. */
+  readonly expiresAt: number | undefined;
+}
+
+const toBytes = (id: string): Buffer => Buffer.from(id.replaceAll("-", ""), "hex");
+const toId = (bytes: Buffer): string =>
+  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
+/** Ids as they are stored, one after the other. */
+export const packIds = (ids: readonly string[]): string => Buffer.concat(ids.map(toBytes)).toString("base64");
+
+const unpackIds = (packed: string): string[] => {
+  const bytes = Buffer.from(packed, "base64");
+  return Array.from({ length: bytes.length / ID_BYTES }, (_, index) =>
+    toId(bytes.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
+  );
+};
+
+/** A number as part of a key, in which texts have the order of their numbers. */
+export const numberKey = (number: number): string => String(number).padStart(NUMBER_DIGITS, "0");
+
+/** The partition of an organization's log. */
+export const logPartition = (organization: string): string => partitionKeyOf("LOG", organization);
+
+/** Primary key of the segment that begins with a number. */
+export const segmentKey = (organization: string, first: number) => ({
+  [PARTITION_KEY]: logPartition(organization),
+  [SORT_KEY]: numberKey(first),
+});
+
+const decode = decoderOf(
+  "segment of a change log",
+  z.object({
+    sk: z.string(),
+    next: z.int(),
+    time: z.int(),
+    /** Absent from a hole. */
+    ids: z.string().optional(),
+    [TIME_TO_LIVE]: z.int().optional(),
+  }),
+);
+
+/** Decodes a segment. @throws MalformedRecordError */
+export const segmentFrom = (record: Readonly<Record<string, unknown>>): Segment => {
+  const { sk, next, time, ids, [TIME_TO_LIVE]: expiresAt } = decode(record);
+  return { first: Number(sk), next, time, expiresAt, isHole: ids === undefined, ids: unpackIds(ids ?? "") };
+};
+
+/** Whether a segment is kept; one that expired counts as absent, though DynamoDB removes it days later. */
+export const isKept = ({ expiresAt }: Segment, now: number): boolean =>
+  expiresAt === undefined || now < expiresAt * 1000;

@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
+import { createAppend } from "../../../lib/changes/append.ts";
+import { createChangeLog } from "../../../lib/changes/change-log.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { eraseItem } from "../../../lib/operator/erase-item.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { operatorOf } from "../../support/customer-data.ts";
+import { createFeedCustomer, feedPage, readFeed } from "../../support/feed.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+let clock: TestClock;
+let runtime: TestRuntime;
+let customer: Awaited<ReturnType<typeof createFeedCustomer>>;
+beforeEach(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
+  customer = await createFeedCustomer(runtime);
+});
+
+const items = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => ({ external_id: `item-${index}`, ...more }));
+const idOf = (externalId: string): string => workItemId(customer.organization.id, externalId);
+const externalIds = (records: readonly object[]) =>
+  records.map((record) => (record as { external_id?: string }).external_id);
+
+describe("the change feed", () => {
+  test("begins with the whole list, then follows what changed", async () => {
+    await customer.apply(...items(5));
+    await customer.deliver();
+    const { records, mark } = await readFeed(customer, { limit: 2 });
+    expect(new Set(externalIds(records.slice(0, 5)))).toEqual(new Set(externalIds(items(5))));
+    expect(records.slice(0, 4).map(({ sequence }) => sequence)).toEqual([0, 0, 0, 0]);
+    await customer.apply({ external_id: "item-1", type: "call" }, { external_id: "new" });
+    await customer.deliver();
+    const after = await feedPage(customer, { after: mark });
+    expect(externalIds(after.data)).toEqual(["item-1", "new"]);
+    expect(after.data[0]).toMatchObject({ type: "call", deleted_at: null, sequence: Number(mark) + 1 });
+    expect(after.data[0]).not.toHaveProperty("events");
+    expect(after.meta.page).toEqual({ next: String(Number(mark) + 2), limit: 100, more: false });
+    expect(await feedPage(customer, { after: after.meta.page.next })).toMatchObject({ data: [] });
+  });
+
+  test("shows deletions, restores, changed events, scores and erased items", async () => {
+    await customer.apply(...items(4));
+    await customer.deliver();
+    const { mark } = await readFeed(customer);
+    await customer.send("deleteWorkItem", { params: { id: idOf("item-0") } });
+    await customer.send("upsertWorkItemEvent", {
+      params: { id: idOf("item-1") },
+      body: { event: { external_id: "e", content: "said" } },
+    });
+    const score = { organization: customer.organization.id, external_id: "item-2", qa_score: 0.5 };
+    await createRecordQaScore(runtime)(score);
+    await customer.deliver();
+    const { data, meta } = await feedPage(customer, { after: mark, include: "events" });
+    expect(data).toMatchObject([
+      { external_id: "item-0", deleted_at: expect.any(String), events: [] },
+      { external_id: "item-1", deleted_at: null, events: [{ external_id: "e", content: "said" }] },
+      { external_id: "item-2", qa_score: 0.5 },
+    ]);
+    await customer.apply({ external_id: "item-0" });
+    await eraseItem(operatorOf(runtime), customer.organization.id, "item-3", { sleep: clockSleep });
+    await customer.deliver();
+    const next = await feedPage(customer, { after: meta.page.next });
+    expect(next.data).toEqual([
+      expect.objectContaining({ external_id: "item-0", deleted_at: null }),
+      { id: idOf("item-3"), sequence: expect.any(Number), deleted_at: expect.any(String), erased: true },
+    ]);
+  });
+
+  test("shows an item once a page, by its last change", async () => {
+    const { mark } = await readFeed(customer);
+    for (const type of ["a", "b"]) {
+      await customer.apply(...items(2, { type }));
+      await customer.deliver();
+    }
+    const { data } = await feedPage(customer, { after: mark });
+    expect(data.map(({ sequence }) => sequence - Number(mark))).toEqual([3, 4]);
+    const one = await feedPage(customer, { after: mark, limit: 1 });
+    expect(one.data).toMatchObject([{ sequence: Number(mark) + 1, type: "b" }]);
+    expect(one.meta.page.more).toBe(true);
+  });
+
+  test("goes on in the middle of a list and after any sequence", async () => {
+    await customer.apply(...items(3));
+    await customer.deliver();
+    const first = await feedPage(customer, { limit: 2 });
+    expect(first.meta.page).toMatchObject({ more: true });
+    const { records } = await readFeed(customer, { after: first.meta.page.next });
+    const again = await readFeed(customer, { after: String(records.at(-1)?.sequence) });
+    expect(again.records).toEqual([]);
+    expect(again.mark).toBe(String(records.at(-1)?.sequence));
+  });
+
+  test("with after=now begins after everything", async () => {
+    expect(await feedPage(customer, { after: "now" })).toEqual({
+      data: [],
+      meta: { page: { next: String(customer.organization.changesFrom - 1), limit: 100, more: false } },
+    });
+    await customer.apply(...items(3));
+    await customer.deliver();
+    const { meta } = await feedPage(customer, { after: "now" });
+    expect(meta.page.next).toBe(String(customer.organization.changesFrom + 2));
+  });
+
+  test("takes the mark of a first load from a quarter of an hour ago", async () => {
+    await customer.apply({ external_id: "old" });
+    await customer.deliver();
+    clock.advance(16 * MINUTE_MS);
+    await customer.apply({ external_id: "young" });
+    await customer.deliver();
+    const { data, meta } = await feedPage(customer);
+    const old = String(customer.organization.changesFrom);
+    expect(meta.page.next).toBe(old);
+    expect(data.map(({ sequence }) => String(sequence))).toEqual([old, old]);
+    expect(externalIds((await feedPage(customer, { after: old })).data)).toEqual(["young"]);
+  });
+
+  test.each(["yesterday", "-1", "1.5", "007", "1e3", "99999999999999999", "AAAA"])(
+    "responds with 422 to after=%s",
+    async (after) => {
+      const { status, body } = await customer.status({ after });
+      expect({ status, error: body.error }).toEqual({
+        status: 422,
+        error: "after: must be a meta.page.next of this feed, a sequence, 0 or now",
+      });
+    },
+  );
+
+  test("responds with 422 to a mark beyond the newest, also of an empty feed", async () => {
+    const { changesFrom } = customer.organization;
+    const error = "after: is beyond the newest mark of this feed";
+    expect(await customer.status({ after: changesFrom })).toMatchObject({ status: 422, body: { error } });
+    await customer.apply(...items(2));
+    await customer.deliver();
+    expect(await customer.status({ after: changesFrom + 1 })).toMatchObject({ status: 200 });
+    expect(await customer.status({ after: changesFrom + 2 })).toMatchObject({ status: 422, body: { error } });
+  });
+
+  test("responds with 410 to a mark that is older than what is kept, with a type for programs", async () => {
+    const { mark } = await readFeed(customer);
+    for (const type of ["a", "b"]) {
+      await customer.apply({ external_id: "item", type });
+      await customer.deliver();
+    }
+    clock.advance(29 * DAY_MS);
+    expect(await customer.status({ after: mark })).toMatchObject({ status: 200 });
+    clock.advance(2 * DAY_MS);
+    const { send } = customer;
+    const headers = { Accept: "application/problem+json" };
+    const refused = await send("listWorkItemChanges", { query: { after: mark }, headers });
+    expect(refused).toMatchObject({
+      status: 410,
+      body: { type: "urn:work-items:problem:resync-required", status: 410, errors: [] },
+    });
+    // The newest segment never expires, and the mark before it is the oldest one that is left.
+    expect(externalIds((await feedPage(customer, { after: Number(mark) + 1 })).data)).toEqual(["item"]);
+    expect(await customer.status({ after: 5 })).toMatchObject({ status: 410 });
+  });
+
+  test("responds with 410 to every mark before a hole, and with 503 to a first load soon after it", async () => {
+    await customer.apply(...items(2));
+    await customer.deliver();
+    const { mark } = await readFeed(customer);
+    clock.advance(20 * MINUTE_MS);
+    await createAppend(runtime)(customer.organization.id, "hole", Infinity);
+    expect(await customer.status({ after: mark })).toMatchObject({ status: 410 });
+    expect(await customer.status({ after: Number(mark) - 1 })).toMatchObject({ status: 410 });
+    const early = await customer.status({});
+    expect(early).toMatchObject({ status: 503, headers: { "retry-after": String(15 * 60) } });
+    const { meta } = await feedPage(customer, { after: "now" });
+    expect(Number(meta.page.next)).toBe(clock() * 1000 - 1);
+    await customer.apply({ external_id: "after" });
+    await customer.deliver();
+    expect(externalIds((await feedPage(customer, { after: meta.page.next })).data)).toEqual(["after"]);
+    clock.advance(15 * MINUTE_MS);
+    expect((await readFeed(customer)).records).not.toEqual([]);
+  });
+
+  test("reads hundreds of changes at once from few segments", async () => {
+    const { mark } = await readFeed(customer);
+    const ids = Array.from({ length: 1200 }, (_, index) => idOf(`missing-${index}`));
+    await createAppend(runtime)(customer.organization.id, ids, Infinity);
+    const { segments } = await createChangeLog(runtime).read(customer.organization.id, { limit: 10 });
+    expect(segments.map((segment) => segment.ids.length)).toEqual([500, 500, 200]);
+    const { records } = await readFeed(customer, { after: mark });
+    expect(records.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("ends a page early where items with their events do not fit", async () => {
+    const events = Array.from({ length: 14 }, (_, index) => ({
+      external_id: `e${index}`,
+      content: "x".repeat(65_000),
+    }));
+    for (let index = 0; index < 9; index++) await customer.apply({ external_id: `item-${index}`, events });
+    await customer.deliver();
+    const { mark } = await readFeed(customer, { after: String(customer.organization.changesFrom - 1) });
+    const first = await feedPage(customer, { after: Number(mark) - 9, include: "events" });
+    expect(first.data.length).toBeLessThan(9);
+    expect(first.meta.page.more).toBe(true);
+    const { records } = await readFeed(customer, { include: "events" });
+    expect(new Set(externalIds(records))).toEqual(new Set(externalIds(items(9))));
+    expect(records.every((record) => "events" in record && record.events?.length === 14)).toBe(true);
+  });
+});
+
+const clockSleep = (milliseconds: number): Promise<void> => {
+  clock.advance(milliseconds);
+  return Promise.resolve();
+};

@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { DynamoDBRecord } from "aws-lambda";
+import { create as createRecordChanges } from "../../../functions/record-changes.ts";
+import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
+import { createAppend } from "../../../lib/changes/append.ts";
+import { createChangeLog } from "../../../lib/changes/change-log.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { operatorOf, tracesOf } from "../../support/customer-data.ts";
+import { injectFaults } from "../../support/faults.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { openStream, streamEvent, streamRecord } from "../../support/stream.ts";
+
+const HOUR_MS = 3_600_000;
+
+let clock: TestClock;
+let runtime: TestRuntime;
+let organization: Awaited<ReturnType<typeof createTestOrganization>>["organization"];
+beforeEach(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
+  ({ organization } = await createTestOrganization(runtime));
+});
+
+const record = (...records: DynamoDBRecord[]) =>
+  createRecordChanges(runtime)(streamEvent(...records), lambdaContext(60_000, clock));
+const sweep = () => createSweepChanges(runtime)({}, lambdaContext(120_000, clock));
+const itemIn = (owner: string, name: string, sequence = name) =>
+  streamRecord(`ITEM#${owner}#${workItemId(owner, name)}`, clock(), sequence);
+const item = (name: string) => itemIn(organization.id, name);
+const idsOf = (...names: readonly string[]) => names.map((name) => workItemId(organization.id, name));
+const segments = async (id = organization.id) => (await createChangeLog(runtime).read(id, { limit: 100 })).segments;
+const loggedIds = async (id = organization.id) => (await segments(id)).map(({ ids }) => ids);
+
+describe("the recorder of changes", () => {
+  test("numbers changes from the organization's first number on, without gaps, each item once a batch", async () => {
+    await record(item("a"), item("b"), item("a"));
+    await record(item("c"));
+    const first = organization.changesFrom;
+    expect(first).toBe(clock() * 1000);
+    expect(await segments()).toMatchObject([
+      { first, next: first + 2, ids: idsOf("a", "b") },
+      { first: first + 2, next: first + 3, ids: idsOf("c") },
+    ]);
+  });
+
+  test("lets all segments but the newest expire after thirty days", async () => {
+    for (const name of ["a", "b", "c"]) {
+      await record(item(name));
+      clock.advance(1000);
+    }
+    const [a, b, c] = await segments();
+    expect([a?.expiresAt, b?.expiresAt, c?.expiresAt]).toEqual([
+      (clock() - 2000) / 1000 + 30 * 24 * 3600,
+      (clock() - 1000) / 1000 + 30 * 24 * 3600,
+      undefined,
+    ]);
+  });
+
+  test("lets segments expire that an append left behind which was interrupted", async () => {
+    const stop = injectFaults(runtime.dynamodb, (command) =>
+      command === "UpdateItemCommand" ? "unreachable" : "none",
+    );
+    for (const name of ["a", "b", "c"]) await record(item(name));
+    stop();
+    expect((await segments()).map(({ expiresAt }) => expiresAt)).toEqual([undefined, undefined, undefined]);
+    await record(item("d"));
+    expect((await segments()).map(({ expiresAt }) => typeof expiresAt)).toEqual([
+      "number",
+      "number",
+      "number",
+      "undefined",
+    ]);
+  });
+
+  test("gives no number twice to appenders at the same time, also on an empty log", async () => {
+    const append = createAppend(runtime);
+    const names = Array.from({ length: 12 }, (_, index) => `item-${index}`);
+    await Promise.all(names.map((name) => append(organization.id, idsOf(name), Infinity)));
+    const log = await segments();
+    expect(log.flatMap(({ ids }) => ids).toSorted()).toEqual(idsOf(...names).toSorted());
+    expect(log.map(({ first }) => first)).toEqual(names.map((_, index) => organization.changesFrom + index));
+  });
+
+  test("reports the first record that is not in the log, and those of neighbours are", async () => {
+    const { organization: other } = await createTestOrganization(runtime);
+    const stop = injectFaults(runtime.dynamodb, (command, { Item }) => {
+      const isOther = JSON.stringify(Item ?? {}).includes(other.id);
+      return command === "PutItemCommand" && isOther ? "throttled" : "none";
+    });
+    const result = await record(item("a"), itemIn(other.id, "b", "7"), item("c"));
+    stop();
+    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: "7" }] });
+    expect([await loggedIds(), await loggedIds(other.id)]).toEqual([[idsOf("a", "c")], []]);
+  });
+
+  test("drops changes of an organization that does not exist or is being erased", async () => {
+    const result = await record(itemIn("nobody", "a"), streamRecord("ITEM#without-an-id", clock()));
+    expect(result).toEqual({ batchItemFailures: [] });
+    expect(await loggedIds("nobody")).toEqual([]);
+  });
+
+  test("logs entries twice if the response of a write is lost, and loses none", async () => {
+    let lost = 1;
+    const stop = injectFaults(runtime.dynamodb, (command) =>
+      command === "PutItemCommand" && lost-- > 0 ? "lost response" : "none",
+    );
+    await record(item("a"));
+    stop();
+    expect(await loggedIds()).toEqual([idsOf("a"), idsOf("a")]);
+  });
+});
+
+describe("an organization that is erased", () => {
+  test("leaves nothing of its log, and continues above its old numbers if it is made again", async () => {
+    await record(item("a"), item("b"));
+    const sleep = async (milliseconds: number): Promise<void> => {
+      clock.advance(milliseconds);
+      // A worker that was frozen appends while the erasure waits.
+      if ((await segments()).length === 0) await createChangeLog(runtime).put(organization.id, late);
+    };
+    const late = {
+      first: organization.changesFrom + 2,
+      next: organization.changesFrom + 3,
+      ids: idsOf("c"),
+      isHole: false,
+      time: clock(),
+      expiresAt: undefined,
+    };
+    let frozen = 1;
+    await eraseOrganization(operatorOf(runtime), organization.id, {
+      sleep: (milliseconds) => (frozen-- > 0 ? sleep(milliseconds) : Promise.resolve(clock.advance(milliseconds))),
+    });
+    expect(await tracesOf(runtime, organization.id)).toEqual([]);
+    const again = await createTestOrganization(runtime, { id: organization.id });
+    expect(again.organization.changesFrom).toBeGreaterThan(organization.changesFrom + 3);
+    await record(item("d"));
+    expect(await segments()).toMatchObject([{ first: again.organization.changesFrom, ids: idsOf("d") }]);
+  });
+});
+
+describe("heartbeats", () => {
+  const heartbeat = (createdAt: number, key = 1) => streamRecord(`HEARTBEAT#${key}`, createdAt, `beat-${createdAt}`);
+  const holes = async () => {
+    await sweep();
+    return (await segments()).filter(({ isHole }) => isHole).length;
+  };
+
+  test("are written by the sweep under 64 keys, and noted by the recorder", async () => {
+    const stream = await openStream(runtime);
+    await sweep();
+    const records = await stream.take();
+    expect(new Set(records.map(({ dynamodb }) => dynamodb?.Keys?.["pk"]?.S)).size).toBe(64);
+    await sweep();
+    expect(await stream.take()).toHaveLength(64);
+  });
+
+  test("that come after less than 23 hours put no hole", async () => {
+    await record(heartbeat(clock()));
+    clock.advance(22.9 * HOUR_MS);
+    await record(heartbeat(clock()));
+    expect(await holes()).toBe(0);
+  });
+
+  test("that come after more than 23 hours put a hole into the logs of all organizations, once", async () => {
+    const { organization: empty } = await createTestOrganization(runtime);
+    await record(item("a"), heartbeat(clock()));
+    clock.advance(23.1 * HOUR_MS);
+    await record(heartbeat(clock()), item("b"));
+    await sweep();
+    expect(await segments()).toMatchObject([
+      { isHole: false },
+      { isHole: false },
+      { isHole: true, ids: [], next: clock() * 1000 },
+    ]);
+    expect(await segments(empty.id)).toMatchObject([{ isHole: true, first: empty.changesFrom }]);
+    expect(await holes()).toBe(1);
+  });
+
+  test("count for their own key: another shard's do not hide a gap", async () => {
+    await record(heartbeat(clock(), 1), heartbeat(clock(), 2));
+    clock.advance(12 * HOUR_MS);
+    await record(heartbeat(clock(), 2));
+    clock.advance(12 * HOUR_MS);
+    await record(heartbeat(clock(), 2));
+    expect(await holes()).toBe(0);
+    await record(heartbeat(clock(), 1));
+    expect(await holes()).toBe(1);
+  });
+
+  test("are not needed to see that a record is almost a day old", async () => {
+    await record(streamRecord(`ITEM#${organization.id}#${workItemId(organization.id, "a")}`, clock() - 23.1 * HOUR_MS));
+    expect(await holes()).toBe(1);
+  });
+
+  test("after a change that failed are not noted", async () => {
+    await record(heartbeat(clock()));
+    clock.advance(23.1 * HOUR_MS);
+    const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
+      command === "PutItemCommand" && JSON.stringify(Item).includes("LOG#") ? "throttled" : "none",
+    );
+    const { batchItemFailures } = await record(item("a"), heartbeat(clock()));
+    stop();
+    expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
+    expect(await holes()).toBe(0);
+    await record(item("a"), heartbeat(clock()));
+    expect(await holes()).toBe(1);
+  });
+
+  test("whose note fails come again with the whole batch", async () => {
+    const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
+      command === "PutItemCommand" && JSON.stringify(Item).includes("NOTED_HEARTBEAT") ? "throttled" : "none",
+    );
+    const { batchItemFailures } = await record(item("a"), heartbeat(clock()));
+    stop();
+    expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
+  });
+
+  test("an interrupted sweep goes on with the organizations that have no hole yet", async () => {
+    const { organization: other } = await createTestOrganization(runtime, { id: "zzz-last" });
+    await record(streamRecord("HEARTBEAT#1", clock() - 23.1 * HOUR_MS));
+    const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
+      command === "PutItemCommand" && JSON.stringify(Item).includes(other.id) ? "throttled" : "none",
+    );
+    await expect(sweep()).rejects.toThrow(/thrott/i);
+    stop();
+    await sweep();
+    expect((await segments(other.id)).filter(({ isHole }) => isHole)).toHaveLength(1);
+  });
+});

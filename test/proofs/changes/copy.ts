@@ -1,0 +1,91 @@
+/** A response of the feed. */
+export interface FeedResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface ReceivedChange {
+  readonly id: string;
+  readonly sequence: number;
+  readonly deleted_at: string | null;
+  readonly erased?: true;
+}
+interface ReceivedPage {
+  readonly data: readonly ReceivedChange[];
+  readonly meta: { readonly page: { readonly next: string; readonly more: boolean } };
+}
+
+/** What the organization was when a reader last knew that it had everything. */
+export interface Life {
+  /** Changes when the organization is made again. */
+  readonly secret: string;
+  /** How many holes were put into its log. */
+  readonly holes: number;
+}
+
+const KEPT_MS = 29 * 24 * 3_600_000;
+
+/** A reader that keeps a copy of an organization's items by its feed, as a client should. */
+export function createCopy(query: Readonly<Record<string, string | number>>, from?: string) {
+  let mark = from;
+  let items = new Map<string, string>();
+  let known: { readonly at: number; readonly life: Life } | undefined;
+  let isAtEnd = false;
+  let starts = 0;
+  const wrong: string[] = [];
+
+  const begin = (): void => {
+    [mark, items, isAtEnd, known] = [undefined, new Map(), false, undefined];
+    starts += 1;
+  };
+  return {
+    wrong,
+    items: (): ReadonlyMap<string, string> => items,
+    isAtEnd: (): boolean => isAtEnd,
+    starts: (): number => starts,
+    query: () => ({ ...query, ...(mark !== undefined && { after: mark }) }),
+    begin,
+    /**
+     * Applies a response. @param crash how many of its records are applied before the reader is killed; undefined if it
+     * is not: only then it keeps the mark
+     */
+    receive: (
+      asked: string | undefined,
+      { status, text }: FeedResponse,
+      at: number,
+      life: Life,
+      crash?: number,
+    ): void => {
+      isAtEnd = false;
+      // A response to a reader that has begun again meanwhile.
+      if (asked !== mark) return;
+      if (status === 410) {
+        const isSame = known?.life.secret === life.secret && known.life.holes === life.holes;
+        if (known !== undefined && isSame && at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
+        begin();
+      } else if (status === 422) {
+        // A cursor of the list is signed with the organization's secret.
+        if (known?.life.secret === life.secret && /^\d+$/.test(String(asked))) wrong.push(`422 to ${asked}: ${text}`);
+        begin();
+      } else if (status === 200) {
+        const { data, meta } = JSON.parse(text) as ReceivedPage;
+        if (meta.page.more && (meta.page.next === asked || data.length === 0))
+          wrong.push(`a page that does not move: ${asked}`);
+        const sequences = data.map(({ sequence }) => sequence);
+        if (sequences.some((one, index) => one < (sequences[index - 1] ?? 0)))
+          wrong.push(`not in order: ${sequences.join()}`);
+        for (const { sequence: _, deleted_at: deletedAt, ...record } of data.slice(0, crash)) {
+          if (deletedAt === null) items.set(record.id, JSON.stringify(record));
+          else items.delete(record.id);
+        }
+        if (crash !== undefined) return;
+        mark = meta.page.next;
+        isAtEnd = !meta.page.more;
+        known ??= { at, life };
+        if (isAtEnd) known = { at, life };
+      }
+    },
+  };
+}
+/** A reader that keeps a copy. */
+export type Copy = ReturnType<typeof createCopy>;

@@ -1,0 +1,67 @@
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
+import { create as createRecordChanges } from "../../functions/record-changes.ts";
+import { createStreamApi } from "../../infra/local/lambda/stream-api.ts";
+import { lambdaContext } from "./lambda-context.ts";
+import type { TestRuntime } from "./runtime.ts";
+
+const RECORDS_PER_READ = 1000;
+const WORKER_MS = 60_000;
+
+/** The records of the stream of a runtime's table, as the engine has them. */
+export async function openStream({ environment }: TestRuntime) {
+  const client = new DynamoDBClient({});
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: environment.WORK_ITEMS_TABLE }));
+  client.destroy();
+  const streamArn = Table?.LatestStreamArn ?? "";
+  const api = createStreamApi(process.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? "");
+  const iterators = new Map<string, string | undefined>();
+
+  return {
+    /** Reads the records that were not read before and are of items or heartbeats, as the event source's filter lets through. */
+    take: async (): Promise<DynamoDBRecord[]> => {
+      const taken: DynamoDBRecord[] = [];
+      for (const { ShardId: shard } of await api.shards(streamArn)) {
+        if (!iterators.has(shard)) iterators.set(shard, await api.iterator(streamArn, shard, undefined));
+        for (let iterator = iterators.get(shard); iterator !== undefined;) {
+          const { Records, NextShardIterator } = await api.records(iterator, RECORDS_PER_READ);
+          taken.push(...Records);
+          iterators.set(shard, NextShardIterator);
+          iterator = Records.length === 0 ? undefined : NextShardIterator;
+        }
+      }
+      return taken.filter(({ dynamodb }) => /^(ITEM|HEARTBEAT)#/.test(dynamodb?.Keys?.["pk"]?.S ?? ""));
+    },
+  };
+}
+
+/** The event that Lambda makes of records. */
+export const streamEvent = (...Records: DynamoDBRecord[]): DynamoDBStreamEvent => ({ Records });
+
+/** A record of the stream. @param createdAt milliseconds since the epoch */
+export const streamRecord = (partitionKey: string, createdAt: number, sequence = partitionKey): DynamoDBRecord => ({
+  eventName: "MODIFY",
+  dynamodb: {
+    Keys: { pk: { S: partitionKey }, sk: { S: "#" } },
+    SequenceNumber: sequence,
+    ApproximateCreationDateTime: Math.floor(createdAt / 1000),
+  },
+});
+
+/**
+ * Makes the function that gives everything that was written to a runtime's table to `record-changes`. The engine knows no
+ * other time than that of the machine, so records get that of the runtime.
+ */
+export async function createDelivery(runtime: TestRuntime) {
+  const stream = await openStream(runtime);
+  const record = createRecordChanges(runtime);
+  return async (): Promise<void> => {
+    const records = (await stream.take()).map((one) => ({
+      ...one,
+      dynamodb: { ...one.dynamodb, ApproximateCreationDateTime: Math.floor(runtime.clock() / 1000) },
+    }));
+    if (records.length === 0) return;
+    const { batchItemFailures } = await record(streamEvent(...records), lambdaContext(WORKER_MS));
+    if (batchItemFailures.length > 0) throw new Error("changes are not in the log");
+  };
+}
