@@ -2,6 +2,7 @@ import createFetchClient from "openapi-fetch";
 import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
 import type { operations, paths } from "./api.ts";
 import { applyInBatches } from "./batches.ts";
+import { changePages, copyChanges, type CopyOptions, type FeedOptions } from "./changes.ts";
 import { failedRowsIn } from "./csv.ts";
 import { entriesOf } from "./pages.ts";
 import { fetchWithRetries, retryAfterMs, type RetryOptions, wait } from "./retries.ts";
@@ -20,6 +21,7 @@ import {
 } from "./uploads.ts";
 
 export { ApiError } from "./api-error.ts";
+export type { Change, CopyOptions, FeedOptions } from "./changes.ts";
 export type { FailedRow } from "./csv.ts";
 export { inputOf } from "./schemas.ts";
 export type * from "./schemas.ts";
@@ -46,6 +48,12 @@ export interface ApplyOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Whether invalid items become results with an error, or their call fails with a 422. @default "refuse" */
   readonly onInvalid?: "refuse" | "skip";
+}
+
+/** How the change feed is read. */
+export interface ChangesOptions extends FeedOptions {
+  /** Whether changes include the events of their items. @default false */
+  readonly withEvents?: boolean;
 }
 
 /** Milliseconds between polls if the response has no `Retry-After`. */
@@ -128,6 +136,21 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     return (await dataOf(http.POST("/v1/work_items/batch", { body, ...signal }))).results;
   };
 
+  const changesReader =
+    ({ withEvents = false, signal }: Pick<ChangesOptions, "withEvents" | "signal">) =>
+    (after: string | number | undefined) => {
+      const query = {
+        ...(after !== undefined && { after: String(after) }),
+        ...(withEvents && { include: "events" as const }),
+      };
+      return bodyOf(http.GET("/v1/work_items/changes", { params: { query }, ...(signal && { signal }) }));
+    };
+
+  /** Yields all work items or what changed after a mark, each as it is now. @throws ApiError with 410: start over */
+  const changes = async function* (options: ChangesOptions = {}) {
+    for await (const { data } of changePages(changesReader(options), options)) yield* data;
+  };
+
   const workItems = {
     /** Creates an item. @throws ApiError with the status 409 if its external_id exists */
     create: (
@@ -144,11 +167,11 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     /** Changes the given fields. @throws ApiError with the status 412 unless it has the version of `ifMatch` */
     update: (
       id: string,
-      changes: WorkItemPatch,
+      patch: WorkItemPatch,
       { ifMatch, ...options }: CallOptions & { readonly ifMatch?: string } = {},
     ) => {
       const params = { ...path(id), ...(ifMatch !== undefined && { header: { "If-Match": ifMatch } }) };
-      return dataOf(http.PATCH("/v1/work_items/{id}", { params, body: { work_item: changes }, ...options }));
+      return dataOf(http.PATCH("/v1/work_items/{id}", { params, body: { work_item: patch }, ...options }));
     },
     delete: async (id: string, options: CallOptions = {}): Promise<void> => {
       await accepted(http.DELETE("/v1/work_items/{id}", { params: path(id), ...options }));
@@ -195,7 +218,11 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
       ),
   };
 
+  /** Keeps a copy of all work items: loads it first, resumes after a saved mark, and starts over where it has to. */
+  const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents">): Promise<void> =>
+    copyChanges(changesReader(options), options);
+
   /** `http`: every endpoint as it is, with the types of the document. */
-  return { http, workItems, uploads, conversationUploads };
+  return { http, workItems, changes, copy, uploads, conversationUploads };
 };
 export type Client = ReturnType<typeof createClient>;

@@ -3,6 +3,7 @@ import { entriesOf, type Page } from "../../../lib/client/pages.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../table-files/item-csv.ts";
 import { type Command, type CommandCall, EXIT, type Options, print, textOption, UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
+import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 const PAGE = 100;
@@ -100,9 +101,22 @@ export const itemCommands: Readonly<Record<string, Command>> = {
   export: {
     arguments: "",
     summary: "print all work items as CSV that you can import again, without events; formulas get an apostrophe",
-    options: { ...FILTER_OPTIONS, "--json": "one JSON object per line, in which formulas get no apostrophe" },
-    examples: ["export --status completed > completed.csv"],
-    run: async ({ client, options }) => {
+    options: {
+      ...FILTER_OPTIONS,
+      "--json": "one JSON object per line, in which formulas get no apostrophe",
+      "--since <file>": "JSON of what changed since the last call with this file, which keeps the mark",
+      "--events": "with --since: include the events of each work item",
+    },
+    examples: ["export --status completed > completed.csv", "export --since mark.txt > changes.ndjson"],
+    run: async (call) => {
+      const { client, options } = call;
+      const since = textOption(options, "since");
+      if (since !== undefined) {
+        const filter = FILTERS.find((name) => textOption(options, camelCase(name)) !== undefined);
+        if (filter !== undefined) throw new UsageError("--since exports all changes; omit the filters");
+        return exportSince(call, since);
+      }
+      if (options["events"] === true) throw new UsageError("--events needs --since");
       const items = itemsOf(client(), options, Infinity);
       await (options["json"] === true ? printJson(items) : printCsv(items));
       return EXIT.done;

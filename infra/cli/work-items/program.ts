@@ -1,5 +1,6 @@
 import { createCommandLine, parseCommandLine, UsageError } from "../../command-line.ts";
 import { batchCommand } from "./batch-command.ts";
+import { changesCommand } from "./changes-command.ts";
 import { type Command, EXIT, type ExitCode, note } from "./command.ts";
 import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";
@@ -10,6 +11,7 @@ export const commands: Readonly<Record<string, Command>> = {
   import: importCommand,
   batch: batchCommand,
   ...itemCommands,
+  changes: changesCommand,
   uploads: uploadsCommand,
 };
 

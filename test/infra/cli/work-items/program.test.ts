@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands, runProgram } from "../../../../infra/cli/work-items/program.ts";
-import type { UploadJob } from "../../../../lib/client/client.ts";
+import type { UploadJob, WorkItem } from "../../../../lib/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
 import { makeWorkbook } from "../../../support/workbook.ts";
 
@@ -56,7 +56,12 @@ afterAll(() => {
 const run = async (...args: readonly string[]) => {
   let out = "";
   let told = "";
-  const stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => ((out += String(text)), true));
+  const stdout = vi.spyOn(process.stdout, "write").mockImplementation((text, ...others: unknown[]) => {
+    out += String(text);
+    const then = others.find((each) => typeof each === "function");
+    then?.();
+    return true;
+  });
   const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
   try {
     const exit = await runProgram(args);
@@ -178,6 +183,57 @@ describe("work-items", () => {
     expect(json.map((line) => (JSON.parse(line) as { external_id: string }).external_id).toSorted()).toEqual(
       names.toSorted(),
     );
+  });
+
+  it("exports what changed since the last call, and the same again if that was interrupted", async () => {
+    const idsIn = (out: string) =>
+      out
+        .trim()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => (JSON.parse(line) as WorkItem).external_id);
+    /** Exports until the feed shows an item. */
+    const exportUntil = async (externalId: string): Promise<string> => {
+      const outputs: string[] = [];
+      await expect
+        .poll(async () => {
+          outputs.push((await run("export", "--since", "feed.txt")).out);
+          return outputs.join("");
+        })
+        .toContain(`"${externalId}"`);
+      return outputs.join("");
+    };
+    await run("batch", "items.jsonl");
+    const first = await run("export", "--since", "feed.txt");
+    expect(first).toMatchObject({ exit: 0, told: "" });
+    expect(idsIn(first.out)).toEqual(expect.arrayContaining(["J-1", "J-2"]));
+    writeFileSync(
+      "more.jsonl",
+      '{"external_id":"J-2","custom_attributes":{"n":12345678901234567890}}\n{"external_id":"J-3"}\n',
+    );
+    // Once a later change is exported, all earlier ones are.
+    writeFileSync("later.jsonl", '{"external_id":"J-0"}\n');
+    await run("batch", "later.jsonl");
+    await exportUntil("J-0");
+    const before = readFileSync("feed.txt", "utf8");
+    await run("batch", "more.jsonl");
+    const increment = await exportUntil("J-3");
+    expect(idsIn(increment)).not.toContain("J-1");
+    expect(increment).toContain('"n":12345678901234567890');
+
+    writeFileSync("feed.txt", before);
+    const again = (await run("export", "--since", "feed.txt")).out;
+    expect(idsIn(again).toSorted()).toEqual(["J-2", "J-3"]);
+    expect((await run("changes", "--after", before.trim())).out).toBe(again);
+
+    writeFileSync("feed.txt", "1\n");
+    const tooOld = await run("export", "--since", "feed.txt");
+    expect(tooOld).toMatchObject({
+      exit: 1,
+      out: "",
+      told: expect.stringContaining("delete feed.txt and export again"),
+    });
+    expect(await run("export", "--since", "feed.txt", "--type", "ticket")).toMatchObject({ exit: 2 });
   });
 
   it("runs the examples of its help", async () => {

@@ -1,0 +1,87 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { ApiError } from "../../../lib/client/api-error.ts";
+import { changePages, type ChangesPage, type FeedOptions } from "../../../lib/client/changes.ts";
+import type { Client } from "../../../lib/client/client.ts";
+import { CommandError } from "../../command-line.ts";
+import { type Command, type CommandCall, EXIT, type ExitCode, note, print, textOption } from "./command.ts";
+import { keepingDigits } from "./service-client.ts";
+
+interface PrintOptions extends FeedOptions {
+  readonly withEvents: boolean;
+}
+
+/** Prints changes, one JSON object per line. @returns the mark after them */
+async function printChanges({ http }: Client, { withEvents, ...options }: PrintOptions): Promise<string> {
+  const readPage = (after: string | number | undefined) => {
+    const query = {
+      ...(after !== undefined && { after: String(after) }),
+      ...(withEvents && { include: "events" as const }),
+    };
+    return keepingDigits<ChangesPage<object>>(
+      http.GET("/v1/work_items/changes", { params: { query }, parseAs: "text" }),
+    );
+  };
+  let mark = "";
+  for await (const { data, meta } of changePages(readPage, options)) {
+    for (const change of data) print(JSON.stringify(change));
+    mark = meta.page.next;
+  }
+  return mark;
+}
+
+/** Waits until everything that was printed has been taken by the reader. */
+function written(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write("", (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function readMark(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new CommandError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Prints what changed since the mark in a file, or all work items if there is no file yet, and then saves the new mark. If
+ * it is interrupted, the next call prints the same again.
+ */
+export async function exportSince({ client, options }: CommandCall, file: string): Promise<ExitCode> {
+  const after = readMark(file);
+  try {
+    const mark = await printChanges(client(), { after, withEvents: options["events"] === true });
+    await written();
+    writeFileSync(`${file}.new`, `${mark}\n`);
+    renameSync(`${file}.new`, file);
+    return EXIT.done;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 410) throw error;
+    throw new CommandError(
+      `the changes since the mark in ${file} are not all kept any more; empty your copy, delete ${file} and export again`,
+    );
+  }
+}
+
+/** Prints the change feed. */
+export const changesCommand: Command = {
+  arguments: "",
+  summary: "print work items that changed, as they are now, one JSON object per line",
+  options: {
+    "--after <mark>": 'continue after a mark, a sequence or "now" (default: all work items first)',
+    "--follow": "wait for further changes until you stop the command",
+    "--events": "include the events of each work item",
+  },
+  examples: ["changes > items.ndjson", "changes --after now"],
+  run: async ({ client, options }) => {
+    const mark = await printChanges(client(), {
+      after: textOption(options, "after"),
+      follow: options["follow"] === true,
+      withEvents: options["events"] === true,
+    });
+    note(`continue with --after ${mark}`);
+    return EXIT.done;
+  },
+};
