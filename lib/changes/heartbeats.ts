@@ -13,6 +13,8 @@ const CONCURRENT_WRITES = 16;
 /** DynamoDB keeps the records of a stream for 24 hours; the rest is for clocks and for the function's own time. */
 export const STREAM_KEEPS_MS = 23 * 60 * 60 * 1000;
 
+const heartbeatNumbers = Array.from({ length: HEARTBEAT_KEYS }, (_, number) => number);
+
 const heartbeatKey = (number: number) => ({
   [PARTITION_KEY]: partitionKeyOf("HEARTBEAT", number),
   [SORT_KEY]: "#HEARTBEAT",
@@ -25,8 +27,7 @@ const dueKey = { [PARTITION_KEY]: partitionKeyOf("HOLES", "all"), [SORT_KEY]: "#
 
 /** Writes a heartbeat under every key. Each must differ from the last one: a write that changes nothing is in no stream. */
 export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeWith<"workItems">): Promise<void> {
-  const numbers = Array.from({ length: HEARTBEAT_KEYS }, (_, number) => number);
-  await mapConcurrently(numbers, CONCURRENT_WRITES, async (number) => {
+  await mapConcurrently(heartbeatNumbers, CONCURRENT_WRITES, async (number) => {
     const Item = { ...heartbeatKey(number), at: isoTime(clock()) };
     await dynamodb.send(new PutCommand({ TableName: environment.WORK_ITEMS_TABLE, Item }));
   });
@@ -61,14 +62,24 @@ export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWi
     ExpressionAttributeValues: { ":id": id },
   });
 
+  const read = async (numbers: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+    const records = await batchGet(dynamodb, table, numbers.map(notedKey));
+    return new Map(records.map(({ pk, created }) => [String(pk).split("#")[1] ?? "", Number(created)]));
+  };
+
   return {
     /**
      * Reads when the last heartbeat of each key was created, of those that have been noted.
      * @returns milliseconds since the epoch by number
      */
-    read: async (numbers: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-      const records = await batchGet(dynamodb, table, numbers.map(notedKey));
-      return new Map(records.map(({ pk, created }) => [String(pk).split("#")[1] ?? "", Number(created)]));
+    read,
+    /**
+     * Reads the time before which everything that was written is in the logs, in milliseconds since the epoch; undefined
+     * until every key has a noted heartbeat.
+     */
+    readComplete: async (): Promise<number | undefined> => {
+      const noted = await read(heartbeatNumbers.map(String));
+      return noted.size < HEARTBEAT_KEYS ? undefined : Math.min(...noted.values());
     },
     /** Notes when a key's heartbeat was created. @param created milliseconds since the epoch */
     note: async (number: string, created: number): Promise<void> => {

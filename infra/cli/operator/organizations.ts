@@ -6,6 +6,7 @@ import {
   listOrganizations,
   putOrganization,
 } from "../../../lib/operator/administration.ts";
+import { type FeedState, readFeedState, resyncFeed } from "../../../lib/operator/change-log.ts";
 import { growListingShards } from "../../../lib/operator/listing-shards.ts";
 import {
   BURST_MAX,
@@ -47,6 +48,11 @@ type Values = Target & {
   readonly create?: boolean;
 };
 
+interface ChangesOptions {
+  readonly all?: boolean;
+  readonly resync?: boolean;
+}
+
 const open = async (values: Values): Promise<OpenedAdministration> =>
   openAdministration(values, await variablesOf(values, process.env));
 
@@ -84,6 +90,27 @@ const list = async (values: Values): Promise<string> => {
   return records.map(describe).join("\n") || "there are no organizations";
 };
 
+const describeFeed = (state: FeedState): string =>
+  `${state.organization}: marks from ${state.oldest_mark} to ${state.newest_mark}; ` +
+  (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
+  (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`);
+
+/** Shows the change feed of one organization or of all, and makes its readers start over. */
+const changes = async (id: string | undefined, values: Values & ChangesOptions): Promise<void> => {
+  if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
+  const opened = await open(values);
+  const runtime = operatorRuntime(opened);
+  const organizations =
+    id === undefined
+      ? (await listOrganizations(opened)).map(({ organization }) => organization)
+      : [await existingOrganization(opened, organizationId(id), "").then(() => organizationId(id))];
+  for (const organization of organizations.toSorted()) {
+    if (values.resync === true) await resyncFeed(runtime, organization);
+    const state = await readFeedState(runtime, organization);
+    if (state !== undefined) console.log(values.json === true ? JSON.stringify(state) : describeFeed(state));
+  }
+};
+
 type Run<V> = (opened: OpenedAdministration, organization: string, values: V) => Promise<string | undefined>;
 
 /** Opens the tables, runs a command on an organization that exists, and prints what it returns. */
@@ -109,6 +136,10 @@ command("set <organization>", "set its limits")
   .option("--listing-shards <number>", "shards of its lists; they can only grow")
   .option("--create", "make it if there is none")
   .action(onExisting(set, "--create makes a new one"));
+command("changes [organization]", "show the marks of its change feed")
+  .option("--all", "of all organizations")
+  .option("--resync", "make readers load everything again, such as after a table was restored")
+  .action(changes);
 command("export <organization>", "write its data as NDJSON to the standard output or a file")
   .option("--file <file>", "file to write, such as acme.ndjson; a repeated export goes on where it stopped")
   .option("--dry-run", "only count")

@@ -45,6 +45,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   files: /completed[^]*Ticket ID,Status,Resolved,Team,_row,_error[^]*someday[^]*posted as job [0-9a-f-]{36}/,
   "errors-and-retries": /201[^]*201[^]*\/work_items\/1\/agent_email\W+(code\W+)?invalid_format/,
   keys: /with the key: 200[^]*with another: 401/,
+  "keep-a-copy": /continue after \d{16}/,
 };
 
 let stack: LocalStack;
@@ -54,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 describe("the guides", () => {
-  test("are five, each with its title and with code in every language", () => {
+  test("are six, each with its title and with code in every language", () => {
     expect(guides.map(({ name }) => name)).toEqual(Object.keys(EXPECTED));
     for (const guide of guides) {
       expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);

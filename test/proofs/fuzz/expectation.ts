@@ -107,4 +107,5 @@ export const isBeyondSchemas = (problem: {
 }): boolean =>
   /^\/upload(\/mapping|\[)/.test(problem.pointer ?? "") ||
   problem.parameter === "cursor" ||
+  problem.parameter === "after" ||
   BEYOND_SCHEMAS.some((pattern) => pattern.test(problem.message));

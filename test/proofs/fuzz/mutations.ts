@@ -65,6 +65,7 @@ const header = fc
 const PARAMETERS = [
   "limit",
   "cursor",
+  "after",
   "status",
   "external_id",
   "completed_from",

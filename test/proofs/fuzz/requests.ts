@@ -30,8 +30,8 @@ export interface DescribedRequest {
   readonly name: RouteName;
   readonly isHead: boolean;
   readonly id: Reference | undefined;
-  /** Whether the cursor of a response is sent. */
-  readonly followsCursor: boolean;
+  /** The parameter in which `meta.page.next` of a response is sent; undefined if none is. */
+  readonly follows: string | undefined;
   /** Whether the entity tag of a response is sent where the endpoint reads one. */
   readonly knowsTag: boolean;
   readonly wantsProblem: boolean;
@@ -50,12 +50,15 @@ const parametersOf = (path: readonly string[], place: string) => {
     .filter(({ value: parameter }) => parameter["in"] === place);
 };
 
+/** Parameters whose values only a response can give. */
+const PLACES: readonly unknown[] = ["cursor", "after"];
+
 const queryOf = (path: readonly string[]): fc.Arbitrary<Record<string, unknown>> =>
   fc
     .record(
       Object.fromEntries(
         parametersOf(path, "query")
-          .filter(({ value }) => value["name"] !== "cursor")
+          .filter(({ value }) => !PLACES.includes(value["name"]))
           .map((parameter) => [String(parameter.value["name"]), valuesOf([...parameter.path, "schema"])]),
       ),
       { requiredKeys: [] },
@@ -110,14 +113,13 @@ const bodiesOf = (path: readonly string[]): fc.Arbitrary<BodyInput> => {
 const requestsTo = (name: RouteName): fc.Arbitrary<DescribedRequest> => {
   const route: Route = routes[name];
   const path = ["paths", route.path, route.method.toLowerCase()];
+  const place = parametersOf(path, "query").find(({ value }) => PLACES.includes(value["name"]))?.value["name"];
   return fc.record({
     name: fc.constant(name),
     isHead:
       route.method === "GET" ? fc.boolean().map((value) => value && name !== "getOpenapiDocument") : fc.constant(false),
     id: route.path.includes("{id}") ? reference : fc.constant(undefined),
-    followsCursor: parametersOf(path, "query").some(({ value }) => value["name"] === "cursor")
-      ? fc.boolean()
-      : fc.constant(false),
+    follows: fc.constantFrom(undefined, typeof place === "string" ? place : undefined),
     knowsTag: fc.boolean(),
     wantsProblem: fc.boolean(),
     query: queryOf(path),

@@ -70,8 +70,11 @@ export const toWire = (request: DescribedRequest, known: Known): WireRequest => 
   const route: Route = routes[name];
   const id = request.id && idOf(known, name, request.id);
   const tag = id === undefined ? undefined : known.tags[id];
-  const cursor = request.followsCursor ? known.cursors[name] : undefined;
-  const query: Readonly<Record<string, unknown>> = { ...request.query, ...(cursor !== undefined && { cursor }) };
+  const place = request.follows && known.cursors[name];
+  const query: Readonly<Record<string, unknown>> = {
+    ...request.query,
+    ...(request.follows !== undefined && place !== undefined && { [request.follows]: place }),
+  };
   const { body, type } = bodyOf(request);
   return {
     name,

@@ -45,6 +45,20 @@ describe("npm run organizations", () => {
     }
   });
 
+  it("shows the marks of one change feed or of all, and makes readers start over", async () => {
+    const shown = await run("changes acme");
+    expect(shown).toMatchObject({ status: 0, error: "" });
+    expect(shown.out).toMatch(/^acme: marks from (\d{16}) to \1; no change yet\n$/);
+    const reset = JSON.parse((await run("changes --all --resync --json")).out);
+    expect(reset).toMatchObject({ organization: "acme", newest_at: expect.any(String) });
+    expect(reset.oldest_mark).toBe(reset.newest_mark);
+    expect(await run("changes")).toMatchObject({ status: 1, error: expect.stringContaining("give --all") });
+    expect(await run("changes acne")).toMatchObject({
+      status: 1,
+      error: expect.stringContaining("did you mean acme?"),
+    });
+  });
+
   it("exports to the standard output what it imports from the standard input", async () => {
     const { out, error } = await run("export acme");
     expect(error).toMatch(/^3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000$/);

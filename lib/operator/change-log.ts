@@ -1,0 +1,62 @@
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { createAppend } from "../changes/append.ts";
+import { type ChangeLog, createChangeLog } from "../changes/change-log.ts";
+import { createHeartbeatNotes } from "../changes/heartbeats.ts";
+import { isKept } from "../changes/segment.ts";
+import { isoTime } from "../clock.ts";
+import { readFirstNumber } from "../organizations/access-store.ts";
+
+const SEGMENTS_PER_READ = 1000;
+/** Milliseconds that appending may take. */
+const APPEND_MS = 30_000;
+
+/** What an operator sees of an organization's change feed. */
+export interface FeedState {
+  readonly organization: string;
+  /** The marks from which the feed can be read. */
+  readonly oldest_mark: number;
+  readonly newest_mark: number;
+  /** When the newest change was logged; null if there is none. */
+  readonly newest_at: string | null;
+  /** All changes that were written before are in the feed; null until heartbeats have shown it. */
+  readonly complete_until: string | null;
+}
+
+/** What reading and resetting change feeds requires of a runtime. */
+export type FeedRuntime = RuntimeWith<"changes" | "access">;
+
+/** The mark before the oldest changes that readers can still get. */
+async function oldestMark(log: ChangeLog, organization: string, from: number, now: number): Promise<number> {
+  for (let oldest: number | undefined, to = Number.MAX_SAFE_INTEGER; ;) {
+    const { segments, hasMore } = await log.read(organization, { from, to, limit: SEGMENTS_PER_READ, first: "newest" });
+    for (const segment of segments) {
+      if (!isKept(segment, now)) return (oldest ?? segment.next) - 1;
+      if (segment.isHole) return segment.next - 1;
+      oldest = segment.first;
+    }
+    if (!hasMore || oldest === undefined) return (oldest ?? from) - 1;
+    to = oldest - 1;
+  }
+}
+
+/** Reads the state of an organization's change feed; undefined if it doesn't exist or is being erased. */
+export async function readFeedState(runtime: FeedRuntime, organization: string): Promise<FeedState | undefined> {
+  const log = createChangeLog(runtime);
+  const first = await readFirstNumber(runtime, organization);
+  if (first === undefined) return undefined;
+  const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
+  const [newest] = segments;
+  const complete = await createHeartbeatNotes(runtime).readComplete();
+  return {
+    organization,
+    oldest_mark: await oldestMark(log, organization, first, runtime.clock()),
+    newest_mark: (newest?.next ?? first) - 1,
+    newest_at: newest === undefined ? null : isoTime(newest.time),
+    complete_until: complete === undefined ? null : isoTime(complete),
+  };
+}
+
+/** Makes all readers of an organization's feed start over: their marks become a 410. */
+export async function resyncFeed(runtime: FeedRuntime, organization: string): Promise<void> {
+  await createAppend(runtime)(organization, "hole", runtime.clock() + APPEND_MS);
+}
