@@ -1,19 +1,24 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startDynamoDbEngine } from "../../infra/local/engines/dynamodb.ts";
 import { startFauxqsEngine } from "../../infra/local/engines/fauxqs.ts";
 
 /** The DynamoDB that runs already, as `DYNAMODB_ENDPOINT` says, or the embedded one. */
-const startDynamoDb = async (options: { readonly file?: string }) => {
+const startDynamoDb = async (file: string) => {
   const endpoint = process.env["DYNAMODB_ENDPOINT"];
-  return endpoint === undefined ? startDynamoDbEngine(options) : { endpoint, stop: () => Promise.resolve() };
+  return endpoint === undefined ? startDynamoDbEngine({ file }) : { endpoint, stop: () => Promise.resolve() };
 };
 
 /**
  * Starts the engines and sets the environment variables by which this process and its children reach them.
- * @param options.file keeps the tables; without it they are in memory
+ * @param directory keeps the tables
  * @returns a function that stops them
  */
-export const startEngines = async (options: { readonly file?: string } = {}): Promise<() => Promise<void>> => {
-  const [dynamodb, fauxqs] = await Promise.all([startDynamoDb(options), startFauxqsEngine()]);
+export const startEngines = async (
+  directory = mkdtempSync(join(tmpdir(), "work-items-engines-")),
+): Promise<() => Promise<void>> => {
+  const [dynamodb, fauxqs] = await Promise.all([startDynamoDb(join(directory, "tables.db")), startFauxqsEngine()]);
   Object.assign(process.env, {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
