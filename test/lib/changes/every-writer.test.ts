@@ -77,7 +77,7 @@ const byCommand: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   "import an organization": async () => {
     const { id } = customer.organization;
     let text = "";
-    await exportOrganization(runtime, id, async (lines) => void (text += lines));
+    await exportOrganization(runtime, id, async (chunk) => void (text += chunk));
     await customer.apply({ external_id: "created", type: "since the export" });
     await customer.deliver();
     async function* lines() {
