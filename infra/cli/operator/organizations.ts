@@ -37,9 +37,9 @@ const wholeNumber = (name: string, text: string | undefined, max: number): numbe
   return value;
 };
 
-/** An organization's record without its cursor secret. */
-const withoutSecret = (record: OrganizationRecord) =>
-  organizationRecordSchema.omit({ cursor_secret: true }).parse(record);
+/** What an operator sees of an organization: its record without what only the service uses. */
+const publicPart = (record: OrganizationRecord) =>
+  organizationRecordSchema.omit({ cursor_secret: true, changes_from: true }).parse(record);
 
 type Values = Target & {
   readonly rate?: string;
@@ -75,7 +75,7 @@ const describe = (record: OrganizationRecord): string =>
   (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`);
 
 const inWords = (record: OrganizationRecord, { json }: Values): string =>
-  json === true ? JSON.stringify(withoutSecret(record)) : describe(record);
+  json === true ? JSON.stringify(publicPart(record)) : describe(record);
 
 const show: Run<Values> = async (opened, organization, values) =>
   inWords(await getOrganization(opened, organization), values);
@@ -86,7 +86,7 @@ const list = async (values: Values): Promise<string> => {
   const records = (await listOrganizations(await open(values))).toSorted((a, b) =>
     a.organization.localeCompare(b.organization),
   );
-  if (values.json === true) return JSON.stringify(records.map(withoutSecret));
+  if (values.json === true) return JSON.stringify(records.map(publicPart));
   return records.map(describe).join("\n") || "there are no organizations";
 };
 
