@@ -46,26 +46,28 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
     query: () => ({ ...query, ...(mark !== undefined && { after: mark }) }),
     begin,
     /**
-     * Applies a response. @param crash how many of its records are applied before the reader is killed; undefined if it
+     * Applies a response.
+     * @param before what the organization was before the request; `after`: before the response
+     * @param crash how many of its records are applied before the reader is killed; undefined if it
      * is not: only then it keeps the mark
      */
     receive: (
       asked: string | undefined,
       { status, text }: FeedResponse,
       at: number,
-      life: Life,
+      { before, after }: { readonly before: Life; readonly after: Life },
       crash?: number,
     ): void => {
       isAtEnd = false;
       // A response to a reader that has begun again meanwhile.
       if (asked !== mark) return;
       if (status === 410) {
-        const isSame = known?.life.secret === life.secret && known.life.holes === life.holes;
+        const isSame = known?.life.secret === after.secret && known.life.holes === after.holes;
         if (known !== undefined && isSame && at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
         begin();
       } else if (status === 422) {
         // A cursor of the list is signed with the organization's secret.
-        if (known?.life.secret === life.secret && /^\d+$/.test(String(asked))) wrong.push(`422 to ${asked}: ${text}`);
+        if (known?.life.secret === after.secret && /^\d+$/.test(String(asked))) wrong.push(`422 to ${asked}: ${text}`);
         begin();
       } else if (status === 200) {
         const { data, meta } = JSON.parse(text) as ReceivedPage;
@@ -81,8 +83,8 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
         if (crash !== undefined) return;
         mark = meta.page.next;
         isAtEnd = !meta.page.more;
-        known ??= { at, life };
-        if (isAtEnd) known = { at, life };
+        known ??= { at, life: before };
+        if (isAtEnd) known = { at, life: before };
       }
     },
   };

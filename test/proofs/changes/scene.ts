@@ -86,7 +86,8 @@ export async function createScene(seed: number) {
     const at = clock();
     const before = await life();
     const response = await send("listWorkItemChanges", { query });
-    reader.receive(query.after, response, at, before, canCrash && random() < 0.1 ? below(4) : undefined);
+    const lives = { before, after: await life() };
+    reader.receive(query.after, response, at, lives, canCrash && random() < 0.1 ? below(4) : undefined);
   };
   const deliver = (isCalm = false): void => {
     stream.deliver((batch, done, ended) => {

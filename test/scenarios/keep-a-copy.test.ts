@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { LocalStack } from "../../infra/local/stack.ts";
+import { type Client, createClient } from "../../lib/client/client.ts";
+import { childEnvironment } from "../support/child-environment.ts";
+import { startLocalService } from "../support/local-service.ts";
+import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../support/warehouse.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
+let stack: LocalStack;
+let client: Client;
+beforeAll(async () => {
+  stack = await startLocalService();
+  client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
+  // DuckDB's npm package has no program: this one runs the statements of its standard input.
+  writeFileSync(
+    join(directory, "duckdb.mjs"),
+    `import { DuckDBInstance } from ${JSON.stringify(import.meta.resolve("@duckdb/node-api"))};
+    const connection = await (await DuckDBInstance.create(process.argv[2])).connect();
+    await connection.run(await new Response(process.stdin).text());
+    connection.closeSync();`,
+  );
+  writeFileSync(join(directory, "load.sql"), codeOfGuide("sql"));
+});
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(directory, { recursive: true });
+});
+
+/** Runs the guide's shell code. @param killedBefore a command in it that is killed in this run */
+const update = async (killedBefore?: "duckdb" | "mv"): Promise<void> => {
+  const programs = `
+    work-items() { ${process.execPath} ${ROOT}/infra/cli/work-items.ts "$@"; }
+    duckdb() { ${process.execPath} duckdb.mjs "$@"; }
+    ${killedBefore === undefined ? "" : `${killedBefore}() { kill -9 $$; }`}`;
+  await promisify(execFile)("bash", ["-c", `${programs}\n${codeOfGuide("sh")}`], {
+    cwd: directory,
+    env: { ...childEnvironment(), WORK_ITEMS_URL: stack.baseUrl, WORK_ITEMS_KEY: stack.apiKey },
+  });
+};
+
+/** The warehouse's table, in the shape of the service's list. */
+const copied = async (): Promise<Map<string, object>> => {
+  const instance = await DuckDBInstance.create(join(directory, "warehouse.duckdb"));
+  const connection = await instance.connect();
+  const reader = await connection.runAndReadAll(
+    `SELECT id, external_id, type, status, strftime(completed_at, '%Y-%m-%dT%H:%M:%S.%gZ') AS completed_at,
+       custom_attributes::VARCHAR AS custom_attributes, strftime(updated_at, '%Y-%m-%dT%H:%M:%S.%gZ') AS updated_at
+     FROM work_items`,
+  );
+  const rows = reader.getRowObjectsJson();
+  connection.closeSync();
+  instance.closeSync();
+  return new Map(rows.map((row) => [row["id"] as string, row]));
+};
+const expected = async (): Promise<Map<string, object>> => {
+  const items = await listedItems(client);
+  return new Map(
+    [...items].map(([id, { external_id, type, status, completed_at, custom_attributes, updated_at }]) => [
+      id,
+      { id, external_id, type, status, completed_at, custom_attributes: JSON.stringify(custom_attributes), updated_at },
+    ]),
+  );
+};
+
+describe("a table in DuckDB that is kept by the guide's commands", () => {
+  it("equals the list after a first load and three increments", async () => {
+    await createItems(client, "first", 1200);
+    await update();
+    expect(await copied()).toEqual(await expected());
+    for (const name of ["second", "third", "fourth"]) {
+      await changeItems(client, name);
+      await feedIsComplete(client);
+      await update();
+      expect(await copied()).toEqual(await expected());
+    }
+  });
+
+  it.each(["duckdb", "mv"] as const)("is complete after a run that was killed before %s", async (command) => {
+    await changeItems(client, `killed-before-${command}`);
+    await feedIsComplete(client);
+    await expect(update(command)).rejects.toThrow("Command failed");
+    await changeItems(client, `after-${command}`);
+    await feedIsComplete(client);
+    await update();
+    expect(await copied()).toEqual(await expected());
+  });
+});
