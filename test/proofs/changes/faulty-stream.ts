@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { DynamoDBRecord } from "aws-lambda";
 import type { TestClock } from "../../support/clock.ts";
 import type { openStream } from "../../support/stream.ts";
@@ -30,12 +31,8 @@ const shardOf = (low: number, high: number, parent?: Shard): Shard => ({
   stuckUntil: 0,
 });
 
-/** A number from 0 to 1 that a key always has. */
-const hashOf = (key: string): number => {
-  let hash = 2_166_136_261;
-  for (const sign of key) hash = Math.imul(hash ^ sign.charCodeAt(0), 16_777_619);
-  return (hash >>> 0) / 2 ** 32;
-};
+/** A number from 0 to 1 that a key always has. They are spread evenly, so that heartbeats reach each shard. */
+const hashOf = (key: string): number => createHash("sha256").update(key).digest().readUInt32BE() / 2 ** 32;
 const keyOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.Keys?.["pk"]?.S ?? "";
 const createdAt = ({ dynamodb }: DynamoDBRecord): number => (dynamodb?.ApproximateCreationDateTime ?? 0) * 1000;
 
