@@ -8,6 +8,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
     read: () => import("./read.ts"),
     list: async () => (await import("./list.ts")).list,
     agents: async () => (await import("./list.ts")).agents,
+    changes: () => import("./changes.ts"),
     cold: () => import("./cold.ts"),
     cost: () => import("./cost.ts"),
     uploads: () => import("./uploads.ts"),
