@@ -145,9 +145,8 @@ const measureLag = async (): Promise<BenchRow[]> => {
       const writtenAt = new Map<string, number>();
       const found: number[] = [];
       let mark = await nextAfter("now", () => undefined);
-      let isWriting = true;
       const follow = async (): Promise<void> => {
-        while (isWriting || found.length < LAG_WRITES) {
+        while (found.length < LAG_WRITES) {
           mark = await nextAfter(mark, (id) => {
             const at = writtenAt.get(id);
             if (at !== undefined) found.push(performance.now() - at);
@@ -162,7 +161,6 @@ const measureLag = async (): Promise<BenchRow[]> => {
         writtenAt.set(id, performance.now());
         await sleep(POLL_MS);
       }
-      isWriting = false;
       await following;
       return found;
     };

@@ -15,8 +15,10 @@ interface ReceivedPage {
   readonly meta: { readonly page: { readonly next: string; readonly more: boolean } };
 }
 
-/** What the organization was when a reader last knew that it had everything. */
+/** What the organization was at some time. */
 export interface Life {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
   /** Changes when the organization is made again. */
   readonly secret: string;
   /** How many holes were put into its log. */
@@ -29,7 +31,8 @@ const KEPT_MS = 29 * 24 * 3_600_000;
 export function createCopy(query: Readonly<Record<string, string | number>>, from?: string) {
   let mark = from;
   let items = new Map<string, string>();
-  let known: { readonly at: number; readonly life: Life } | undefined;
+  /** What the organization was when this last knew that it had everything. */
+  let known: Life | undefined;
   let isAtEnd = false;
   let starts = 0;
   const wrong: string[] = [];
@@ -54,7 +57,6 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
     receive: (
       asked: string | undefined,
       { status, text }: FeedResponse,
-      at: number,
       { before, after }: { readonly before: Life; readonly after: Life },
       crash?: number,
     ): void => {
@@ -62,12 +64,12 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
       // A response to a reader that has begun again meanwhile.
       if (asked !== mark) return;
       if (status === 410) {
-        const isSame = known?.life.secret === after.secret && known.life.holes === after.holes;
-        if (known !== undefined && isSame && at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
+        const isSame = known?.secret === after.secret && known.holes === after.holes;
+        if (known !== undefined && isSame && after.at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
         begin();
       } else if (status === 422) {
         // A cursor of the list is signed with the organization's secret.
-        if (known?.life.secret === after.secret && /^\d+$/.test(String(asked))) wrong.push(`422 to ${asked}: ${text}`);
+        if (known?.secret === after.secret && /^\d+$/.test(String(asked))) wrong.push(`422 to ${asked}: ${text}`);
         begin();
       } else if (status === 200) {
         const { data, meta } = JSON.parse(text) as ReceivedPage;
@@ -83,8 +85,8 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
         if (crash !== undefined) return;
         mark = meta.page.next;
         isAtEnd = !meta.page.more;
-        known ??= { at, life: before };
-        if (isAtEnd) known = { at, life: before };
+        known ??= before;
+        if (isAtEnd) known = before;
       }
     },
   };

@@ -46,7 +46,11 @@ export async function createScene(seed: number) {
 
   const life = async (): Promise<Life> => {
     const { segments } = await log.read(ORGANIZATION, { from: customer.organization.changesFrom, limit: 1000 });
-    return { secret: customer.organization.cursorSecret, holes: segments.filter(({ isHole }) => isHole).length };
+    return {
+      at: clock(),
+      secret: customer.organization.cursorSecret,
+      holes: segments.filter(({ isHole }) => isHole).length,
+    };
   };
   const send = async (name: RouteName, request: ApiRequest) => {
     const { method, path: resource } = routes[name];
@@ -83,11 +87,10 @@ export async function createScene(seed: number) {
   ];
   const read = async (reader: Copy, canCrash: boolean): Promise<void> => {
     const query = reader.query();
-    const at = clock();
     const before = await life();
     const response = await send("listWorkItemChanges", { query });
     const lives = { before, after: await life() };
-    reader.receive(query.after, response, at, lives, canCrash && random() < 0.1 ? below(4) : undefined);
+    reader.receive(query.after, response, lives, canCrash && random() < 0.1 ? below(4) : undefined);
   };
   const deliver = (isCalm = false): void => {
     stream.deliver((batch, done, ended) => {
@@ -156,6 +159,7 @@ export async function createScene(seed: number) {
         const reader = readers[below(readers.length)]!;
         tasks.start("reader", CALL_MS, () => read(reader, true));
       }
+      if (random() < 0.1) readers[below(readers.length)]!.begin();
       if (random() < 0.03) stream.split();
       if (random() < 0.03) stream.hold([10 * MINUTE_MS, 5 * HOUR_MS, 25 * HOUR_MS][below(3)]!);
       if (random() < 0.03) {
