@@ -78,6 +78,8 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
         const sequences = data.map(({ sequence }) => sequence);
         if (sequences.some((one, index) => one < (sequences[index - 1] ?? 0)))
           wrong.push(`not in order: ${sequences.join()}`);
+        // A first load that was killed in its first page left some items.
+        if (asked === undefined) items.clear();
         for (const { sequence: _, deleted_at: deletedAt, ...record } of data.slice(0, crash)) {
           if (deletedAt === null) items.set(record.id, JSON.stringify(record));
           else items.delete(record.id);

@@ -63,7 +63,8 @@ export async function createScene(seed: number) {
 
   const anyName = (): string => `item-${below(ITEMS)}`;
   const params = () => ({ id: workItemId(ORGANIZATION, anyName()) });
-  const item = () => ({ external_id: anyName(), type: `type-${changes++}` });
+  /** Some items are written only once: a copy that misses them misses them for good. */
+  const item = () => ({ external_id: random() < 0.2 ? `lone-${changes}` : anyName(), type: `type-${changes++}` });
   const events = () => [{ external_id: `event-${below(3)}`, content: `content ${changes++}` }];
   const recordQaScore = createRecordQaScore(runtime);
   const writers = [
