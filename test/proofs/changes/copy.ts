@@ -19,7 +19,7 @@ interface ReceivedPage {
 export interface Life {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Changes when the organization is made again. */
+  /** Changes when the organization is made again; empty while it is erased. */
   readonly secret: string;
   /** How many holes were put into its log. */
   readonly holes: number;
@@ -64,12 +64,13 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
       // A response to a reader that has begun again meanwhile.
       if (asked !== mark) return;
       if (status === 410) {
-        const isSame = known?.secret === after.secret && known.holes === after.holes;
+        const isSame = known?.secret === after.secret && after.secret !== "" && known.holes === after.holes;
         if (known !== undefined && isSame && after.at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
         begin();
       } else if (status === 422) {
         // A cursor of the list is signed with the organization's secret.
-        if (known?.secret === after.secret && /^\d+$/.test(String(asked))) wrong.push(`422 to ${asked}: ${text}`);
+        if (known?.secret === after.secret && after.secret !== "" && /^\d+$/.test(String(asked)))
+          wrong.push(`422 to ${asked}: ${text}`);
         begin();
       } else if (status === 200) {
         const { data, meta } = JSON.parse(text) as ReceivedPage;

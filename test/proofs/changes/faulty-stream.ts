@@ -4,7 +4,7 @@ import type { TestClock } from "../../support/clock.ts";
 import type { openStream } from "../../support/stream.ts";
 
 const DAY_MS = 24 * 3_600_000;
-const BATCH_MAX = 8;
+const SMALL_BATCH_MAX = 8;
 export const INVOCATION_MS = 60_000;
 const REPEATED_SHARE = 0.2;
 
@@ -96,7 +96,9 @@ export function createFaultyStream(
         const isRepeated = shard.invocations.length > 0;
         if (isRepeated && (isCalm || random() > REPEATED_SHARE)) continue;
         if (isRepeated) onFault();
-        const size = isCalm ? shard.records.length : 1 + Math.floor(random() * BATCH_MAX);
+        // Small ones cut between the records of one write; large ones keep up with the heartbeats.
+        const isSmall = !isCalm && random() < 0.5;
+        const size = isSmall ? 1 + Math.floor(random() * SMALL_BATCH_MAX) : shard.records.length;
         const batch = shard.records.slice(0, size);
         const invocation = { until: clock() + INVOCATION_MS };
         shard.invocations.push(invocation);

@@ -11,6 +11,9 @@ interface FrozenTask {
   readonly thaw: () => void;
 }
 
+/** Share of tasks without faults. */
+const SPARED_SHARE = 0.5;
+
 /** Shares of requests that have a fault, of those that may. */
 const SHARES: readonly (readonly [RequestFault, number])[] = [
   ["throttle", 0.05],
@@ -32,8 +35,8 @@ export function createFaultyTasks(
   let faults = 0;
   let isCalm = false;
 
-  const choose = (): RequestFault => {
-    let left = isCalm ? 1 : random();
+  const choose = (isSpared: boolean): RequestFault => {
+    let left = isCalm || isSpared ? 1 : random();
     for (const [fault, share] of SHARES) {
       left -= share;
       if (left < 0) return fault;
@@ -66,18 +69,20 @@ export function createFaultyTasks(
     start: (name: string, lifetimeMs: number, work: () => Promise<unknown>): void => {
       const task = Symbol(name);
       const killedAt = clock() + lifetimeMs;
+      // A task of many requests would never end if each of them could have a fault.
+      const isSpared = random() < SPARED_SHARE;
       let hasEnded = false;
       /** Requests that are frozen or killed: it ends only without them. */
       let stopped = 0;
       const run: FaultyRun = {
         clock,
         faultOf: () => {
-          const fault = choose();
+          const fault = choose(isSpared);
           if (fault !== "none") faults += 1;
           return fault;
         },
         statementFault: () => {
-          const fault = isCalm ? 1 : random();
+          const fault = isCalm || isSpared ? 1 : random();
           if (fault < 0.1) faults += 1;
           return fault < 0.05 ? "throttle" : fault < 0.1 ? "lose response" : "none";
         },

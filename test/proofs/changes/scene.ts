@@ -40,9 +40,14 @@ export async function createScene(seed: number) {
   lagIndexes(base, clock, random, tasks.count);
   const log = createChangeLog(base);
   let customer = await createTestOrganization(base, { id: ORGANIZATION });
+  /** Each outage makes all readers start over, which hides what they had missed: every second scene has none. */
+  const hasOutages = random() < 0.5;
+  const heldMs = [MINUTE_MS, 10 * MINUTE_MS, ...(hasOutages ? [5 * HOUR_MS, 25 * HOUR_MS] : [])];
+  const longMs = [HOUR_MS, 2 * HOUR_MS, ...(hasOutages ? [23.5 * HOUR_MS, 12 * 24 * HOUR_MS, 31 * 24 * HOUR_MS] : [])];
   /** Lambda sends an instance one call at a time: none waits for a call that is frozen, or was killed. */
   let idle: Handlers[] = [];
   let changes = 0;
+  let isErasing = false;
 
   const life = async (): Promise<Life> => {
     const { segments } = await log.read(ORGANIZATION, { from: customer.organization.changesFrom, limit: 1000 });
@@ -130,6 +135,7 @@ export async function createScene(seed: number) {
       (error: Error) => error.message,
     );
     const state = { isOver: false };
+    isErasing = true;
     void erasing.then(() => (state.isOver = true));
     while (!state.isOver) {
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -143,6 +149,7 @@ export async function createScene(seed: number) {
     await settle();
     customer = await createTestOrganization(base, { id: ORGANIZATION });
     idle = [];
+    isErasing = false;
     // Its callers have another key, and know that everything they had is gone.
     for (const reader of readers) reader.begin();
   };
@@ -162,7 +169,7 @@ export async function createScene(seed: number) {
       }
       if (random() < 0.1) readers[below(readers.length)]!.begin();
       if (random() < 0.03) stream.split();
-      if (random() < 0.03) stream.hold([10 * MINUTE_MS, 5 * HOUR_MS, 25 * HOUR_MS][below(3)]!);
+      if (random() < 0.03) stream.hold(heldMs[below(heldMs.length)]!);
       if (random() < 0.03) {
         await eraseItem(operatorOf(base), ORGANIZATION, anyName(), { sleep: () => Promise.resolve() }).catch(
           () => undefined,
@@ -170,9 +177,10 @@ export async function createScene(seed: number) {
       }
       if (random() < 0.01) await eraseAndMakeAgain();
       await settle();
-      const long = [HOUR_MS, 23.5 * HOUR_MS, 12 * 24 * HOUR_MS, 31 * 24 * HOUR_MS];
       await pass(
-        random() < 0.04 ? long[below(long.length)]! : [1000, 5000, 20_000, 3 * MINUTE_MS, 16 * MINUTE_MS][below(5)]!,
+        random() < 0.04
+          ? longMs[below(longMs.length)]!
+          : [1000, 5000, 20_000, 3 * MINUTE_MS, 16 * MINUTE_MS][below(5)]!,
       );
     },
     /** Lets the writers rest, and the readers read to the end. @returns what the table holds, without and with events */
