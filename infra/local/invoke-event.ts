@@ -1,8 +1,51 @@
 import { readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { PROJECT_ROOT } from "../build.ts";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
+
+/** The directory of the samples. */
+const SAMPLES = join(PROJECT_ROOT, "events");
 
 /** Placeholder of the API key in the samples in `events/`. */
 const KEY_PLACEHOLDER = "${API_KEY}";
+
+const SPLIT_UPLOAD = ["upload-work-items", "split-upload"] as const;
+const ENDED_UPLOAD = [...SPLIT_UPLOAD, "apply-upload-part"] as const;
+const ITEM = ["create-work-item"] as const;
+
+/** The samples in `events/` that make what others need, in order; each can be repeated. */
+const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
+  "create-work-item.409": ITEM,
+  "get-work-item": ITEM,
+  "update-work-item": ITEM,
+  "update-work-item.412": ITEM,
+  "upsert-work-item-event": ITEM,
+  "list-work-item-events": ITEM,
+  "list-work-items": ITEM,
+  "record-qa-score": ITEM,
+  "delete-work-item": ["apply-work-item-batch"],
+  "get-conversation-upload": ["record-conversation-upload"],
+  "list-conversation-uploads": ["record-conversation-upload"],
+  "split-upload": ["upload-work-items"],
+  "split-upload.s3": ["upload-work-items"],
+  "apply-upload-part": SPLIT_UPLOAD,
+  "fail-dead-upload": SPLIT_UPLOAD,
+  "get-work-item-upload": ["upload-work-items"],
+  "list-work-item-uploads": ["upload-work-items"],
+  "get-work-item-upload-failed-rows": ENDED_UPLOAD,
+  "get-work-item-upload-results": ENDED_UPLOAD,
+  "cancel-work-item-upload": ["upload-work-items.form"],
+  "cancel-work-item-upload.409": ENDED_UPLOAD,
+};
+
+/** Name of a sample's file, without `.json`. */
+const sampleOf = (file: string): string => basename(file, ".json");
+
+/** The events to send before a sample, each with the function that takes it: they make what the sample needs. */
+export function preparationsOf(file: string): readonly (readonly [functionName: string, file: string])[] {
+  const samples = resolve(dirname(file)) === SAMPLES ? (PREPARATIONS[sampleOf(file)] ?? []) : [];
+  return samples.map((sample) => [sample.split(".", 1)[0] ?? "", join(SAMPLES, `${sample}.json`)]);
+}
 
 /**
  * Reads an event from a file, as JSON text.

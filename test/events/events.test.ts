@@ -1,12 +1,18 @@
 import { createHash } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
+<<<<<<< HEAD
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
+=======
+import { basename } from "node:path";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSEvent } from "aws-lambda";
+>>>>>>> 08d18d0 (feat: refuse, name and explain more in the operator's commands)
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { functionNames, REJECT_UNKNOWN_ROUTE } from "../../infra/build.ts";
+import { preparationsOf } from "../../infra/local/invoke-event.ts";
 import { toProxyEvent } from "../../infra/local/gateway/proxy-event.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
 import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
@@ -175,6 +181,13 @@ describe("API functions", () => {
     expect({ status, body }).toMatchObject({ status: Number(refusalOf(sample) ?? usual) });
     const schema = status >= 400 ? errorSchema : (route?.response ?? pageSchema);
     expect(schema?.safeParse(body)).toMatchObject({ success: true });
+  });
+
+  it.each(apiSamples)("%s needs only what is invoked before it", async (sample) => {
+    const before = preparationsOf(`events/${sample}.json`).map(([, file]) => basename(file, ".json"));
+    const sent = await sendSamples(await createTestRuntime(), [...before, sample]);
+    const { status, body } = responseTo(sample, sent);
+    expect({ status, body }).toMatchObject({ status: responseTo(sample).status });
   });
 
   it.each(allSamples.filter((sample) => sample.startsWith("list-") && refusalOf(sample) === undefined))(

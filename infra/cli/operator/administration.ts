@@ -8,6 +8,7 @@ import { organizationIdSchema, type OrganizationRecord } from "../../../lib/orga
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
 import { parseCommandLine, UsageError } from "../../command-line.ts";
 import { localServiceFile, readEnvironmentFile } from "../../environment-file.ts";
+import { meaningOf } from "../../plain-reason.ts";
 
 /** Environment variables. */
 export type Variables = Readonly<NodeJS.Dict<string>>;
@@ -119,6 +120,8 @@ const describe = (error: unknown): string => {
   if (isExpected) return error.message;
   if ("code" in error && error.code === "ECONNREFUSED")
     return "no DynamoDB answers there: is the local service running?";
+  const meaning = meaningOf(error);
+  if (meaning !== undefined) return `AWS cannot be called: ${meaning}`;
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
 };
 

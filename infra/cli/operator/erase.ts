@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../../lib/clock.ts";
@@ -39,6 +40,26 @@ const confirm = async (organization: string, what: string): Promise<void> => {
   reader.close();
   if (typed.trim() !== organization) throw new UsageError("nothing was erased");
 };
+
+const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
+
+/** Runs an erasure. If it is interrupted or fails, it says what state that leaves and what to do next. */
+async function resumably<T>(state: string, work: () => Promise<T>): Promise<T> {
+  const advise = (): void => console.error(`${state}. Run the same command again: it completes the erasure.`);
+  const interrupted = (signal: NodeJS.Signals): never => {
+    advise();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of INTERRUPTS) process.once(signal, interrupted);
+  try {
+    return await work();
+  } catch (error) {
+    advise();
+    throw error;
+  } finally {
+    for (const signal of INTERRUPTS) process.off(signal, interrupted);
+  }
+}
 
 const countsInWords = (counts: Readonly<ErasureCounts>): string =>
   Object.entries(counts)
@@ -103,8 +124,8 @@ const eraseAll = async (runtime: OperatorRuntime, organization: string, options:
   if (!options.yes) await confirm(organization, `${organization}: ${countsInWords(erased)}`);
   const onWait = (until: number, reason: string): void =>
     console.error(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
-  const receipt = await withScanBar("erasing", (onProgress) =>
-    eraseOrganization(runtime, organization, { onProgress, onWait, sleep }),
+  const receipt = await resumably(`${organization} is partly erased, and its keys are revoked`, () =>
+    withScanBar("erasing", (onProgress) => eraseOrganization(runtime, organization, { onProgress, onWait, sleep })),
   );
   const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
   if (options.json) return JSON.stringify({ ...receipt, remains });
@@ -127,7 +148,11 @@ const eraseOne = async (
     await confirm(organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
   }
   if (!dryRun) console.error("calls that know the item end within 30 s; then it is looked at again");
-  const erased = dryRun ? first : await eraseItem(runtime, organization, externalId, { sleep });
+  const erased = dryRun
+    ? first
+    : await resumably(`${externalId} may be partly erased`, () =>
+        eraseItem(runtime, organization, externalId, { sleep }),
+      );
   return report(options, runtime.clock(), { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
   ]);
@@ -156,7 +181,7 @@ const eraseAddress = async (
   address: string,
   options: EraseOptions,
 ): Promise<string> => {
-  if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an e-mail address");
+  if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
   const { dryRun = false } = options;
   if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
   let shown = "";
@@ -165,9 +190,11 @@ const eraseAddress = async (
     if (what !== shown) console.error(`waiting for ${what}`);
     shown = what;
   };
-  const erased = await withScanBar(dryRun ? "looking for" : "erasing", (onProgress) =>
-    erasePerson(runtime, organization, address, { dryRun, onProgress, onWait, sleep }),
-  );
+  const erasing = () =>
+    withScanBar(dryRun ? "looking for" : "erasing", (onProgress) =>
+      erasePerson(runtime, organization, address, { dryRun, onProgress, onWait, sleep }),
+    );
+  const erased = await (dryRun ? erasing() : resumably(`${address} is still in some agents and actors`, erasing));
   return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
 };
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
 import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
 import { UsageError } from "../../command-line.ts";
+import { plainReason } from "../../plain-reason.ts";
 
 /** What is exported: only an export of the same goes on with a file. */
 interface Source {
@@ -31,15 +32,18 @@ const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Pr
 /**
  * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that
  * was interrupted goes on in its `<file>.partial`, from the place in `<file>.partial.json`.
- * @throws UsageError if the file cannot be written
+ * @throws UsageError if the file cannot be written, or is complete and may not be overwritten
  */
-export const openExportFile = async (file: string, source: Source) => {
+export const openExportFile = async (file: string, source: Source, overwrite = false) => {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
+  if (!overwrite && existsSync(file)) {
+    throw new UsageError(`--file: ${file} exists; name another file, or add --overwrite to replace it when complete`);
+  }
   const partial = `${file}.partial`;
   const placeFile = `${partial}.json`;
   const kept = existsSync(partial) ? readKept(placeFile, source) : undefined;
   const handle = await open(partial, kept === undefined ? "w" : "r+", 0o600).catch((error: unknown) => {
-    throw new UsageError(`--file: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--file ${file}: ${plainReason(error)}`);
   });
   let bytes = kept?.bytes ?? 0;
   await handle.truncate(bytes);

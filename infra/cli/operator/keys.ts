@@ -79,6 +79,7 @@ type Values = Target & {
   readonly expires?: string;
   readonly scopes?: string;
   readonly key?: string;
+  readonly create?: boolean;
 };
 
 /** What a command results in: an object for `--json`, and lines for people. */
@@ -95,7 +96,9 @@ const newKey = ({ name, expires, scopes }: Values, clock: Clock) => ({
 
 async function create(administration: OpenedAdministration, values: Values): Promise<Result> {
   const options = newKey(values, administration.clock);
-  const created = await createKey(administration, organizationId(values.organization), options);
+  const organization = organizationId(values.organization);
+  if (values.create !== true) await existingOrganization(administration, organization, "--create makes a new one");
+  const created = await createKey(administration, organization, options);
   return [{ key: created.key, ...withoutHash(created.record) }, describeCreated(created)];
 }
 
@@ -151,7 +154,9 @@ function ofNewKey(made: Command): Command {
     .option("--expires <duration>", "hours or days for which it is valid, such as 12h or 90d")
     .option("--scopes <scopes>", `what it may do, of ${KEY_SCOPES.join(",")} (default: all)`);
 }
-ofNewKey(command("create", "create a key, and the organization with its first")).action(printing(create));
+ofNewKey(command("create", "create a key"))
+  .option("--create", "make the organization if there is none")
+  .action(printing(create));
 command("list", "list keys with the hour of their last use")
   .option("--organization <id>", "only those of this organization")
   .action(printing(list));

@@ -24,6 +24,7 @@ import {
   type Target,
   withTarget,
 } from "./administration.ts";
+import type { RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { operatorRuntime } from "./operator-runtime.ts";
@@ -69,25 +70,25 @@ const changed = async (administration: Administration, organization: string, val
   });
 };
 
-const describe = (record: OrganizationRecord): string =>
-  `${record.organization}: ${record.rate} requests a second, ${record.burst} at once; ` +
+const describe = (record: OrganizationRecord, region: RegionCode): string =>
+  `${record.organization} in ${region}: ${record.rate} requests a second, ${record.burst} at once; ` +
   `its lists have ${record.listing_shards} shards` +
   (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`);
 
-const inWords = (record: OrganizationRecord, { json }: Values): string =>
-  json === true ? JSON.stringify(publicPart(record)) : describe(record);
+const inWords = (record: OrganizationRecord, { region }: Administration, { json }: Values): string =>
+  json === true ? JSON.stringify({ region, ...publicPart(record) }) : describe(record, region);
 
 const show: Run<Values> = async (opened, organization, values) =>
-  inWords(await getOrganization(opened, organization), values);
+  inWords(await getOrganization(opened, organization), opened, values);
 const set: Run<Values> = async (opened, organization, values) =>
-  inWords(await changed(opened, organization, values), values);
+  inWords(await changed(opened, organization, values), opened, values);
 
 const list = async (values: Values): Promise<string> => {
-  const records = (await listOrganizations(await open(values))).toSorted((a, b) =>
-    a.organization.localeCompare(b.organization),
-  );
-  if (values.json === true) return JSON.stringify(records.map(publicPart));
-  return records.map(describe).join("\n") || "there are no organizations";
+  const opened = await open(values);
+  const { region } = opened;
+  const records = (await listOrganizations(opened)).toSorted((a, b) => a.organization.localeCompare(b.organization));
+  if (values.json === true) return JSON.stringify(records.map((record) => ({ region, ...publicPart(record) })));
+  return records.map((record) => describe(record, region)).join("\n") || `there are no organizations in ${region}`;
 };
 
 const describeFeed = (state: FeedState): string =>
@@ -142,6 +143,7 @@ command("changes [organization]", "show the marks of its change feed")
   .action(changes);
 command("export <organization>", "write its data as NDJSON to the standard output or a file")
   .option("--file <file>", "file to write, such as acme.ndjson; a repeated export goes on where it stopped")
+  .option("--overwrite", "replace the file if it exists")
   .option("--dry-run", "only count")
   .action(onExisting<TransferOptions & Values>((opened, ...rest) => exportTo(operatorRuntime(opened), ...rest)));
 command("import <organization>", "read what export has written, from the standard input or a file")

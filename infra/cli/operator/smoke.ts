@@ -6,6 +6,7 @@ import { createSend, textOf } from "./smoke/client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
+import { plainReason } from "../../plain-reason.ts";
 import { runCommand } from "./administration.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
@@ -18,9 +19,7 @@ const perform = async ({ name, run: check }: Check, run: Run) => {
   try {
     return { check: name, ok: true, seen: await check(run), milliseconds: took() };
   } catch (error) {
-    const { message, cause } = error as Error;
-    const reason =
-      error instanceof Difference ? message : `${message}${cause instanceof Error ? `: ${cause.message}` : ""}`;
+    const reason = error instanceof Difference ? error.message : plainReason(error);
     return { check: name, ok: false, seen: reason, milliseconds: took() };
   }
 };
@@ -33,9 +32,7 @@ const assertRightPlace = async ({ url, key, send, prefix }: Run, organization: s
   if (region === undefined || !regionCodeSchema.safeParse(region).success) throw new UsageError("--key: is no API key");
   if (!organization.startsWith(PREFIX)) throw new UsageError(`--organization: its name must begin with ${PREFIX}`);
   const health = await send("/v1/health", { key: null }).catch((error: unknown) => {
-    const { message, cause } = error as Error;
-    const reason = cause instanceof Error ? cause.message : message;
-    throw new UsageError(`${url} does not respond: ${reason}`.replaceAll(/\s+/g, " ").trim());
+    throw new UsageError(`${url} does not respond: ${plainReason(error)}`);
   });
   const served = health.body?.["region"] as unknown;
   if (health.status !== 200 || typeof served !== "string") {
@@ -97,7 +94,7 @@ program
   .option("--json", "print the checks as JSON")
   .addHelpText(
     "after",
-    `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --stage prod --region us`,
+    `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,
   )
   .action(async (options: SmokeOptions) => console.log(await smoke(options)));
 await runCommand(program);

@@ -6,6 +6,7 @@ import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
 import { UsageError } from "../../command-line.ts";
+import { plainReason } from "../../plain-reason.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { withBar } from "../progress.ts";
@@ -13,6 +14,7 @@ import { costOf, withScanBar } from "./scan-bar.ts";
 
 export interface TransferOptions {
   readonly file?: string;
+  readonly overwrite?: boolean;
   readonly replace?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -25,12 +27,12 @@ const countsInWords = ({ work_items: items, events, conversation_uploads: conver
 export const exportTo = async (
   runtime: OperatorRuntime,
   organization: string,
-  { file, json = false, dryRun = false }: TransferOptions,
+  { file, overwrite, json = false, dryRun = false }: TransferOptions,
 ): Promise<string | undefined> => {
   await using toFile =
     file === undefined || dryRun
       ? undefined
-      : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE });
+      : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE }, overwrite);
   if (toFile?.from) console.error(`goes on with the export that began ${toFile.from.exported_at}`);
   const toOutput = (lines: string): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -56,7 +58,7 @@ const opened = async (file: string): Promise<ReadStream> => {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const stream = createReadStream(file);
   await once(stream, "open").catch((error: unknown) => {
-    throw new UsageError(`--file: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--file ${file}: ${plainReason(error)}`);
   });
   return stream;
 };

@@ -4,6 +4,7 @@ import type { WorkItemInput } from "../../../lib/client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import { type Command, EXIT, note, print } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
+import { plainReason } from "../../plain-reason.ts";
 import { withProgress } from "../progress.ts";
 
 /** An object as in the file, with all digits of its numbers: the service validates it. */
@@ -35,7 +36,7 @@ async function* itemsIn(
       }
     }
   } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
   }
 }
 

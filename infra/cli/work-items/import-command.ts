@@ -14,6 +14,7 @@ import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
 import { readList, type RowList } from "./row-list.ts";
 import { CommandError } from "../../command-line.ts";
+import { plainReason } from "../../plain-reason.ts";
 
 /** Rows that a proposal is made of. */
 const SAMPLE_ROWS = 500;
@@ -52,7 +53,7 @@ const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | und
   try {
     mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
   } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
   }
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
 };

@@ -13,6 +13,7 @@ import { findTextFormat, toUtf8, UTF_8 } from "../../table-files/text-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "../../table-files/workbook.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
+import { plainReason } from "../../plain-reason.ts";
 
 /** A table as CSV in UTF-8. */
 export interface CsvFile {
@@ -95,7 +96,7 @@ export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFi
     file = await openAsBlob(path);
     head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer());
   } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
   }
   if (isWorkbook(head)) return openWorkbook(file, options.sheet);
   if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);

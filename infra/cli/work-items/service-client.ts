@@ -4,6 +4,7 @@ import { parseJson } from "../../../lib/json.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
 import { CommandError } from "../../command-line.ts";
 import { localServiceFile, readEnvironmentFile } from "../../environment-file.ts";
+import { plainReason } from "../../plain-reason.ts";
 
 /**
  * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
@@ -46,8 +47,7 @@ export const explain = (error: unknown): string | undefined => {
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
   // fetch throws a TypeError if there is no response.
   if (error instanceof TypeError && error.message === "fetch failed") {
-    const { cause } = error;
-    return `no service responds at ${findService().baseUrl}: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return `no service responds at ${findService().baseUrl}: ${plainReason(error)}`;
   }
   return undefined;
 };

@@ -60,5 +60,6 @@ it("starts over if another organization or table was exported", async () => {
     await expect(exportTo(other, 3)).rejects.toThrow("interrupted");
     expect(await exportTo()).toBe(false);
     expect(await lines()).toHaveLength(6);
+    await rm(file);
   }
 });

@@ -54,7 +54,7 @@ const authenticate = async (key: string | undefined) => (await callerOf(key)).or
 
 describe("npm run keys", () => {
   it("creates a valid key, lists it without the key itself, and revokes it by id or by the key", async () => {
-    const created = await json("keys create --organization acme --name ci --expires 90d");
+    const created = await json("keys create --create --organization acme --name ci --expires 90d");
     expect(await authenticate(created["key"])).toMatchObject({ id: "acme", rate: 100 });
     expect(created).not.toHaveProperty("hash");
     const days = (Date.parse(created["valid_until"] ?? "") - Date.parse(created["created_at"] ?? "")) / 86_400_000;
@@ -71,15 +71,15 @@ describe("npm run keys", () => {
   });
 
   it("rotates a key: the new key and the one before are both valid", async () => {
-    const first = await json("keys create --organization rotating");
+    const first = await json("keys create --create --organization rotating");
     const second = await json("keys rotate --organization rotating");
     expect(await authenticate(first["key"])).toMatchObject({ id: "rotating" });
     expect(await authenticate(second["key"])).toMatchObject({ id: "rotating" });
   });
 
   it("rotates one of two keys with the same name by its id only", async () => {
-    const one = await json("keys create --organization twins");
-    const two = await json("keys create --organization twins");
+    const one = await json("keys create --create --organization twins");
+    const two = await json("keys create --create --organization twins");
     const { status, error } = await run("keys rotate --organization twins");
     expect({ status, error }).toEqual({
       status: 1,
@@ -91,14 +91,14 @@ describe("npm run keys", () => {
   });
 
   it("gives a key scopes, which a rotated key keeps", async () => {
-    const first = await json("keys create --organization scoped --scopes read,upload");
+    const first = await json("keys create --create --organization scoped --scopes read,upload");
     expect(await callerOf(first["key"])).toMatchObject({ scopes: ["read", "upload"] });
     const second = await json("keys rotate --organization scoped");
     expect(await callerOf(second["key"])).toMatchObject({ scopes: ["read", "upload"] });
   });
 
   it("lists the keys of all organizations with the hour of their last use", async () => {
-    const { key = "", key_id: id = "" } = await json("keys create --organization used");
+    const { key = "", key_id: id = "" } = await json("keys create --create --organization used");
     const { out: before } = await run("keys list");
     expect(before).toContain(`used  ${id}`);
     expect(before).toContain("acme  ");
@@ -108,7 +108,7 @@ describe("npm run keys", () => {
   });
 
   it("prints the key by itself on the first line, for people", async () => {
-    const { out } = await run("keys create --organization people");
+    const { out } = await run("keys create --create --organization people");
     expect(out.split("\n")[0]).toMatch(/^wi_us_\w{38}$/);
   });
 
@@ -117,6 +117,7 @@ describe("npm run keys", () => {
     ["keys explode", "unknown command 'explode'"],
     ["keys create", "--organization <id>"],
     ["keys create --organization Acme", "organization: must be"],
+    ["keys create --organization acne", "there is no organization acne; did you mean acme? --create makes a new one"],
     ["keys create --organization acme --expires soon", "--expires: must be"],
     ["keys create --organization acme --colour red", "--colour"],
     ["keys create --organization acme --scopes reed", "there is no reed; did you mean read?"],
@@ -157,17 +158,18 @@ describe("npm run keys", () => {
 
 describe("npm run organizations", () => {
   it("sets limits, which later keys and calls see", async () => {
-    await json("keys create --organization limited");
+    await json("keys create --create --organization limited");
     expect(await json("organizations set limited --rate 200 --burst 400")).toEqual({
+      region: "us",
       organization: "limited",
       rate: 200,
       burst: 400,
       listing_shards: 2,
     });
-    const { key } = await json("keys create --organization limited");
+    const { key } = await json("keys create --create --organization limited");
     expect(await authenticate(key)).toMatchObject({ rate: 200, burst: 400 });
     expect((await run("organizations show limited")).out).toBe(
-      "limited: 200 requests a second, 400 at once; its lists have 2 shards",
+      "limited in us: 200 requests a second, 400 at once; its lists have 2 shards",
     );
     expect((await run("organizations set limited --listing-shards 1")).error).toContain("must be from 2");
     expect(await json("organizations set made --rate 5 --create")).toMatchObject({ organization: "made", rate: 5 });

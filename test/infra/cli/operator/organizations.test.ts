@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,8 +38,14 @@ const items = async () => (await acme.send("listWorkItems")).body.data;
 
 describe("npm run organizations", () => {
   it("lists all, shows one, and names the nearest where there is none", async () => {
-    expect((await run("list")).out).toMatch(/^acme: 10000 requests a second, 20000 at once; its lists have \d+ shards/);
-    expect(JSON.parse((await run("show acme --json")).out)).toMatchObject({ organization: "acme", rate: 10_000 });
+    expect((await run("list")).out).toMatch(
+      /^acme in us: 10000 requests a second, 20000 at once; its lists have \d+ shards/,
+    );
+    expect(JSON.parse((await run("show acme --json")).out)).toMatchObject({
+      region: "us",
+      organization: "acme",
+      rate: 10_000,
+    });
     const commands = ["show acne", "export acne", "import acne", "erase acne --yes"];
     for (const refused of await Promise.all(commands.map((command) => run(command)))) {
       expect(refused).toEqual({ status: 1, out: "", error: "there is no organization acne; did you mean acme?" });
@@ -74,12 +81,19 @@ describe("npm run organizations", () => {
     expect((await run(`export acme --file ${file}`)).out).toMatch(counted);
     await expect(readdir(directory)).resolves.toEqual(["acme.ndjson", "env"]);
     expect((await readFile(file, "utf8")).split("\n").at(-2)).toContain('{"end"');
+    const again = await run(`export acme --file ${file}`);
+    expect(again).toMatchObject({ status: 1, error: expect.stringContaining("add --overwrite") as string });
+    expect((await run(`export acme --file ${file} --overwrite`)).out).toMatch(counted);
     expect(await run(`import acme --dry-run --file ${file}`)).toMatchObject({
       error: "",
       out: "would write 0 records; 5 were there and stay as they are\n",
     });
-    expect((await run("import acme --file /nowhere")).error).toContain("--file: ENOENT");
-    expect((await run("export acme --file /nowhere/acme.ndjson")).error).toContain("--file: ENOENT");
+    expect((await run("import acme --file /nowhere")).error).toBe(
+      "--file /nowhere: there is no such file or directory",
+    );
+    expect((await run("export acme --file /nowhere/acme.ndjson")).error).toBe(
+      "--file /nowhere/acme.ndjson: there is no such file or directory",
+    );
     for (const command of ["import", "export"]) {
       expect((await run(`${command} acme --file ${directory}`)).error).toBe(`--file: ${directory} is a directory`);
     }
@@ -109,6 +123,20 @@ describe("npm run organizations", () => {
     expect((await items()).map(({ agent }) => agent.email)).toEqual(expect.not.arrayContaining(["ann@example.com"]));
   });
 
+  it("says what to do after an erasure was interrupted", async () => {
+    await run("set leaving --create");
+    const args = ["infra/cli/operator/organizations.ts", "erase", "leaving", "--yes"];
+    const child = spawn(process.execPath, args, { env: { ...process.env, DATA_DIR: directory } });
+    let error = "";
+    for await (const chunk of child.stderr) {
+      error += String(chunk);
+      if (!child.killed && error.includes("waiting until")) child.kill("SIGINT");
+    }
+    expect(error).toContain("leaving is partly erased, and its keys are revoked. Run the same command again");
+    expect(child.exitCode ?? (await once(child, "exit"))[0]).toBe(130);
+    expect((await run("show leaving")).out).toContain("it is being erased since");
+  });
+
   it.each([
     ["erase", "missing required argument 'organization'"],
     [
@@ -118,7 +146,7 @@ describe("npm run organizations", () => {
     ["set acme --rate 1 --dry-run", "unknown option '--dry-run'"],
     ["export acme --replace", "unknown option '--replace'"],
     ["list --yes", "unknown option '--yes'"],
-    ["erase acme --person ann", "--person: must be an e-mail address"],
+    ["erase acme --person ann", "--person: must be an email address"],
     ["erase acme --item none", "acme has no work item none"],
   ])("%s: says in short what is wrong", async (command, message) => {
     const { status, error } = await run(command);
