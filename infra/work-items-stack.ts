@@ -136,9 +136,11 @@ export class WorkItemsStack extends Stack {
     if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins, logRetention });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
-    const { topic, alarms } = new Alarms(this, "Alarms", { metrics, email: settings.alarmEmail });
+    const { alarmEmail: email, alarmTopic: operatorTopic } = settings;
+    const alarms = new Alarms(this, "Alarms", { metrics, email, operatorTopic });
+    if (rollout !== undefined) alarms.notify(rollout.alarm);
     const queries = new SavedQueries(this, "Queries", { logGroups });
-    addDashboard(this, "Dashboard", metrics, alarms, queries.names);
+    addDashboard(this, "Dashboard", metrics, alarms.alarms, queries.names);
 
     const outputs: Record<string, string> = {
       ApiUrl: domain === undefined ? api.api.url : `https://${domain.host}/`,
@@ -151,7 +153,7 @@ export class WorkItemsStack extends Stack {
           [`${id.replace(/Queue$/, "")}DeadLettersUrl`, queues[name].deadLetters.queueUrl],
         ]),
       ]),
-      AlarmTopic: topic.topicArn,
+      AlarmTopic: alarms.topic.topicArn,
     };
     for (const [id, value] of Object.entries(outputs)) new CfnOutput(this, id, { value });
   }

@@ -1,7 +1,8 @@
-import { Stack } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
@@ -136,16 +137,23 @@ export interface AlarmsProps {
   readonly metrics: ServiceMetrics;
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   readonly email: string | undefined;
+  /** ARN of another topic that gets them. @default none */
+  readonly operatorTopic: string | undefined;
 }
 
 /** All alarms, and the topic that they are published to. */
 export class Alarms extends Construct {
   readonly topic: Topic;
   readonly alarms: readonly Alarm[];
+  private readonly actions: readonly SnsAction[];
 
-  constructor(scope: Construct, id: string, { metrics, email }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { metrics, email, operatorTopic }: AlarmsProps) {
     super(scope, id);
-    this.topic = new Topic(this, "Topic", { displayName: `Alarms of ${Stack.of(this).stackName}`, enforceSSL: true });
+    this.topic = new Topic(this, "Topic", {
+      displayName: `Alarms of ${Stack.of(this).stackName}`,
+      enforceSSL: true,
+      masterKey: this.topicKey(),
+    });
     // `enforceSSL` replaces the topic's default policy, which lets the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
@@ -156,8 +164,34 @@ export class Alarms extends Construct {
         conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
       }),
     );
+    const others = operatorTopic === undefined ? [] : [Topic.fromTopicArn(this, "OperatorTopic", operatorTopic)];
+    this.actions = [this.topic, ...others].map((topic) => new SnsAction(topic));
     if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
     this.alarms = alarmDefinitions(metrics).map((definition) => this.alarm(definition));
+  }
+
+  /** Lets an alarm send its messages where all others do. */
+  notify(alarm: Alarm): void {
+    alarm.addAlarmAction(...this.actions);
+    alarm.addOkAction(...this.actions);
+  }
+
+  /** CloudWatch can't publish to topics that the account's own key for SNS encrypts. */
+  private topicKey(): Key {
+    const key = new Key(this, "TopicKey", {
+      description: `Messages of the alarms of ${Stack.of(this).stackName}`,
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    key.addToResourcePolicy(
+      new PolicyStatement({
+        sid: "EncryptAlarms",
+        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+        actions: ["kms:Decrypt", "kms:GenerateDataKey*"],
+        resources: ["*"],
+      }),
+    );
+    return key;
   }
 
   private alarm({
@@ -179,10 +213,8 @@ export class Alarms extends Construct {
       datapointsToAlarm: breaching,
       treatMissingData: tellsMissing ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
-    const action = new SnsAction(this.topic);
-    alarm.addAlarmAction(action);
-    alarm.addOkAction(action);
-    if (tellsMissing) alarm.addInsufficientDataAction(action);
+    this.notify(alarm);
+    if (tellsMissing) alarm.addInsufficientDataAction(...this.actions);
     return alarm;
   }
 }

@@ -17,14 +17,14 @@ const MINUTE = Duration.minutes(1);
 export class Rollout extends Construct {
   private readonly application: LambdaApplication;
   private readonly role: Role;
-  private readonly alarm: Alarm;
+  /** Fires while the API fails; that ends rollouts under way. */
+  readonly alarm: Alarm;
 
   constructor(scope: Construct, id: string, { api }: { readonly api: RestApi }) {
     super(scope, id);
     this.application = new LambdaApplication(this, "Application");
     this.role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
     const sum = { statistic: Stats.SUM, period: MINUTE };
-    // It only stops rollouts; ServerErrors notifies the operators.
     this.alarm = new Alarm(this, "Failing", {
       alarmName: `${Stack.of(this).stackName}-RolloutFailing`,
       alarmDescription: "Ends the rollout of a new version: more than one request in a hundred fails with a 5xx.",

@@ -14,7 +14,7 @@ const ifGiven = <T extends string | number>(value: T | undefined): readonly T[] 
 
 /**
  * What is kept of a setting, by the name of its tag, which is also how `--drop` names it. Each setting of a stage is
- * here.
+ * here, except `alarms`, which adds nothing.
  */
 const KEPT = {
   domain: ({ domain }) => ifGiven(domain?.host),
@@ -22,6 +22,7 @@ const KEPT = {
   zone: ({ domain }) => ifGiven(domain?.zone),
   // Tags don't contain personal data.
   alarmEmail: ({ alarmEmail }) => whether(alarmEmail !== undefined),
+  alarmTopic: ({ alarmTopic }) => ifGiven(alarmTopic),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   firewall: ({ firewall }) => whether(firewall),
   rollout: ({ rollout }) => whether(rollout !== "at once"),

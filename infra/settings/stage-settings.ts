@@ -30,6 +30,8 @@ const positive = z.int("must be a whole number").min(1, "must be at least 1");
 const sharedSettings = {
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   alarmEmail: z.email("must be an email address").optional(),
+  /** "none" lets a protected stage be deployed although nobody is named who gets its alarms. @default they must be named */
+  alarms: z.literal("none", 'must be "none", or left out').optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API. @default false */
@@ -80,6 +82,11 @@ const regionSchema = (code: RegionCode) =>
     ...sharedSettings,
     /** The API's own host name; each region has another. @default the address that API Gateway gives */
     domain: domainSchema(REGIONS[code]).optional(),
+    /** ARN of an SNS topic of the operator's own that gets the alarms too. @default none */
+    alarmTopic: z
+      .string()
+      .startsWith(`arn:aws:sns:${REGIONS[code].awsRegion}:`, `must be the ARN of a topic in ${REGIONS[code].awsRegion}`)
+      .optional(),
   });
 
 const regionsSchema = settingsObject(

@@ -51,6 +51,30 @@ describe("alarms", () => {
     });
   });
 
+  test("the topic is encrypted by a key that CloudWatch may use", () => {
+    const [keyId, key] = resourcesOf(us, "AWS::KMS::Key")[0] ?? [];
+    expect(plain(resourceOf(us, "AWS::SNS::Topic"))).toMatchObject({ KmsMasterKeyId: `${keyId}.Arn` });
+    expect(key).toMatchObject({
+      EnableKeyRotation: true,
+      KeyPolicy: {
+        Statement: expect.arrayContaining([
+          expect.objectContaining({
+            Action: ["kms:Decrypt", "kms:GenerateDataKey*"],
+            Principal: { Service: "cloudwatch.amazonaws.com" },
+          }),
+        ]),
+      },
+    });
+  });
+
+  test("a topic of the operator's own gets them too, and a rollout that fails is among them", () => {
+    const alarmTopic = "arn:aws:sns:us-east-1:111122223333:on-call";
+    const { us: template } = synthesize({ rollout: "canary", regions: { us: { alarmTopic }, eu: {} } });
+    const all = resourcesOf(template, "AWS::CloudWatch::Alarm").map(([, properties]) => plain(properties) as Alarm);
+    expect(all.map(({ AlarmName: name }) => name)).toContain("WorkItems-us-RolloutFailing");
+    for (const { AlarmActions: actions } of all) expect(actions).toEqual([expect.any(String), alarmTopic]);
+  });
+
   test.each(["JobAge", "FilesWaiting", "LimiterFailingOpen"])(
     "%s looks where functions write their own metrics",
     (name) => {

@@ -2,11 +2,12 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { distance, nearestTo } from "../../../lib/nearest.ts";
-import { REGIONS, regionCodes, stackIdOf } from "../../../lib/regions.ts";
+import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../build.ts";
 import { contextOf, projectContext } from "../../context.ts";
 import { keptSettings } from "../../settings/setting-tags.ts";
-import { parseSettings, SettingsError, stackNameOf } from "../../settings/settings.ts";
+import { parseSettings, SettingsError, STAGES_FILE, stackNameOf } from "../../settings/settings.ts";
+import type { RegionSettings } from "../../settings/stage-settings.ts";
 import { stages } from "../../stages.ts";
 import { createCommandLine, parseCommandLine, UsageError } from "../../command-line.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
@@ -73,6 +74,16 @@ function toDrop(name: string): Drop {
   throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
 }
 
+/** Checks that somebody gets the alarms of a stack that is protected. @throws SettingsError */
+function assertNotifies(region: RegionCode, settings: RegionSettings): void {
+  const { stage, terminationProtection, alarmEmail, alarmTopic, alarms } = settings;
+  if (!terminationProtection || alarmEmail !== undefined || alarmTopic !== undefined || alarms === "none") return;
+  throw new SettingsError(
+    `${stackNameOf(region, stage)}: nobody would get its alarms; set alarmEmail, or alarmTopic of the region, ` +
+      `or alarms: "none" for stage ${stage} in ${STAGES_FILE}`,
+  );
+}
+
 /**
  * Compares the stage's settings with what is deployed, and then runs the CDK.
  * @param args the region, and options for `cdk deploy`
@@ -92,6 +103,7 @@ const deploy = async ([region, ...others]: readonly string[], options: DeployOpt
     ...(named === undefined ? [] : ["-c", `stage=${named}`]),
   ];
   const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(cdkOptions), region }, stages);
+  for (const [code, settings] of regions) assertNotifies(code, settings);
   for (const [code, settings] of regions) {
     const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
     await checkDeployedStack(address, settings, drops);

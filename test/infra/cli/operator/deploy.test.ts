@@ -56,6 +56,12 @@ describe("a rejection is one line and exit 1", () => {
     ["cli/operator/deploy.ts", ["us", "--stage", "production"], noStage],
     ["cli/operator/deploy.ts", ["us", "--stage=production"], noStage],
     ["cli/operator/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
+    [
+      "cli/operator/deploy.ts",
+      ["us", "--stage", "prod"],
+      "WorkItems-us-prod: nobody would get its alarms; set alarmEmail, or alarmTopic of the region, " +
+        'or alarms: "none" for stage prod in infra/stages.ts',
+    ],
     ["cli/operator/deploy.ts", ["us", "--stage"], "option '--stage <stage>' argument missing"],
     ["cli/operator/deploy.ts", ["us", "--drop"], "option '--drop <setting>' argument missing"],
     ["cli/operator/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
@@ -87,6 +93,7 @@ describe("an account that is not bootstrapped", () => {
 });
 
 const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
+const alarmTopic = "arn:aws:sns:us-east-1:111122223333:alarms";
 const stackName = "WorkItems-us-prod";
 /** Every setting, so that a new one cannot be forgotten. */
 const full = {
@@ -99,8 +106,8 @@ const full = {
   terminationProtection: true,
   throttle: { rate: 8000, burst: 4000 },
   warmThroughput: { reads: 20_000, writes: 40_000 },
-  regions: { us: { domain: { host: "us.api.example.com", certificate, zone: "Z1" } } },
-} as const satisfies StageSettings & Record<Exclude<keyof StageSettings, "regions">, unknown>;
+  regions: { us: { alarmTopic, domain: { host: "us.api.example.com", certificate, zone: "Z1" } } },
+} as const satisfies StageSettings & Record<Exclude<keyof StageSettings, "alarms" | "regions">, unknown>;
 const { domain } = full.regions.us;
 const settingsOf = (prod: StageSettings) => {
   const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");
@@ -151,10 +158,11 @@ describe("a deployment", () => {
     ["warmWrites", { warmThroughput: { reads: 20_000, writes: 4000 } }, "lower warmWrites from 40000 to 4000"],
     [
       "domain",
-      { regions: { us: { domain: { ...domain, host: "api.example.com" } } } },
+      { regions: { us: { alarmTopic, domain: { ...domain, host: "api.example.com" } } } },
       "drop domain us.api.example.com",
     ],
-    ["zone", { regions: { us: { domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
+    ["alarmTopic", { regions: { us: { domain } } }, `drop alarmTopic ${alarmTopic}`],
+    ["zone", { regions: { us: { alarmTopic, domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
   ])("that would lose %s by %j stops, unless it is told to", async (setting, change, loss) => {
     const next = { ...full, ...change };
     await expect(check(deployedWith(full), next)).rejects.toThrow(
@@ -164,7 +172,7 @@ describe("a deployment", () => {
   });
 
   test("that would take the domain away takes its record too", async () => {
-    await expect(check(deployedWith(full), { ...full, regions: { us: {} } })).rejects.toThrow(
+    await expect(check(deployedWith(full), { ...full, regions: { us: { alarmTopic } } })).rejects.toThrow(
       /would drop domain us.api.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
     );
   });
