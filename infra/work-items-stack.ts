@@ -131,7 +131,7 @@ export class WorkItemsStack extends Stack {
     const workerFunctionOf = (worker: Worker) =>
       keepLogGroup(addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker, smallAccount }));
     const workerFunctions = new Map(allWorkers.map((worker) => [worker.name, workerFunctionOf(worker)]));
-    const metrics = serviceMetrics({ api: api.api, resources, workerFunctions });
+    const metrics = serviceMetrics({ api, domain, resources, workerFunctions });
 
     if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins, logRetention });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);

@@ -65,6 +65,39 @@ const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] =
     periods: [2, 3],
   },
   {
+    name: "ThrottledReads",
+    metric: metrics.throttledReads,
+    impact: "DynamoDB refuses reads: lists, single reads and key checks are slow or return 503.",
+    threshold: 100,
+    periods: [2, 3],
+  },
+  {
+    name: "Unauthorized",
+    metric: metrics.unauthorized,
+    impact: "Requests with invalid keys: a caller's key was revoked or has expired, or somebody is trying keys.",
+    threshold: 300,
+    periods: [2, 3],
+  },
+  {
+    name: "RateLimited",
+    metric: metrics.rateLimited,
+    impact: "Callers have been over a rate limit for a quarter of an hour: what they send comes late or not at all.",
+    threshold: 1000,
+    periods: [3, 3],
+  },
+  ...(metrics.certificateDays === undefined
+    ? []
+    : [
+        {
+          name: "CertificateExpires",
+          metric: metrics.certificateDays,
+          impact: "The domain's certificate expires within 30 days; after that no caller can connect to the domain.",
+          threshold: 30,
+          comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+          tellsMissing: true,
+        },
+      ]),
+  {
     name: "JobAge",
     metric: metrics.jobAgeSeconds,
     impact:

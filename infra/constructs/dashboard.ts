@@ -55,6 +55,9 @@ export const addDashboard = (
     graph("Consumed read capacity", "units in 5 minutes", metrics.consumedReads),
     graph("Consumed write capacity", "units in 5 minutes", metrics.consumedWrites),
     graph("Refused and unlimited", "in 5 minutes", [
+      metrics.unauthorized,
+      metrics.rateLimited,
+      metrics.throttledReads,
       metrics.throttledWrites,
       metrics.limiterFailedOpen,
       metrics.storeRefusals,

@@ -1,12 +1,13 @@
 import { Duration, Stack } from "aws-cdk-lib";
-import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { allWorkers, type Worker, workers } from "../../functions/workers.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import type { StatefulResources } from "./grants.ts";
+import type { RegionSettings } from "../settings/stage-settings.ts";
 import type { WorkQueue } from "./queues.ts";
+import type { ServiceApi } from "./rest-api.ts";
 import { powertoolsOf } from "./service-function.ts";
 
 const PERIOD = Duration.minutes(5);
@@ -49,9 +50,10 @@ const tableMetric = (table: Table, metricName: string, label: string, index?: st
 const ofEveryTable = ({ tables }: StatefulResources, metricName: string): Record<string, Metric> =>
   Object.fromEntries(
     resourcesOfKind("table").flatMap(([name, { id, indexes }]) => [
-      [name, tableMetric(tables[name], metricName, id)],
+      // A graph that shows two metrics requires different ids of all tables.
+      [`${name}_${metricName}`, tableMetric(tables[name], metricName, id)],
       ...Object.keys(indexes).map((index) => [
-        `${name}_${index}`,
+        `${name}_${index}_${metricName}`,
         tableMetric(tables[name], metricName, `${id}, index ${index}`, index),
       ]),
     ]),
@@ -93,14 +95,16 @@ const failuresOfDirectCalls = (functionOf: (worker: Worker) => Function): Record
 
 /** The constructs that the metrics belong to. */
 export interface MetricSources {
-  readonly api: RestApi;
+  readonly api: ServiceApi;
+  /** The API's own host name. */
+  readonly domain: RegionSettings["domain"];
   readonly resources: StatefulResources;
   /** The function of each worker, by name. */
   readonly workerFunctions: ReadonlyMap<string, Function>;
 }
 
 /** Defines every metric that an alarm or the dashboard shows. */
-export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSources) => {
+export const serviceMetrics = ({ api: { api, refused }, domain, resources, workerFunctions }: MetricSources) => {
   const stack = Stack.of(api);
   const functionOf = ({ name }: Pick<Worker, "name">): Function => {
     const found = workerFunctions.get(name);
@@ -179,6 +183,20 @@ export const serviceMetrics = ({ api, resources, workerFunctions }: MetricSource
       period: PERIOD,
       label: "Failed calls by other systems",
     }),
+    unauthorized: refused["401"].metric({ ...sum, label: "401" }),
+    rateLimited: refused["429"].metric({ ...sum, label: "429" }),
+    /** Days until the domain's certificate expires; undefined without a domain. */
+    certificateDays:
+      domain &&
+      new Metric({
+        namespace: "AWS/CertificateManager",
+        metricName: "DaysToExpiry",
+        dimensionsMap: { CertificateArn: domain.certificate },
+        statistic: Stats.MINIMUM,
+        period: Duration.days(1),
+        label: "Days until the certificate expires",
+      }),
+    throttledReads: sumOf(ofEveryTable(resources, "ReadThrottleEvents"), "Throttled reads"),
     throttledWrites: sumOf(ofEveryTable(resources, "WriteThrottleEvents"), "Throttled writes"),
     consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),
     consumedWrites: Object.values(ofEveryTable(resources, "ConsumedWriteCapacityUnits")),

@@ -10,7 +10,7 @@ import {
   RestApi,
 } from "aws-cdk-lib/aws-apigateway";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
 import type { RegionSettings } from "../settings/stage-settings.ts";
@@ -61,9 +61,20 @@ export interface ServedFunctions {
   readonly rejectUnknownRoute: IFunction;
 }
 
+function countStatus(accessLogs: LogGroup, status: string): MetricFilter {
+  return accessLogs.addMetricFilter(`Status${status}`, {
+    filterPattern: FilterPattern.stringValue("$.status", "=", status),
+    metricNamespace: `WorkItems/${Stack.of(accessLogs).stackName}`,
+    metricName: `Status${status}`,
+    metricValue: "1",
+  });
+}
+
 /** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
+  /** Responses with a status, of the functions and of the gateway itself: a metric made from the access log. */
+  readonly refused: Readonly<Record<"401" | "429", MetricFilter>>;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
@@ -73,6 +84,7 @@ export class ServiceApi extends Construct {
       ...logs,
       logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
     });
+    this.refused = { "401": countStatus(accessLogs, "401"), "429": countStatus(accessLogs, "429") };
     this.api = new RestApi(this, "RestApi", {
       restApiName: Stack.of(this).stackName,
       description: "Work item ingestion and retrieval",

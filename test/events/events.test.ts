@@ -1,12 +1,8 @@
 import { createHash } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-<<<<<<< HEAD
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
-=======
 import { basename } from "node:path";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSEvent } from "aws-lambda";
->>>>>>> 08d18d0 (feat: refuse, name and explain more in the operator's commands)
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { allRoutes } from "../../functions/routes.ts";

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { ResolvedTemplate } from "../../infra/local/template.ts";
+import { putOrganization } from "../../lib/operator/administration.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import { createCloudWatch } from "../support/alarms/cloudwatch.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { synthesize } from "./synthesized.ts";
 
 type Service = Awaited<ReturnType<typeof createWatchedService>>;
 
@@ -132,6 +136,58 @@ describe("requests", () => {
     });
     expect(rung).toEqual([[], ["ThrottledWrites"]]);
   });
+});
+
+describe("requests that are refused", () => {
+  const send = async (service: Service, count: number, status: number, request: object = {}) => {
+    for (let sent = 0; sent < count; sent++) {
+      const params = { id: "11111111-1111-4111-8111-111111111111" };
+      expect((await service.request("getWorkItem", { params, ...request })).status).toBe(status);
+    }
+  };
+
+  test("trigger Unauthorized when keys are invalid once a second", async () => {
+    const service = await createWatchedService();
+    const invalid = { key: `wi_us_${"0".repeat(38)}` };
+    expect(await periodsOf(service, 2, () => send(service, 299, 401, invalid))).toEqual([[], []]);
+    expect(await periodsOf(service, 2, () => send(service, 300, 401, invalid))).toEqual([[], ["Unauthorized"]]);
+  });
+
+  test("trigger RateLimited when a limit refuses more than three a second for a quarter of an hour", async () => {
+    const service = await createWatchedService();
+    await putOrganization({ ...service.runtime, region: "us" }, service.organization.id, { rate: 1, burst: 1 });
+    const rung = await periodsOf(service, 3, async () => {
+      await send(service, 1, 404);
+      await send(service, 1000, 429);
+    });
+    expect(rung).toEqual([[], [], ["RateLimited"]]);
+  });
+
+  test("trigger ThrottledReads when DynamoDB throttles a hundred reads in two of three periods", async () => {
+    const service = await createWatchedService();
+    await send(service, 1, 404);
+    const rung = await periodsOf(service, 2, async () => {
+      service.breakDynamoDb(({ command }) =>
+        command === "QueryCommand" ? "ProvisionedThroughputExceededException" : undefined,
+      );
+      await send(service, 100, 503);
+    });
+    expect(rung[1]).toContain("ThrottledReads");
+  });
+});
+
+test("a certificate that expires within 30 days, or has expired, triggers CertificateExpires", () => {
+  const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/a";
+  const { us } = synthesize({ regions: { us: { domain: { host: "us.example.com", certificate } }, eu: {} } });
+  const template = new ResolvedTemplate({ template: us, stackName: "s", region: "us-east-1", sqsEndpoint: "" });
+  const cloudwatch = createCloudWatch(template);
+  const days = [31, 29, undefined].map((left) => {
+    if (left !== undefined)
+      cloudwatch.record("AWS/CertificateManager", "DaysToExpiry", { CertificateArn: certificate }, left);
+    return cloudwatch.endPeriod().filter((name) => name.endsWith("CertificateExpires"));
+  });
+  const sent = ["WorkItems-us-CertificateExpires"];
+  expect(days).toEqual([[], sent, sent]);
 });
 
 describe("upload jobs", () => {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { ResolvedTemplate } from "../../../infra/local/template.ts";
 import { evaluateExpression, type Value } from "./math-expression.ts";
 
+const FILTER = /^\{ \$\.(\w+) = "(\w+)" \}$/;
 const metricSchema = z.object({
   Namespace: z.string(),
   MetricName: z.string(),
@@ -25,12 +26,18 @@ const alarmSchema = z.object({
     }),
   ),
 });
+const filterSchema = z.object({
+  /** A field of a JSON line that equals a text. */
+  FilterPattern: z.string().regex(FILTER),
+  MetricTransformations: z.tuple([z.object({ MetricNamespace: z.string(), MetricName: z.string() })]),
+});
 type Alarm = z.output<typeof alarmSchema>;
 
 /** The states of an alarm. A new one has insufficient data. */
 type State = "OK" | "ALARM" | "INSUFFICIENT_DATA";
 
 const STATISTICS: Readonly<Record<string, (sorted: readonly number[]) => number>> = {
+  Minimum: (values) => values[0] ?? 0,
   Sum: (values) => values.reduce((sum, value) => sum + value, 0),
   Maximum: (values) => values.at(-1) ?? 0,
   p99: (values) => values[Math.ceil(0.99 * values.length) - 1] ?? 0,
@@ -76,6 +83,7 @@ const stateAfter = (periods: readonly Period[], alarm: Alarm): State => {
 /** Metrics in periods of five minutes, and the alarms of a template over them. */
 export const createCloudWatch = (template: ResolvedTemplate) => {
   const alarms = [...template.resourcesOf("AWS::CloudWatch::Alarm", alarmSchema).values()];
+  const filters = [...template.resourcesOf("AWS::Logs::MetricFilter", filterSchema).values()];
   const states = new Map<string, State>();
   const periods: Period[] = [];
   let current: Period = new Map();
@@ -86,6 +94,14 @@ export const createCloudWatch = (template: ResolvedTemplate) => {
   };
   return {
     record,
+    /** Records the metrics that the template makes of a line of the access log. */
+    recordAccess: (line: Readonly<Record<string, string>>): void => {
+      for (const { FilterPattern, MetricTransformations } of filters) {
+        const [, field = "", value] = FILTER.exec(FilterPattern) ?? [];
+        const [{ MetricNamespace, MetricName }] = MetricTransformations;
+        if (line[field] === value) record(MetricNamespace, MetricName, {}, 1);
+      }
+    },
     /** Records the metrics of a log line in the embedded metric format. Other lines have none. */
     recordLogLine: (line: string): void => {
       const { _aws, ...properties } = JSON.parse(line) as Record<string, unknown> & {

@@ -79,7 +79,8 @@ export const createWatchedService = async () => {
       if (fault === undefined) return next(request);
       if (fault === "ProvisionedThroughputExceededException") {
         const dimensions = { TableName: runtime.environment.WORK_ITEMS_TABLE };
-        cloudwatch.record("AWS/DynamoDB", "WriteThrottleEvents", dimensions, sent.statements);
+        const kind = /^(?:BatchGet|Get|Query|Scan)/.test(sent.command) ? "Read" : "Write";
+        cloudwatch.record("AWS/DynamoDB", `${kind}ThrottleEvents`, dimensions, sent.statements);
       }
       throw Object.assign(new Error("injected"), { name: fault, $metadata: { attempts: 1, httpStatusCode: 400 } });
     },
@@ -153,6 +154,7 @@ export const createWatchedService = async () => {
       const dimensions = { ApiName: STACK };
       cloudwatch.record("AWS/ApiGateway", "Count", dimensions, 1);
       cloudwatch.record("AWS/ApiGateway", "5XXError", dimensions, Number(response.status >= 500));
+      cloudwatch.recordAccess({ status: String(response.status) });
       cloudwatch.record("AWS/ApiGateway", "Latency", dimensions, clock() - began);
       return response;
     },
