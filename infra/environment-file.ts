@@ -14,14 +14,22 @@ export function readEnvironmentFile(file: string): Variables {
   }
 }
 
-/** Path of the file in a data directory in which the local service names its address, key and tables. */
-export function environmentFileOf(dataDirectory: string): string {
-  return join(dataDirectory, "env");
+/** Files in a data directory in which the local service says how to reach it. */
+export interface LocalFiles {
+  /** Its address and key: what a caller needs. It can be sourced in a shell, since it replaces nobody's AWS settings. */
+  readonly service: string;
+  /** Its engines, tables and their credentials: what synthesis and the operator's commands need. */
+  readonly stack: string;
 }
 
-/** The file of the local service that a command line finds. */
-export function localServiceFile(variables: Readonly<NodeJS.Dict<string>> = process.env): string {
-  return environmentFileOf(variables["DATA_DIR"] ?? ".local");
+/** Paths of the files in a data directory. */
+export function localFilesIn(dataDirectory: string): LocalFiles {
+  return { service: join(dataDirectory, "env"), stack: join(dataDirectory, "stack.env") };
+}
+
+/** The files of the local service that a command line finds. */
+export function localFiles(variables: Readonly<NodeJS.Dict<string>> = process.env): LocalFiles {
+  return localFilesIn(variables["DATA_DIR"] ?? ".local");
 }
 
 /** Writes a file of `NAME=value` lines for the command lines. Only this user may read it: it holds an API key. */

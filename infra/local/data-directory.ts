@@ -13,7 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
-import { environmentFileOf } from "../environment-file.ts";
+import { type LocalFiles, localFilesIn } from "../environment-file.ts";
 
 /** Only this user may read the data: it belongs to customers, and to whoever tries with theirs. */
 const PRIVATE_DIRECTORY = 0o700;
@@ -37,7 +37,7 @@ export interface DataDirectory {
   /** File of how far the stream of the table has been handled. */
   readonly streamCheckpoints: string;
   /** File of `NAME=value` lines for the command lines. */
-  readonly environmentFile: string;
+  readonly files: LocalFiles;
   /** File descriptor of the log: everything that the functions print. */
   readonly log: number;
   /** Unlocks the directory for other local stacks. */
@@ -156,7 +156,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
       dynamodbFile,
       queues,
       objects,
-      environmentFile: environmentFileOf(resolve(path)),
+      files: localFilesIn(resolve(path)),
       streamCheckpoints: inside("stream.json"),
       log,
       close: () => {

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { createCommandLine, parseCommandLine, UsageError } from "../command-line.ts";
-import { localServiceFile, readEnvironmentFile } from "../environment-file.ts";
+import { localFiles, readEnvironmentFile } from "../environment-file.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
 import { createLambdaFunction, PayloadTooLargeError } from "./lambda/lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
@@ -20,13 +20,14 @@ async function invokeOnce(definition: Parameters<typeof createLambdaFunction>[0]
 }
 
 async function invoke(name: string, eventFile: string): Promise<void> {
-  const variables = readEnvironmentFile(localServiceFile());
-  const key = process.env["API_KEY"] ?? variables["API_KEY"];
+  const files = localFiles();
+  const variables = readEnvironmentFile(files.stack);
+  const key = process.env["API_KEY"] ?? readEnvironmentFile(files.service)["API_KEY"];
   const payload = readEvent(eventFile, key);
   const endpoint = (service: string): string => variables[`AWS_ENDPOINT_URL_${service}`] ?? "";
   const endpoints = { dynamodb: endpoint("DYNAMODB"), s3: endpoint("S3"), sqs: endpoint("SQS") };
   if (!(await fetch(`${endpoints.sqs}/health`).catch(() => undefined))?.ok) {
-    throw new LocalStackError(`no local stack runs on ${dirname(localServiceFile())}: start one with npm start`);
+    throw new LocalStackError(`no local stack runs on ${dirname(files.stack)}: start one with npm start`);
   }
   const { template: raw, stackName, region, directory } = await synthesize();
   const template = new ResolvedTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });

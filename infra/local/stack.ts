@@ -254,7 +254,7 @@ export async function startLocalStack(options: LocalStackOptions = {}): Promise<
     DynamoDBDocumentClient.from(clients.dynamodb),
     regionCode,
     shared["ACCESS_TABLE"] ?? "",
-    readEnvironmentFile(data.environmentFile)["API_KEY"],
+    readEnvironmentFile(data.files.service)["API_KEY"],
   );
   const streams = await startStreams(template, functionNamed, clients, engines.dynamodb, data.streamCheckpoints);
   started.defer(startWorkers(template, functionNamed, sqs, endpoints.sqs, streams));
@@ -263,14 +263,15 @@ export async function startLocalStack(options: LocalStackOptions = {}): Promise<
 
   const baseUrl = `http://localhost:${gateway.port}`;
   localOrigins = [baseUrl, `http://127.0.0.1:${gateway.port}`];
-  const environment = { BASE_URL: baseUrl, API_KEY: apiKey, ...shared };
-  writeEnvironmentFile(data.environmentFile, environment);
+  const service = { BASE_URL: baseUrl, API_KEY: apiKey };
+  writeEnvironmentFile(data.files.service, service);
+  writeEnvironmentFile(data.files.stack, shared);
 
   const running = started.move();
   return {
     baseUrl,
     apiKey,
-    environment,
+    environment: { ...service, ...shared },
     dataDirectory: data.path,
     stackName,
     failed: failureOf({ DynamoDB: dynamodb, "S3 and SQS": fauxqs }),

@@ -35,7 +35,7 @@ const environmentOf = (file: string | undefined, stage: string): Variables => {
   const variables = Object.entries(readEnvironmentFile(file)).filter(([name]) => !RESERVED_VARIABLES.test(name));
   if (!variables.some(([name]) => name.startsWith("AWS_ENDPOINT_URL"))) {
     throw new SettingsError(
-      `-c environment=${file}: must be a file with AWS_ENDPOINT_URL=<URL> lines, such as the .local/env of npm start`,
+      `-c environment=${file}: must be a file with AWS_ENDPOINT_URL=<URL> lines, such as the .local/stack.env of npm start`,
     );
   }
   return Object.fromEntries(variables);

@@ -7,7 +7,7 @@ import { type Administration, getOrganization, listOrganizations } from "../../.
 import { organizationIdSchema, type OrganizationRecord } from "../../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
 import { parseCommandLine, UsageError } from "../../command-line.ts";
-import { localServiceFile, readEnvironmentFile } from "../../environment-file.ts";
+import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { meaningOf } from "../../plain-reason.ts";
 
 /** Environment variables. */
@@ -33,10 +33,11 @@ export function withTarget(command: Command): Command {
 }
 
 const localVariables = (variables: Variables): Variables => {
-  const local = readEnvironmentFile(localServiceFile(variables));
+  const file = localFiles(variables).stack;
+  const local = readEnvironmentFile(file);
   if (Object.keys(local).length > 0) return local;
   throw new UsageError(
-    `which service? Start the local one with npm start (it writes ${localServiceFile(variables)}), ` +
+    `which service? Start the local one with npm start (it writes ${file}), ` +
       `or name a deployed one: --stage prod --region ${regionCodesInWords}`,
   );
 };

@@ -10,7 +10,7 @@ import { readTrialFindings } from "../../table-files/trial-findings.ts";
 import { proposeMapping, type Proposal } from "../../../lib/uploads/mapping/propose-mapping.ts";
 import { likelyColumns, proposalLines } from "./proposal-lines.ts";
 import { type Command, EXIT, type ExitCode, note, type Options, print, textOption, UsageError } from "./command.ts";
-import { type CsvFile, openCsv, readSample } from "./open-csv.ts";
+import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
 import { readList, type RowList } from "./row-list.ts";
 import { CommandError } from "../../command-line.ts";
@@ -44,11 +44,14 @@ const certainMapping = async (file: CsvFile): Promise<Mapping> => {
   return proposal.mapping as Mapping;
 };
 
-/** The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. */
+/**
+ * The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. Without
+ * one, a file with another delimiter than a comma gets the mapping that is proposed for it.
+ */
 const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | undefined> => {
   const path = textOption(options, "mapping");
   const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
-  if (path === undefined) return delimiter === undefined || delimiter === COMMA ? undefined : certainMapping(file);
+  if (path === undefined) return file.delimiter === COMMA ? undefined : certainMapping(file);
   let mapping: Mapping;
   try {
     mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
@@ -94,7 +97,7 @@ const exitCodeOf = (job: WorkItemUpload): ExitCode => {
 const runImport = async (client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> => {
   const mapping = await mappingOf(options, file);
   const upload = await client.uploads.upload(file.blob, {
-    filename: basename(path),
+    filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
     dryRun: options["dryRun"] === true,
     ...(mapping !== undefined && { mapping }),
   });
@@ -102,7 +105,7 @@ const runImport = async (client: Client, options: Options, path: string, file: C
   const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
   let { job } = upload;
   if (waits) {
-    note(`the upload is ${upload.id}; it goes on if this command is stopped`);
+    note(`Upload ${upload.id} started. It continues if you stop this command.`);
     job = await withProgress("import", "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
@@ -118,23 +121,24 @@ const runImport = async (client: Client, options: Options, path: string, file: C
 /** Uploads a table of any system. */
 export const importCommand: Command = {
   arguments: "<file>",
-  summary: "upload a CSV file or a workbook of any system",
+  summary: "upload a CSV file or a workbook of any system; - reads the standard input",
   options: {
-    "--mapping <file>": "JSON file that says which column is what",
-    "--propose <file>": "write such a file, as far as it can be guessed, and upload nothing",
-    "--dry-run": "write no item, and tell what would be done",
-    "--wait": "wait until the job has ended",
-    "--errors <file>": "wait, and write the failed rows to this file",
-    "--results <file>": "wait, and write what became of each row to this file",
-    "--delimiter <delimiter>": '"," ";" "|" or tab; without a mapping, one is guessed',
-    "--encoding <encoding>": "such as windows-1252; found out if it is not given",
-    "--sheet <name>": "of a workbook (.xlsx); the first with rows if it is not given",
+    "--mapping <file>": "JSON file that maps columns to fields",
+    "--propose <file>": "write a proposed mapping to this file and upload nothing",
+    "--dry-run": "trial run: show what would happen, save nothing",
+    "--wait": "wait until the job ends",
+    "--errors <file>": "wait, then write the failed rows to this file",
+    "--results <file>": "wait, then write the result of each row to this file",
+    "--delimiter <delimiter>": '"," ";" "|" or tab (default: detected)',
+    "--encoding <encoding>": "for example windows-1252 (default: detected)",
+    "--sheet <name>": "sheet of a workbook (default: the first with rows)",
     "--json": "print the job as JSON",
   },
   examples: [
     "import tickets.csv --propose mapping.json",
     "import tickets.csv --mapping mapping.json --dry-run --wait",
     "import tickets.csv --mapping mapping.json --errors failed.csv",
+    "import - --mapping mapping.json --wait < tickets.csv",
     "import tickets.xlsx --sheet June --mapping mapping.json --wait",
   ],
   run: async ({ client, options, positionals: [path = ""] }) => {

@@ -49,10 +49,26 @@ const printCsv = async (items: AsyncIterable<WorkItem>): Promise<void> => {
 const printJson = async (items: AsyncIterable<WorkItem>): Promise<void> => {
   for await (const item of items) print(JSON.stringify(item));
 };
+const segmenter = new Intl.Segmenter();
+
+/** Characters as people count them. */
+function widthOf(text: string): number {
+  return Array.from(segmenter.segment(text)).length;
+}
+
+/** For people at a terminal: columns with a header, as wide as their longest value. */
 const printTable = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+  const rows = [["EXTERNAL ID", "STATUS", "TYPE", "AGENT", "COMPLETED"]];
   for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
     const who = agent.name ?? agent.email ?? agent.external_id ?? "";
-    print([externalId, status, type, who, completedAt ?? ""].join("\t"));
+    rows.push(
+      [externalId, status, type, who, completedAt ?? ""].map((value) => value.replaceAll(/[\s\p{Cc}]+/gu, " ")),
+    );
+  }
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? "")))) ?? [];
+  for (const row of rows) {
+    const cells = row.map((value, column) => value + " ".repeat((widths[column] ?? 0) - widthOf(value)));
+    print(cells.join("  ").trimEnd());
   }
 };
 
@@ -65,8 +81,9 @@ const mostOf = (options: Options): number => {
 const list = async ({ client, options }: CommandCall) => {
   if (options["json"] === true && options["csv"] === true) throw new UsageError("--json or --csv, not both");
   const items = itemsOf(client(), options, mostOf(options));
-  if (options["json"] === true) await printJson(items);
-  else await (options["csv"] === true ? printCsv(items) : printTable(items));
+  const isForPeople = process.stdout.isTTY && options["json"] !== true;
+  if (options["csv"] === true) await printCsv(items);
+  else await (isForPeople ? printTable(items) : printJson(items));
   return EXIT.done;
 };
 
@@ -92,7 +109,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     options: {
       ...FILTER_OPTIONS,
       "--limit <number>": "maximum number of items (default: 50)",
-      "--json": "one JSON object per line",
+      "--json": "one JSON object per line (default in a pipe; a terminal gets a table)",
       "--csv": "CSV that you can import again; formulas get an apostrophe, which import removes",
     },
     examples: ["list --status pending --limit 10", "list --type ticket --json"],

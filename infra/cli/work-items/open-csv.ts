@@ -1,5 +1,5 @@
-import { createWriteStream, openAsBlob } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { createReadStream, createWriteStream, openAsBlob } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -14,6 +14,9 @@ import { readSheets, type Sheet, WorkbookError } from "../../table-files/workboo
 import { UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
+
+/** The path of the standard input, by convention. */
+export const STANDARD_INPUT = "-";
 
 /** A table as CSV in UTF-8. */
 export interface CsvFile {
@@ -61,12 +64,22 @@ const openWorkbook = async (file: Blob, name: string | undefined): Promise<CsvFi
   };
 };
 
-/** Writes a converted file to a temporary folder: it may be larger than the memory. */
-const keep = async (converted: ReadableStream<Uint8Array>): Promise<Pick<CsvFile, "blob" | "close">> => {
+type OpenFile = Pick<CsvFile, "blob" | "close">;
+
+/** Writes what can be read once to a temporary folder: it may be larger than the memory. */
+const keep = async (source: Readable): Promise<OpenFile> => {
   const folder = await mkdtemp(join(tmpdir(), "work-items-"));
   const path = join(folder, "file.csv");
-  await pipeline(Readable.fromWeb(converted as never), createWriteStream(path));
+  await pipeline(source, createWriteStream(path));
   return { blob: await openAsBlob(path), close: () => rm(folder, { recursive: true }) };
+};
+
+/** Opens a file, a pipe, or the standard input as `-`. */
+const openFile = async (path: string): Promise<OpenFile> => {
+  if (path === STANDARD_INPUT) return keep(process.stdin);
+  const isFile = (await stat(path)).isFile();
+  if (!isFile) return keep(createReadStream(path));
+  return { blob: await openAsBlob(path), close: async () => undefined };
 };
 
 const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> => {
@@ -78,31 +91,41 @@ const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promi
   );
   const converted = toUtf8(file, format);
   return {
-    ...(converted ? await keep(converted) : { blob: file, close: async () => undefined }),
+    ...(converted ? await keep(Readable.fromWeb(converted as never)) : { blob: file, close: async () => undefined }),
     delimiter: format.delimiter,
     isWorkbook: false,
     readAs: format.encoding === UTF_8 ? undefined : format.encoding,
   };
 };
 
-/**
- * Opens a table: CSV in any common encoding, or a sheet of a workbook.
- * @throws CommandError if it is neither
- */
-export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFile> => {
-  let file: Blob;
-  let head: Buffer;
-  try {
-    file = await openAsBlob(path);
-    head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer());
-  } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
-  }
+async function openTable(path: string, file: Blob, head: Buffer, options: OpenOptions): Promise<CsvFile> {
   if (isWorkbook(head)) return openWorkbook(file, options.sheet);
   if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);
   const problem = problemOfBinary(head);
   if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
   return openText(file, options);
+}
+
+/**
+ * Opens a table: CSV in any common encoding, or a sheet of a workbook.
+ * @throws CommandError if it is neither
+ */
+export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFile> => {
+  let opened: OpenFile;
+  let head: Buffer;
+  try {
+    opened = await openFile(path);
+    head = Buffer.from(await opened.blob.slice(0, HEAD_BYTES).arrayBuffer());
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
+  }
+  try {
+    const table = await openTable(path, opened.blob, head, options);
+    return { ...table, close: async () => void (await Promise.all([table.close(), opened.close()])) };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 };
 
 /** The header of a file, the number of its row, and the first rows below it. @throws InvalidFileError */

@@ -3,7 +3,7 @@ import { type Client, createClient } from "../../../lib/client/client.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
 import { CommandError } from "../../command-line.ts";
-import { localServiceFile, readEnvironmentFile } from "../../environment-file.ts";
+import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { plainReason } from "../../plain-reason.ts";
 
 /**
@@ -12,7 +12,7 @@ import { plainReason } from "../../plain-reason.ts";
  * @throws CommandError
  */
 const findService = (variables: NodeJS.Dict<string> = process.env) => {
-  const file = localServiceFile(variables);
+  const file = localFiles(variables).service;
   const local: NodeJS.Dict<string> = readEnvironmentFile(file);
   const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
   const apiKey = variables["WORK_ITEMS_KEY"] ?? variables["API_KEY"] ?? local["API_KEY"];

@@ -16,14 +16,14 @@ writeFileSync(join(directory, "log.csv"), `${HEADER.join("\n")}\n`);
 writeFileSync(join(directory, "broken.csv"), `${HEADER.join("\n")}\n"INC2`);
 
 it.each([
-  ["no file", "", "missing required argument 'incident_event_log.csv'"],
+  ["no file, which means its own,", "", "no service responds at http://127.0.0.1:1: "],
   ["a file that is not there", "none.csv", "cannot read none.csv"],
   ["another CSV", "other.csv", 'there is no column "number"; the nearest is "'],
   ["a file that breaks off", "broken.csv", "row 3: "],
   ["a service that does not respond", "log.csv", "no service responds at http://127.0.0.1:1: "],
 ])("the demo ends with one line on %s", async (_, file, message) => {
   const { error, status } = await new Promise<{ error: string; status: number | null }>((resolve) => {
-    const command = [join(import.meta.dirname, "../../../infra/cli/demo.ts"), ...(file === "" ? [] : [file])];
+    const command = [join(import.meta.dirname, "../../../infra/cli/demo/demo.ts"), ...(file === "" ? [] : [file])];
     const env = { ...childEnvironment(), BASE_URL: "http://127.0.0.1:1", API_KEY: "wi_us_none" };
     const child = execFile(process.execPath, command, { cwd: directory, env }, (_error, _out, stderr) =>
       resolve({ status: child.exitCode, error: stderr }),

@@ -81,7 +81,6 @@ export function createFaultyStream(
       shards[Math.floor(random() * shards.length)]!.stuckUntil = clock() + milliseconds;
       onFault();
     },
-    isEmpty: (): boolean => shards.every(({ records }) => records.length === 0),
     /**
      * Gives the next batch of each shard to the recorder.
      * @param invoke resolves with the number of the first record that failed, or never

@@ -32,7 +32,10 @@ export function countServed(directory: string): Readonly<Record<Side, number>> {
 const environmentFileOf = (directory: string): string => join(directory, "data", "env");
 
 /** Variables that name the tables, the bucket and the queues of a service, as an operator's command reads them. */
-export const variablesOf = (directory: string): Variables => readEnvironmentFile(environmentFileOf(directory));
+export const variablesOf = (directory: string): Variables => ({
+  ...readEnvironmentFile(join(directory, "data", "stack.env")),
+  ...readEnvironmentFile(environmentFileOf(directory)),
+});
 
 /**
  * Starts a service whose invocations are served by two versions at random, as a process of its own.

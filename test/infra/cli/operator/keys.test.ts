@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { ACCESS_TABLE, LIMITS_TABLE } = runtime.environment;
   const variables = { ACCESS_TABLE, LIMITS_TABLE, REGION_CODE: "us", API_KEY: "none" };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
-  await writeFile(join(dataDirectory, "env"), lines.join(""));
+  await writeFile(join(dataDirectory, "stack.env"), lines.join(""));
 });
 afterAll(() => rm(dataDirectory, { recursive: true }));
 

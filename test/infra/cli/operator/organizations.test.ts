@@ -20,7 +20,7 @@ beforeAll(async () => {
   const lines = Object.entries({ ...variables, S3_FORCE_PATH_STYLE: "true" }).map(
     ([name, value]) => `${name}=${value}\n`,
   );
-  await writeFile(join(directory, "env"), lines.join(""));
+  await writeFile(join(directory, "stack.env"), lines.join(""));
 });
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -77,9 +77,9 @@ describe("npm run organizations", () => {
     const file = join(directory, "acme.ndjson");
     const counted = /3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000\n$/;
     expect((await run(`export acme --file ${file} --dry-run`)).out).toMatch(counted);
-    await expect(readdir(directory)).resolves.toEqual(["env"]);
+    await expect(readdir(directory)).resolves.toEqual(["stack.env"]);
     expect((await run(`export acme --file ${file}`)).out).toMatch(counted);
-    await expect(readdir(directory)).resolves.toEqual(["acme.ndjson", "env"]);
+    await expect(readdir(directory)).resolves.toEqual(["acme.ndjson", "stack.env"]);
     expect((await readFile(file, "utf8")).split("\n").at(-2)).toContain('{"end"');
     const again = await run(`export acme --file ${file}`);
     expect(again).toMatchObject({ status: 1, error: expect.stringContaining("add --overwrite") as string });

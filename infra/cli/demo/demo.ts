@@ -1,12 +1,17 @@
 import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
-import type { Client, Mapping, WorkItemInput } from "../../lib/client/client.ts";
-import { mappingSchema } from "../../lib/uploads/mapping/mapping.ts";
-import { createCommandLine, parseCommandLine, CommandError } from "../command-line.ts";
-import { withProgress } from "./progress.ts";
-import { readItems } from "./work-items/read-items.ts";
-import { explain, openService } from "./work-items/service-client.ts";
+import { fileURLToPath } from "node:url";
+import type { Client, Mapping, WorkItemInput } from "../../../lib/client/client.ts";
+import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
+import { createCommandLine, parseCommandLine, CommandError } from "../../command-line.ts";
+import { withProgress } from "../progress.ts";
+import { readItems } from "../work-items/read-items.ts";
+import { explain, openService } from "../work-items/service-client.ts";
 import logMapping from "./incident-log.mapping.json" with { type: "json" };
+import ticketsMapping from "./tickets.mapping.json" with { type: "json" };
+
+/** A hundred changes of 25 tickets. */
+const TICKETS = fileURLToPath(new URL("tickets.csv", import.meta.url));
 
 /** Shows the progress of work. @returns what the work returns, and its seconds */
 const timed = async <T>(...work: Parameters<typeof withProgress<T>>) => {
@@ -36,20 +41,22 @@ const openFile = async (path: string): Promise<Blob> => {
   }
 };
 
-const main = async (path: string): Promise<void> => {
-  const mapping = mappingSchema.parse(logMapping);
+const main = async (log: string | undefined): Promise<void> => {
+  const path = log ?? TICKETS;
+  const written = log === undefined ? ticketsMapping : logMapping;
+  const mapping = mappingSchema.parse(written);
   const file = await openFile(path);
   const client = openService();
   const items = await readItems(createReadStream(path), mapping);
   const events = items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0);
-  console.log(`${items.length} incidents with ${events} events`);
+  console.log(`${items.length} items with ${events} events`);
 
   const batches = await sendBatches(client, items, false);
   const counts = Object.entries(batches.result).map(([outcome, count]) => `${count} ${outcome}`);
   console.log(`batches  ${counts.join(", ")}; ${perSecond(items.length, batches.seconds)}`);
 
   const { result: job, seconds } = await timed("upload ", "rows", async (update) => {
-    const upload = await client.uploads.upload(file, { filename: basename(path), mapping: logMapping as Mapping });
+    const upload = await client.uploads.upload(file, { filename: basename(path), mapping: written as Mapping });
     return upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) });
   });
   const counted = `${job.succeeded_rows} succeeded, ${job.failed_rows} failed of ${job.total_rows} rows`;
@@ -58,17 +65,14 @@ const main = async (path: string): Promise<void> => {
 
   // The upload has applied each row to what the batches had made of all: only the same values leave the same items.
   const { result: compared } = await sendBatches(client, items, true);
-  console.log(`compare  ${compared.unchanged} of ${items.length} incidents are equal, whichever way they came`);
+  console.log(`compare  ${compared.unchanged} of ${items.length} items are equal, whichever way they came`);
   const failed = batches.result.error + job.failed_rows;
   if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) process.exitCode = 1;
 };
 
 try {
-  const program = createCommandLine(
-    "npm run demo --",
-    "Apply an incident log as batches and as an upload, and compare",
-  );
-  program.argument("<incident_event_log.csv>").action(main);
+  const program = createCommandLine("npm run demo --", "Apply a change log as batches and as an upload, and compare");
+  program.argument("[incident_event_log.csv]", "a larger log (default: 100 rows of tickets)").action(main);
   await parseCommandLine(program, process.argv.slice(2));
 } catch (error) {
   const told = explain(error);
