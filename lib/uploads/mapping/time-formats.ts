@@ -44,12 +44,23 @@ function sampleOf(values: readonly string[]): string[] {
   return [...new Set(values)].slice(0, VALUES_MAX);
 }
 
-/** Of the usual formats those that read the most values, if they read most of them: some cells may be wrong. */
+/**
+ * Of the usual formats those that read the most values, if they read most of them: some cells may be wrong. A value that
+ * many rows share counts as often as it occurs, so that a few wrong ones weigh what they are.
+ */
 export function formatsOf(values: readonly string[], timeZone: string): string[] {
-  const sample = sampleOf(values);
-  const counts = TIME_FORMATS.map((format) => countRead(sample, format, timeZone));
+  const sample = new Set(sampleOf(values));
+  const occurrences = Map.groupBy(
+    values.filter((value) => sample.has(value)),
+    (value) => value,
+  );
+  const total = [...occurrences.values()].reduce((sum, { length }) => sum + length, 0);
+  const counts = TIME_FORMATS.map((format) => {
+    const read = createReader(format, timeZone);
+    return [...occurrences].reduce((sum, [value, { length }]) => sum + (read(value) === undefined ? 0 : length), 0);
+  });
   const most = Math.max(...counts);
-  if (most === 0 || most < sample.length / 2) return [];
+  if (most === 0 || most < total / 2) return [];
   return TIME_FORMATS.filter((_, index) => counts[index] === most);
 }
 

@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await page.getByRole("link", { name: "Files" }).click();
     await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Upload", exact: true }).click();
-    await page.getByLabel("API key of your organization").fill(stack.apiKey);
+    await page.getByLabel("Your organization’s API key").fill(stack.apiKey);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "1. Choose a file" }).waitFor();
     expect(complaints).toEqual([]);

@@ -21,8 +21,8 @@ let origins: string[];
 const begin = async (place = "", options: Parameters<typeof openPage>[2] = SCREENS.desktop) => {
   const opened = await openPage(browser, origins, options);
   await opened.page.goto(`${stack.baseUrl}/upload${place}`);
-  await opened.page.getByLabel("API key of your organization").fill(stack.apiKey);
-  await opened.page.getByRole("button", { name: "Begin" }).click();
+  await opened.page.getByLabel("Your organization’s API key").fill(stack.apiKey);
+  await opened.page.getByRole("button", { name: "Continue" }).click();
   await opened.page.getByRole("navigation", { name: "Sections" }).waitFor();
   return opened;
 };
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(await accessibilityFindings(page)).toEqual([]);
 
     await page.getByRole("button", { name: "Run a trial" }).click();
-    await page.getByText("Nothing was written").waitFor();
+    await page.getByText("Nothing was saved").waitFor();
     expect(await count(page, "would be created")).toBe("29");
     expect(await count(page, "would fail")).toBe("1");
     await page.getByRole("region", { name: /failed rows/ }).waitFor();
@@ -144,14 +144,14 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
 
     await page.getByRole("button", { name: "Import now" }).click();
     await page.getByRole("heading", { name: "Import of tickets.csv" }).waitFor();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     expect(await count(page, "created")).toBe("29");
     const failed = page.getByRole("region", { name: /failed rows/ });
     expect(await failed.textContent()).toContain("page-4");
     expect(await page.getByRole("link", { name: /Download all/ }).getAttribute("href")).toContain("failed_rows");
     const [results] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download what became of each row" }).click(),
+      page.getByRole("button", { name: "Download row-by-row results" }).click(),
     ]);
     expect(readFileSync(await results.path(), "utf8")).toMatch(
       /^\uFEFF_row,external_id,id,outcome\n2,page-0,[-0-9a-f]{36},created\n/,
@@ -168,7 +168,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByText("The first row has no errors.").waitFor();
     await page.evaluate(KEEP_SENT_MAPPINGS);
     await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     expect(await page.evaluate<string[]>("sentMappings")).toEqual([JSON.stringify({ from: before })]);
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["1", "0"]);
     const [, id = ""] = page.url().split("#job=");
@@ -210,8 +210,8 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByRole("heading", { name: "page-1" }).waitFor();
     expect(await page.locator(".facts").textContent()).toContain("Zürich1");
 
-    await page.getByRole("button", { name: "Forget the key" }).click();
-    expect(await page.getByLabel("API key of your organization").inputValue()).toBe("");
+    await page.getByRole("button", { name: "Remove key" }).click();
+    expect(await page.getByLabel("Your organization’s API key").inputValue()).toBe("");
     expect(await page.locator("main").textContent()).not.toContain("Zürich1");
     const kept = "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])";
     expect(await page.evaluate<string>(kept)).not.toContain(stack.apiKey);
@@ -250,7 +250,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByText("✓ Checked by you").first().waitFor();
     await confirmColumns(page);
     await importing.click();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["12", "0"]);
     const [, id = ""] = page.url().split("#job=");
     expect(await readJob(id)).toMatchObject({ mapping: { header_row: 3 } });
@@ -268,7 +268,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     const { page, complaints } = await begin();
     await chooseFile(page, "tickets.csv", Buffer.from("external_id,status\n1002,pending\n"));
     await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Import a file" }).click();
     await chooseFile(
       page,
@@ -289,11 +289,27 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await expect.poll(() => count(page, "would be created")).toBe("2");
     await page.getByRole("button", { name: "Import now" }).click();
     await page.getByRole("heading", { name: "Import of orders.csv" }).waitFor();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Items", exact: true }).click();
     await page.getByRole("link", { name: "orders-1002", exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "1002", exact: true }).count()).toBe(1);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("keeps the key through a reload of the tab if the person wants that, and names its views in the tab", async () => {
+    const { page } = await openPage(browser, origins);
+    await page.goto(`${stack.baseUrl}/upload`);
+    await page.getByLabel("Your organization’s API key").fill(stack.apiKey);
+    await page.getByLabel("Keep the key when I reload this tab").check();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Imports" }).click();
+    await expect.poll(() => page.title()).toBe("Imports · Work items");
+    await page.reload();
+    await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
+    await page.getByRole("button", { name: "Remove key" }).click();
+    await page.reload();
+    await page.getByLabel("Your organization’s API key").waitFor();
     await page.context().close();
   });
 
@@ -319,7 +335,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByLabel("Actor’s name").selectOption("updated_by");
     await confirmColumns(page);
     await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     expect(await count(page, "failed")).toBe("0");
     await page.getByRole("link", { name: "Items", exact: true }).click();
     await page.getByRole("link", { name: "INC1" }).click();
@@ -331,6 +347,50 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     ]);
     await takeScreenshot(page, "upload-item");
     expect(await accessibilityFindings(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("corrects failed values of a trial in the page, by keyboard, and imports the corrected rows", async () => {
+    const { page, complaints } = await begin();
+    const rows = Array.from({ length: 30 }, (_, index) => {
+      const closed = index % 10 === 5 ? `soon ${index}` : "2026-03-01T09:00:00Z";
+      const email = index === 15 ? "nobody" : "ann@example.com";
+      return `repair-${index},${closed},${email},"note; with ""quotes"",\r\nand lines ${index}"`;
+    });
+    await chooseFile(page, "repair.csv", Buffer.from(`ID,Closed at,Assignee email,Note\r\n${rows.join("\r\n")}\r\n`));
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("Correct 3 values here").waitFor();
+    const cells = page.getByRole("region", { name: "Values to correct" }).getByRole("textbox");
+    expect(await cells.evaluateAll((all) => all.map((one) => (one as { ariaLabel?: string }).ariaLabel))).toEqual([
+      "Row 7, Closed at",
+      "Row 17, Closed at",
+      "Row 27, Closed at",
+    ]);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await tabTo(page, "link", "row 7");
+    // The row of the second value has a second error, which shows once the first is corrected.
+    const values = ["2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z", "ben@example.com", "2026-03-04T09:00:00Z"];
+    for (const value of values) {
+      const next = page.getByRole("link", { name: /^row \d+$/ }).first();
+      await next.focus();
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type(value);
+    }
+    await page.getByText("4 values corrected.").waitFor();
+    await takeScreenshot(page, "upload-repaired");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Import now with 3 corrected rows" }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["30", "0"]);
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "repair-15", exact: true }).click();
+    await page.getByRole("heading", { name: "repair-15" }).waitFor();
+    const facts = (await page.locator(".facts").textContent()) ?? "";
+    expect(facts).toContain("ben@example.com");
+    expect(facts).toContain('note; with "quotes",');
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -357,7 +417,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(loaded.filter((url) => url.includes("workbook"))).toHaveLength(1);
     await confirmColumns(page);
     await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["41", "0"]);
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -379,7 +439,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     expect(complaints).toEqual([]);
 
     const again = await begin(`#${place}`);
-    await again.page.getByText("is done").waitFor({ timeout: 120_000 });
+    await again.page.getByText("Import finished.").waitFor({ timeout: 120_000 });
     expect(await count(again.page, "created")).toBe("300");
     expect(again.complaints).toEqual([]);
     await again.page.context().close();
@@ -393,12 +453,12 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     });
     const { data } = (await asked.json()) as { data: { id: string } };
     const { page, complaints } = await begin(`#job=${data.id}`);
-    await page.getByText("is waiting to be read").waitFor();
+    await page.getByText("waiting.csv is waiting to start.").waitFor();
     await page.getByText("0 of ? rows").waitFor();
-    expect(await page.getByRole("progressbar", { name: "Rows that are done" }).count()).toBe(1);
+    expect(await page.getByRole("progressbar", { name: "Rows processed" }).count()).toBe(1);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByText("was cancelled").waitFor();
+    await page.getByText("Import cancelled.").waitFor();
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -417,9 +477,9 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     });
     await confirmColumns(page);
     await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByText("The service cannot be reached").waitFor();
+    await page.getByText("The service can’t be reached").waitFor();
     await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Imports" }).click();
     await page.getByRole("link", { name: "lost.csv" }).first().waitFor();
     expect(await page.getByRole("link", { name: "lost.csv" }).count()).toBe(1);
@@ -428,14 +488,14 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
       route.continue({ headers: { ...route.request().headers(), authorization: "Bearer wi_us_revoked" } }),
     );
     await page.getByRole("link", { name: "lost.csv" }).click();
-    await page.getByText("Paste another one; a job that has begun goes on.").waitFor();
+    await page.getByText("Try another key. Imports already running will continue.").waitFor();
     await page.context().close();
   });
 
   test("is used with the keyboard alone", async () => {
     const { page, complaints } = await openPage(browser, origins);
     await page.goto(`${stack.baseUrl}/upload`);
-    const key = page.getByLabel("API key of your organization");
+    const key = page.getByLabel("Your organization’s API key");
     for (let presses = 0; presses < 20 && !(await key.evaluate((one) => one.matches(":focus"))); presses++) {
       await page.keyboard.press("Tab");
     }
@@ -452,13 +512,13 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByRole("button", { name: "Run a trial" }).waitFor();
     await tabTo(page, "button", "Run a trial");
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing was written").waitFor();
+    await page.getByText("Nothing was saved").waitFor();
     await tabTo(page, "button", "Import now");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Import of keys.csv" }).waitFor();
     // The focus is where the new view begins.
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Import of keys.csv");
-    await page.getByText("is done").waitFor();
+    await page.getByText("Import finished.").waitFor();
     expect(await count(page, "created")).toBe("1");
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -467,9 +527,9 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
   test("says one sentence for a wrong key, an empty file, an old workbook and a lost connection", async () => {
     const { page } = await openPage(browser, origins);
     await page.goto(`${stack.baseUrl}/upload/`);
-    await page.getByLabel("API key of your organization").fill("wi_us_wrong");
+    await page.getByLabel("Your organization’s API key").fill("wi_us_wrong");
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText("This key is not valid").waitFor();
+    await page.getByRole("alert").getByText("This key isn’t valid").waitFor();
     await page.context().close();
 
     const opened = await begin();
@@ -490,11 +550,11 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
-    await alert.getByText("The service cannot be reached").waitFor();
-    expect(await alert.textContent()).toContain("Check the connection and try again");
+    await alert.getByText("The service can’t be reached").waitFor();
+    expect(await alert.textContent()).toContain("Check your connection and try again");
     await opened.page.context().setOffline(false);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
-    await opened.page.getByText("Nothing was written").waitFor();
+    await opened.page.getByText("Nothing was saved").waitFor();
     await opened.page.context().close();
   });
 
@@ -510,7 +570,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
       }
     };
     await page.goto(`${stack.baseUrl}/upload`);
-    await page.getByLabel("API key of your organization").fill(stack.apiKey);
+    await page.getByLabel("Your organization’s API key").fill(stack.apiKey);
     await check("key");
     await page.keyboard.press("Enter");
     await chooseFile(page, "tickets.csv", TICKETS);

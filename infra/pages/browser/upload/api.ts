@@ -25,15 +25,16 @@ export class CallError extends Error {
 }
 
 const sentenceOf = (status: number, error: string): string => {
-  if (status === 401) return "This key is not valid, or not any more. Paste another one; a job that has begun goes on.";
-  if (status === 403) return `This key may not do that: ${error}`;
-  if (status === 429) return "That was too much at once. Wait a moment and try again.";
-  if (status >= 500) return "The service is busy. Try again in a moment; a job that has begun goes on.";
+  if (status === 401)
+    return "This key isn’t valid or has been revoked. Try another key. Imports already running will continue.";
+  if (status === 403) return `This key isn’t allowed to do that: ${error}`;
+  if (status === 429) return "Too many requests. Wait a moment and try again.";
+  if (status >= 500) return "The service is busy. Try again in a moment. Imports already running will continue.";
   return error;
 };
 
 const NO_CONNECTION =
-  "The service cannot be reached. Check the connection and try again; a job that has begun goes on.";
+  "The service can’t be reached. Check your connection and try again. Imports already running will continue.";
 /** Attempts after the first: somebody is waiting. */
 const RETRIES = 2;
 const POLL_MS = 1000;
@@ -63,7 +64,7 @@ const post = (url: string, form: FormData, onProgress: (sent: number) => void): 
     request.addEventListener("load", () =>
       request.status < 300
         ? resolve()
-        : reject(new CallError(`The file was refused (${request.status}). Try again.`, request.status)),
+        : reject(new CallError(`The file was rejected (${request.status}). Try again.`, request.status)),
     );
     request.addEventListener("error", () => reject(new CallError(NO_CONNECTION, 0)));
     request.open("POST", url);

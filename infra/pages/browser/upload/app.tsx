@@ -29,25 +29,39 @@ const usePlace = (): Place => {
   return place;
 };
 
+/** Where a key is kept that survives a reload, if the person wants that. */
+const KEPT_KEY = "work-items-key";
+
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /** The upload page. @param root address of the service */
 export const App = ({ root }: { readonly root: URL }) => {
-  const [api, setApi] = useState<Api>();
+  const [api, setApi] = useState<Api | undefined>(() => {
+    const key = sessionStorage.getItem(KEPT_KEY);
+    return key === null ? undefined : createApi(root, key);
+  });
   const [sent, setSent] = useState<Sent>();
   const [earlier, setEarlier] = useState<EarlierMapping>();
   const { name, id } = usePlace();
+  useEffect(() => {
+    if (api === undefined || name === "import") document.title = "Import a file · Work items";
+  }, [api, name]);
   const useAgain = (mapping: EarlierMapping): void => {
     setEarlier(mapping);
     location.hash = "#import";
   };
+  const takeKey = (key: string, isKept: boolean): void => {
+    if (isKept) sessionStorage.setItem(KEPT_KEY, key);
+    setApi(createApi(root, key));
+  };
   const forgetKey = (): void => {
+    sessionStorage.removeItem(KEPT_KEY);
     setApi(undefined);
     setSent(undefined);
     setEarlier(undefined);
   };
-  if (api === undefined) return <KeyForm onKey={(key) => setApi(createApi(root, key))} root={root} />;
+  if (api === undefined) return <KeyForm onKey={takeKey} root={root} />;
   const current = SECTION_OF[name] ?? name;
   return (
     <div class="wide">
@@ -59,7 +73,7 @@ export const App = ({ root }: { readonly root: URL }) => {
           </a>
         ))}
         <button type="button" class="plain" onClick={forgetKey}>
-          Forget the key
+          Remove key
         </button>
       </nav>
       {name === "jobs" && <JobsView api={api} />}

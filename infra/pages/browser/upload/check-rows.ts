@@ -81,7 +81,24 @@ export function misfitsOf({ names, rows }: TableFile, mapping: Mapping): Readonl
   return misfits;
 }
 
-function exampleOf({ message, value }: RowError): string {
+/** What is wrong with a row, for people. */
+export interface RowProblem {
+  /** Name of the column, as the page shows it. */
+  readonly column: string;
+  readonly sentence: string;
+}
+
+/** Makes the function that reads a row of a file by the service's own code. It returns undefined for one that fits. */
+export function readRowProblem(names: readonly string[], mapping: Mapping) {
+  const reader = mappedReader(mapping, names);
+  return (cells: readonly string[]): RowProblem | undefined => {
+    const reading = reader.read(cells);
+    return "error" in reading ? { column: reading.error.column, sentence: exampleOf(reading.error) } : undefined;
+  };
+}
+
+/** An error in the words of the page, whose tables name column and value beside it. */
+export function exampleOf({ message, value }: Pick<RowError, "message" | "value">): string {
   const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
   return value === "" || problem.includes(value) ? problem : `“${value}” ${problem}`;
 }

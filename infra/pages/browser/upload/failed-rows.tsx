@@ -1,9 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { REPORT_COLUMNS } from "../../../../lib/uploads/csv/header-names.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Api, Job } from "./api.ts";
+import { exampleOf } from "./check-rows.ts";
 import { Alert, Table } from "./parts.tsx";
 import { firstRows, isBlank } from "./read-text.ts";
+import { RepairForm } from "./repair-form.tsx";
+import type { Repairs } from "./repairs.ts";
 import { sentenceOf, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 100;
@@ -40,11 +44,31 @@ const TITLES: Readonly<Record<string, string>> = {
   _row: "Row",
   _error: "Why",
   _error_column: "Column",
-  _error_value: "Cell",
+  _error_value: "Value",
 };
 
-/** The rows of a job that failed, with the reasons, and the whole list as a file. */
-export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job }) => {
+/** What is required to correct rows in the page. */
+export interface Repairing {
+  /** The header of the file. */
+  readonly names: readonly string[];
+  readonly mapping: Mapping;
+  readonly repairs: Repairs;
+  readonly onRepair: (repairs: Repairs) => void;
+}
+
+/**
+ * The rows of a job that failed, with the reasons, and the whole list as a file.
+ * @param repairing undefined if the page doesn't have the file any more
+ */
+export const FailedRows = ({
+  api,
+  job,
+  repairing,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly repairing: Repairing | undefined;
+}) => {
   const [report, setReport] = useState<Report>();
   const [error, setError] = useState<string>();
   useEffect(() => {
@@ -57,7 +81,12 @@ export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job 
     load().catch((caught: unknown) => setError(sentenceOf(caught)));
   }, [api, job.id]);
 
-  const [header = [], ...rows] = report?.rows ?? [];
+  const [header = [], ...lines] = report?.rows ?? [];
+  const rows = lines.filter((row) => !isBlank(row));
+  const rowAt = header.lastIndexOf("_row");
+  const [errorAt, valueAt] = [header.lastIndexOf("_error"), header.lastIndexOf("_error_value")];
+  const shown = (row: readonly string[], index: number): string =>
+    index === errorAt ? exampleOf({ message: row[index] ?? "", value: row[valueAt] ?? "" }) : (row[index] ?? "");
   const order = [
     ...Object.keys(TITLES).map((name) => header.lastIndexOf(name)),
     ...header.keys().filter((index) => !REPORT_COLUMNS.includes(header[index] as never)),
@@ -68,14 +97,20 @@ export const FailedRows = ({ api, job }: { readonly api: Api; readonly job: Job 
       <Alert text={error} />
       {report && (
         <>
+          {repairing && rowAt >= 0 && (
+            <RepairForm
+              {...repairing}
+              failed={rows.map((row) => ({ row: Number(row[rowAt]), cells: row.slice(0, repairing.names.length) }))}
+            />
+          )}
           <p>
-            <a href={report.url}>Download all {shownNumber(job.failed_rows)} as CSV</a>. Correct the cells and import
-            that file with the same mapping: the columns that were added are ignored.
+            <a href={report.url}>Download all {shownNumber(job.failed_rows)} as CSV</a>. Correct the values and import
+            that file with the same mapping: the added columns are ignored.
           </p>
           <Table
             caption={`The first ${Math.min(SHOWN_ROWS, rows.length)} failed rows`}
             columns={order.map((index) => TITLES[header[index]!] ?? header[index]!)}
-            rows={rows.filter((row) => !isBlank(row)).map((row) => order.map((index) => row[index] ?? ""))}
+            rows={rows.map((row) => order.map((index) => shown(row, index)))}
           />
         </>
       )}

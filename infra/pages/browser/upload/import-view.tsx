@@ -3,16 +3,17 @@ import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Proposal, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 import type { Api } from "./api.ts";
-import { checkRows } from "./check-rows.ts";
+import { checkRows, exampleOf } from "./check-rows.ts";
 import { idOfColumn, isUnchecked } from "./columns-form.tsx";
 import { MappingForm } from "./mapping-form.tsx";
 import { Alert, saveFile, Table } from "./parts.tsx";
 import { isBlank } from "./read-text.ts";
+import { NO_REPAIRS } from "./repairs.ts";
 import { ReadingForm } from "./reading-form.tsx";
 import { TIME_ZONE } from "./sources.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
 import { readFile, type TableFile } from "./table-file.ts";
-import { countOf, sentenceOf, shownNumber } from "./shown.ts";
+import { countOf, sentenceOf, shownBytes, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 5;
 const SHOWN_ERRORS = 10;
@@ -131,7 +132,8 @@ export const ImportView = ({
     setError(undefined);
     setSending(0);
     try {
-      await send(api, { table, mapping, dryRun, isChecked: unchecked.length === 0 }, onSent, setSending, earlier);
+      const isChecked = unchecked.length === 0;
+      await send(api, { table, mapping, dryRun, isChecked, repairs: NO_REPAIRS }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
@@ -156,7 +158,7 @@ export const ImportView = ({
         {table && (
           <>
             <p role="status">
-              <strong>{table.name}</strong>: {countOf(table.size, "byte")}, {countOf(table.names.length, "column")}.
+              <strong>{table.name}</strong>: {shownBytes(table.size)}, {countOf(table.names.length, "column")}.
             </p>
             <ReadingForm table={table} onRead={read} />
             <Table
@@ -213,7 +215,7 @@ export const ImportView = ({
                 columns={["Row", "Column", "Value", "Why"]}
                 rows={check.failed
                   .slice(0, SHOWN_ERRORS)
-                  .map(({ row, error: { column, value, message } }) => [row, column, value, message])}
+                  .map(({ row, error: wrong }) => [row, wrong.column, wrong.value, exampleOf(wrong)])}
               />
             )}
             <Alert text={error} />

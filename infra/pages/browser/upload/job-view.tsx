@@ -5,17 +5,22 @@ import { Alert, Heading } from "./parts.tsx";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
-import { sentenceOf, shownNumber, shownTime } from "./shown.ts";
+import type { Repairs } from "./repairs.ts";
+import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
 const isEnded = ({ status }: Job): boolean => status !== "pending" && status !== "processing";
 
-const STATUS = {
-  pending: "is waiting to be read",
-  processing: "is being applied",
-  completed: "is done",
-  failed: "has failed",
-  cancelled: "was cancelled",
-} as const;
+/** What is said of a job while it runs and after it. */
+function statusOf({ status, dry_run: isTrial }: Job, name: string): string {
+  const sentences = {
+    pending: `${name} is waiting to start.`,
+    processing: isTrial ? `Checking ${name}…` : `Importing ${name}…`,
+    completed: isTrial ? "Trial run finished. Nothing was saved." : "Import finished.",
+    failed: isTrial ? "Trial run failed. Nothing was saved." : "Import failed.",
+    cancelled: isTrial ? "Trial run cancelled. Nothing was saved." : "Import cancelled. Rows imported so far stay.",
+  } as const;
+  return sentences[status];
+}
 
 const doneIn = ({ succeeded_rows: succeeded, failed_rows: failed }: Job): number => succeeded + failed;
 
@@ -58,16 +63,16 @@ const useJob = (api: Api, id: string) => {
 const Counts = ({ job }: { readonly job: Job }) => {
   const would = job.dry_run ? "would be " : "";
   const counts = [
-    [`${would}created`, job.created_rows],
-    [`${would}changed`, job.updated_rows],
-    [job.dry_run ? "would stay as they are" : "unchanged", job.unchanged_rows],
-    [`${would}restored`, job.restored_rows],
-    [job.dry_run ? "would fail" : "failed", job.failed_rows],
+    ["created", `${would}created`, job.created_rows],
+    ["changed", `${would}changed`, job.updated_rows],
+    ["unchanged", job.dry_run ? "would stay unchanged" : "unchanged", job.unchanged_rows],
+    ["restored", `${would}restored`, job.restored_rows],
+    ["failed", job.dry_run ? "would fail" : "failed", job.failed_rows],
   ] as const;
   return (
     <dl class="counts">
-      {counts.map(([name, count]) => (
-        <div key={name}>
+      {counts.map(([outcome, name, count]) => (
+        <div key={name} class={count === 0 ? "zero" : outcome}>
           <dt>{name}</dt>
           <dd>{shownNumber(count)}</dd>
         </div>
@@ -76,7 +81,7 @@ const Counts = ({ job }: { readonly job: Job }) => {
   );
 };
 
-/** What can be done with a job that has ended: the list of what became of each row, and its mapping for another file. */
+/** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
 const AfterEnd = ({
   api,
   job,
@@ -103,7 +108,7 @@ const AfterEnd = ({
     <p class="buttons">
       {doneIn(job) > 0 && (
         <button type="button" onClick={() => void download()}>
-          Download what became of each row
+          Download row-by-row results
         </button>
       )}
       {mapping && (
@@ -114,6 +119,10 @@ const AfterEnd = ({
     </p>
   );
 };
+
+function importLabel({ repairs }: Sent): string {
+  return repairs.size === 0 ? "Import now" : `Import now with ${countOf(repairs.size, "corrected row")}`;
+}
 
 /** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
 export const JobView = ({
@@ -131,13 +140,16 @@ export const JobView = ({
 }) => {
   const { job, setJob, error, setError, rate } = useJob(api, id);
   const [sending, setSending] = useState<number>();
+  const [isCancelling, setCancelling] = useState(false);
   const cancel = async (): Promise<void> => {
+    setCancelling(true);
     try {
       await api.cancel(id);
       setJob((await api.getJob(id)).job);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
+    setCancelling(false);
   };
   const sendAgain = async (changes: Partial<Sent> & { readonly dryRun: boolean }): Promise<void> => {
     if (!sent) return;
@@ -154,18 +166,23 @@ export const JobView = ({
       <>
         <Heading>Import</Heading>
         <Alert text={error} />
-        {error === undefined && <p role="status">Asking for the job…</p>}
+        {error === undefined && <p role="status">Loading…</p>}
       </>
     );
   }
+  const repairing = sent && {
+    names: sent.table.names,
+    mapping: sent.mapping,
+    repairs: sent.repairs,
+    onRepair: (repairs: Repairs) => onSent({ ...sent, repairs }),
+  };
   const done = doneIn(job);
   const name = job.file_name ?? "The file";
   return (
     <>
       <Heading>{job.dry_run ? `Trial run of ${name}` : `Import of ${name}`}</Heading>
-      <p role="status">
-        {name} {STATUS[job.status]}
-        {job.dry_run && isEnded(job) ? ". Nothing was written." : "."}
+      <p role="status" class={`status ${job.status}`}>
+        {statusOf(job, name)}
       </p>
       {job.error !== undefined && <p class="alert">{job.error}</p>}
       <Alert text={error} />
@@ -174,12 +191,15 @@ export const JobView = ({
           <progress
             class="wide"
             {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
-            aria-label="Rows that are done"
+            aria-label="Rows processed"
           />
           <p>{shownProgress(done, job.total_rows, rate)}</p>
-          <p class="note">You may close this page: the job goes on. Its address brings you back here.</p>
-          <button type="button" onClick={() => void cancel()}>
-            Cancel
+          <p class="note">
+            You can close this page; the {job.dry_run ? "trial run" : "import"} continues. Come back any time with this
+            link.
+          </p>
+          <button type="button" disabled={isCancelling} onClick={() => void cancel()}>
+            {isCancelling ? "Cancelling…" : "Cancel"}
           </button>
         </>
       )}
@@ -193,7 +213,7 @@ export const JobView = ({
               disabled={sending !== undefined}
               onClick={() => void sendAgain({ dryRun: false })}
             >
-              {sending === undefined ? "Import now" : "Sending…"}
+              {sending === undefined ? importLabel(sent) : "Sending…"}
             </button>
           )}
           <a href="#import">{sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}</a>
@@ -206,10 +226,24 @@ export const JobView = ({
           onPrefix={sent && ((prefix) => void sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
         />
       )}
+      {(job.status === "failed" || job.status === "cancelled") && sent && (
+        <p class="buttons">
+          <button
+            type="button"
+            class="main"
+            disabled={sending !== undefined}
+            onClick={() => void sendAgain({ dryRun: job.dry_run })}
+          >
+            Start again
+          </button>
+        </p>
+      )}
       {isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />}
-      {isEnded(job) && job.failed_rows > 0 && <FailedRows api={api} job={job} />}
+      {isEnded(job) && job.failed_rows > 0 && (
+        <FailedRows api={api} job={job} repairing={job.dry_run ? repairing : undefined} />
+      )}
       <p class="note">
-        Begun {shownTime(job.created_at)}, {isEnded(job) ? "ended" : "last changed"} {shownTime(job.updated_at)}. Job{" "}
+        Started {shownTime(job.created_at)}, {isEnded(job) ? "ended" : "updated"} {shownTime(job.updated_at)}. Job{" "}
         {job.id}.
       </p>
     </>

@@ -3,16 +3,23 @@ import { createApi } from "./api.ts";
 import { Alert } from "./parts.tsx";
 import { sentenceOf } from "./shown.ts";
 
-/** Asks for a key and checks it. It is kept in this page's memory only. */
-export const KeyForm = ({ root, onKey }: { readonly root: URL; readonly onKey: (key: string) => void }) => {
+/** Asks for a key and checks it. */
+export const KeyForm = ({
+  root,
+  onKey,
+}: {
+  readonly root: URL;
+  /** @param isKept whether a reload of the tab keeps the key */
+  readonly onKey: (key: string, isKept: boolean) => void;
+}) => {
   const [error, setError] = useState<string>();
   const [isChecking, setChecking] = useState(false);
-  const check = async (key: string): Promise<void> => {
+  const check = async (key: string, isKept: boolean): Promise<void> => {
     setChecking(true);
     setError(undefined);
     try {
       await createApi(root, key).get("v1/work_items/upload", { limit: "1" });
-      onKey(key);
+      onKey(key, isKept);
     } catch (caught) {
       setError(sentenceOf(caught));
       setChecking(false);
@@ -23,23 +30,27 @@ export const KeyForm = ({ root, onKey }: { readonly root: URL; readonly onKey: (
       class="text"
       onSubmit={(event) => {
         event.preventDefault();
-        const key = new FormData(event.currentTarget).get("key");
-        void check(typeof key === "string" ? key.trim() : "");
+        const form = new FormData(event.currentTarget);
+        const key = form.get("key");
+        void check(typeof key === "string" ? key.trim() : "", form.has("keep"));
       }}
     >
       <h1>Upload</h1>
       <p class="lead">
-        Import a file of another system, CSV or an Excel workbook, and look at the items. Nothing is written before you
-        have seen what would be.
+        Import a CSV file or an Excel workbook from another system, and look at your items. Nothing is imported until
+        you’ve reviewed the result.
       </p>
       <label class="field">
-        <span>API key of your organization</span>
+        <span>Your organization’s API key</span>
         <input name="key" type="password" required autocomplete="off" spellcheck={false} placeholder="wi_…" />
       </label>
-      <p class="note">The key stays in this tab's memory. It is gone when the tab is closed or reloaded.</p>
+      <label class="check">
+        <input type="checkbox" name="keep" /> Keep the key when I reload this tab
+      </label>
+      <p class="note">Your key is kept in this tab only. Closing the tab removes it.</p>
       <Alert text={error} />
       <button class="main" disabled={isChecking}>
-        {isChecking ? "Checking…" : "Begin"}
+        {isChecking ? "Checking…" : "Continue"}
       </button>
     </form>
   );

@@ -6,10 +6,13 @@ export const Alert = ({ text }: { readonly text: string | undefined }) => (
   <div role="alert">{text !== undefined && <p class="alert">{text}</p>}</div>
 );
 
-/** A heading that takes the focus when its view appears, so that keyboard and screen reader begin there. */
+/** A heading that takes the focus when its view appears, so that keyboard and screen reader begin there, and names the view in the tab. */
 export const Heading = ({ children }: { readonly children: ComponentChildren }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    document.title = `${heading.current?.textContent ?? ""} · Work items`;
+  });
   return (
     <h2 ref={heading} tabIndex={-1}>
       {children}

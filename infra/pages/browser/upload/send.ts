@@ -1,5 +1,6 @@
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Api } from "./api.ts";
+import { type Repairs, withRepairs } from "./repairs.ts";
 import { contentOf, type TableFile } from "./table-file.ts";
 
 /** A file that was sent, so that it can be imported after it was tried. */
@@ -9,6 +10,8 @@ export interface Sent {
   readonly mapping: Mapping;
   /** Whether a person has looked at everything in the mapping that is only likely. */
   readonly isChecked: boolean;
+  /** Rows that a person has corrected in the page. */
+  readonly repairs: Repairs;
 }
 
 /** The mapping of an earlier import, to be used again. */
@@ -19,21 +22,18 @@ export interface EarlierMapping {
 }
 
 /** What is sent. */
-interface Sending {
-  readonly table: TableFile;
-  readonly mapping: Mapping;
+interface Sending extends Omit<Sent, "jobId"> {
   readonly dryRun: boolean;
-  readonly isChecked: boolean;
 }
 
 /** Keys of what was sent and not answered, by what it was. */
 const unanswered = new WeakMap<TableFile, Map<string, string>>();
 
 /** The key of an upload until it is answered: a repeated click, or a lost response, must not make a second job. */
-const keyOf = ({ table, mapping, dryRun }: Pick<Sending, "table" | "mapping" | "dryRun">) => {
+const keyOf = ({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) => {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
-  const what = JSON.stringify([mapping, dryRun]);
+  const what = JSON.stringify([mapping, dryRun, [...repairs]]);
   const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
@@ -42,17 +42,17 @@ const keyOf = ({ table, mapping, dryRun }: Pick<Sending, "table" | "mapping" | "
 /** Sends a file and shows its job. @param earlier where the mapping may come from */
 export const send = async (
   api: Api,
-  { table, mapping, dryRun, isChecked }: Sending,
+  { table, mapping, dryRun, isChecked, repairs }: Sending,
   onSent: (sent: Sent) => void,
   onProgress: (sent: number) => void,
   earlier?: EarlierMapping,
 ): Promise<void> => {
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
-  const { key, forget } = keyOf({ table, mapping, dryRun });
+  const { key, forget } = keyOf({ table, mapping, dryRun, repairs });
   const { id } = await api.upload(
     {
       name: table.name,
-      content: await contentOf(table),
+      content: await withRepairs(await contentOf(table), repairs, table.delimiter),
       mapping: isEarlier ? { from: earlier.jobId } : mapping,
       dryRun,
       idempotencyKey: key,
@@ -60,6 +60,6 @@ export const send = async (
     onProgress,
   );
   forget();
-  onSent({ jobId: id, table, mapping, isChecked });
+  onSent({ jobId: id, table, mapping, isChecked, repairs });
   location.hash = `#job=${id}`;
 };

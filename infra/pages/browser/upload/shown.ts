@@ -1,6 +1,6 @@
 /** The sentence of an error, for people. */
 export const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : "That did not work. Try again.";
+  error instanceof Error ? error.message : "Something went wrong. Try again.";
 
 /** A moment as the browser's language writes it; empty for none. */
 export const shownTime = (time: string | null): string =>
@@ -8,6 +8,15 @@ export const shownTime = (time: string | null): string =>
 
 /** A number as the browser's language writes it. */
 export const shownNumber = (value: number): string => value.toLocaleString();
+
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+
+/** A number of bytes, such as "3.9 MB", as the browser's language writes it. */
+export function shownBytes(bytes: number): string {
+  const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const options = { style: "unit", unit: UNITS[step] ?? "byte", unitDisplay: step === 0 ? "long" : "short" } as const;
+  return (bytes / 1000 ** step).toLocaleString(undefined, { ...options, maximumFractionDigits: 1 });
+}
 
 /** A number of things, such as "1 row" or "2 rows". */
 export function countOf(count: number, thing: string): string {

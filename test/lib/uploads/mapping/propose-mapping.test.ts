@@ -171,3 +171,12 @@ describe("aliases of statuses", () => {
     expect(aliasesOf(["Open", "On hold", "constructor", "toString"])).toEqual({ values: { Open: "pending" } });
   });
 });
+
+it("a date column stays one when many rows share a date and a few hold other texts", () => {
+  const rows = Array.from({ length: 200 }, (_, index) => [
+    `t-${index}`,
+    index % 50 === 7 ? `soon ${index}` : "01.03.2026",
+  ]);
+  const sample = { names: ["Ticket ID", "Closed at"], headerRow: 1, rows, delimiter: ",", timeZone: "UTC" } as const;
+  expect(proposeMapping(sample).mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at" });
+});

@@ -1,0 +1,118 @@
+import { useMemo } from "preact/hooks";
+import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { readRowProblem, type RowProblem } from "./check-rows.ts";
+import type { Repairs } from "./repairs.ts";
+import { countOf } from "./shown.ts";
+
+/** A row of the file that failed. */
+export interface FailedRow {
+  readonly row: number;
+  readonly cells: readonly string[];
+}
+
+interface RepairFormProps {
+  readonly names: readonly string[];
+  readonly mapping: Mapping;
+  readonly failed: readonly FailedRow[];
+  readonly repairs: Repairs;
+  readonly onRepair: (repairs: Repairs) => void;
+}
+
+/** A cell that a person can correct, and what is still wrong with it. */
+interface OpenCell {
+  readonly row: number;
+  readonly column: number;
+  readonly name: string;
+  readonly value: string;
+  readonly problem: string | undefined;
+}
+
+function idOf({ row, column }: Pick<OpenCell, "row" | "column">): string {
+  return `cell-${row}-${column}`;
+}
+
+/** The cells of a row that were corrected, and the one that is wrong now. */
+function openCells(names: readonly string[], { row, cells }: FailedRow, now: readonly string[], found?: RowProblem) {
+  const wrong = found === undefined ? -1 : names.findIndex((name) => comparable(name) === comparable(found.column));
+  return names.flatMap((name, column): OpenCell[] => {
+    const value = now[column] ?? "";
+    if (column !== wrong && value === (cells[column] ?? "")) return [];
+    return [{ row, column, name, value, problem: column === wrong ? found?.sentence : undefined }];
+  });
+}
+
+/** Failed rows whose cells can be corrected here; the file on the person's disk stays as it is. */
+export function RepairForm({ names: header, mapping, failed, repairs, onRepair }: RepairFormProps) {
+  const names = useMemo(() => numberedNames(header), [header]);
+  const problemOf = useMemo(() => readRowProblem(header, mapping), [header, mapping]);
+  const open = failed.flatMap((each) => {
+    const now = repairs.get(each.row) ?? each.cells;
+    return openCells(names, each, now, problemOf(now));
+  });
+  const wrong = open.filter(({ problem }) => problem !== undefined);
+  const correct = (cell: OpenCell, value: string): void => {
+    const original = failed.find(({ row }) => row === cell.row)?.cells ?? [];
+    const cells = Array.from(names, (_, index) => (repairs.get(cell.row) ?? original)[index] ?? "");
+    cells[cell.column] = value;
+    const next = new Map(repairs).set(cell.row, cells);
+    if (cells.every((each, index) => each === (original[index] ?? ""))) next.delete(cell.row);
+    onRepair(next);
+  };
+  if (open.length === 0) return null;
+  return (
+    <>
+      <p role="status">
+        {wrong.length === 0
+          ? `${countOf(open.length, "value")} corrected. Import now to use the corrected rows.`
+          : `Correct ${countOf(wrong.length, "value")} here, and import without changing your file:`}{" "}
+        {wrong.map((cell) => (
+          <a key={idOf(cell)} class="jump" href={location.hash} onClick={(event) => focusOn(event, cell)}>
+            row {cell.row}
+          </a>
+        ))}
+      </p>
+      <div class="scroll" role="region" aria-label="Values to correct" tabIndex={0}>
+        <table class="repairs">
+          <thead>
+            <tr>
+              {["Row", "Column", "Value", "Problem"].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {open.map((cell) => (
+              <tr key={idOf(cell)}>
+                <td>{cell.row}</td>
+                <td>{cell.name}</td>
+                <td>
+                  <input
+                    id={idOf(cell)}
+                    value={cell.value}
+                    aria-label={`Row ${cell.row}, ${cell.name}`}
+                    aria-invalid={cell.problem !== undefined}
+                    aria-describedby={`${idOf(cell)}-problem`}
+                    onInput={({ currentTarget }) => correct(cell, currentTarget.value)}
+                    spellcheck={false}
+                    autocomplete="off"
+                  />
+                </td>
+                <td id={`${idOf(cell)}-problem`} class={cell.problem === undefined ? "good" : "misfit"}>
+                  {cell.problem ?? "✓ Fits now"}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function focusOn(event: Event, cell: OpenCell): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>(`#${idOf(cell)}`)?.focus();
+}
