@@ -51,7 +51,7 @@ const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_C
 
 export function email() {
   return z
-    .email({ pattern: EMAIL, error: "must be an e-mail address" })
+    .email({ pattern: EMAIL, error: "must be an email address" })
     .refine(
       (value) =>
         value.indexOf("@") <= EMAIL_LOCAL_MAX_CHARACTERS &&

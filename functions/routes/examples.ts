@@ -125,7 +125,7 @@ export const examples = {
   problem: {
     pointer: "/work_items/3/agent_email",
     code: "invalid_format",
-    message: "must be an e-mail address",
+    message: "must be an email address",
   },
   /** Only its form is real: a cursor is signed. */
   cursor: "u7lGcyKcA9o0WkdwYfzGWzIjMjAyNi0wMy0wMVQxMDozMDowMC4wMDBa",
@@ -139,5 +139,6 @@ export const examples = {
     },
     delimiter: ";",
   },
+  idempotencyKey: IDEMPOTENCY_KEY,
   etag: '"3-5f1d2c3b4a596877"',
 } as const;

@@ -46,7 +46,7 @@ export function nextPage<Rows>(operationId: keyof Rows & string, parameters: Rea
     nextPage: {
       operationId,
       parameters: { ...parameters, cursor: "$response.body#/meta/page/next" },
-      description: "The page after this one. There is none without `next`.",
+      description: "The next page. There is none without `next`.",
     },
   };
 }
@@ -58,4 +58,4 @@ export function examplePage(data: readonly unknown[], next?: string) {
 
 /** What the descriptions of all lists say of pages. */
 export const LISTS =
-  "A page may hold fewer entries than `limit`, even none, while `meta.page.next` is there. Go on until it is absent.";
+  "A page may have fewer results than `limit`, even none, while `meta.page.next` is present. Continue until it is absent.";

@@ -10,7 +10,7 @@ export const serviceRoutes = {
       name: "get-health",
       method: "GET",
       path: "/v1/health",
-      summary: "Tell whether the service works",
+      summary: "Check service health",
       response: z.strictObject({ status: z.literal("ok"), region: z.string(), version: z.string() }),
       extension: true,
       permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
@@ -31,12 +31,12 @@ export const serviceRoutes = {
 export function serviceOperations(): OperationsOf<typeof serviceRoutes> {
   return {
     getHealth: {
-      description: "Responds with 503 while the store cannot be read.",
+      description: "Returns 503 while the database can't be read.",
       response: "The service works.",
       example: { status: "ok", region: "us", version: "1.0.0" },
     },
     getOpenapiDocument: {
-      description: "This document, with the address at which it was requested as its server.",
+      description: "This document. Its server is the address at which you request it.",
       response: "An OpenAPI 3.1 document.",
       example: { openapi: "3.1.1" },
     },

@@ -67,7 +67,7 @@ export const uploadRoutes = {
       name: "get-work-item-upload-template",
       method: "GET",
       path: "/v1/work_items/upload/template.csv",
-      summary: "Get a CSV file to begin with",
+      summary: "Download the CSV template",
       response: z.string(),
       contentType: "text/csv",
       extension: true,
@@ -77,7 +77,7 @@ export const uploadRoutes = {
       name: "cancel-work-item-upload",
       method: "DELETE",
       path: "/v1/work_items/upload/{id}",
-      summary: "Cancel a work item upload; rows that were applied stay",
+      summary: "Cancel a work item upload; applied rows stay",
       response: z.strictObject({ data: singleUploadJobSchema }),
       extension: true,
       permissions: {
@@ -93,7 +93,7 @@ export const uploadRoutes = {
       name: "get-work-item-upload-failed-rows",
       method: "GET",
       path: "/v1/work_items/upload/{id}/failed_rows",
-      summary: "Get the failed rows of a work item upload as a CSV file that can be mended and uploaded",
+      summary: "Get failed rows: a CSV file to correct and upload",
       response: z.strictObject({ data: rowListLinkSchema }),
       extension: true,
       permissions: {
@@ -106,7 +106,7 @@ export const uploadRoutes = {
       name: "get-work-item-upload-results",
       method: "GET",
       path: "/v1/work_items/upload/{id}/results",
-      summary: "Get what became of each row of a work item upload as a CSV file",
+      summary: "Get row-by-row results: a CSV file of what each row did",
       response: z.strictObject({ data: rowListLinkSchema }),
       extension: true,
       permissions: {
@@ -135,12 +135,12 @@ export function uploadOperations(): OperationsOf<Rows> {
   return {
     uploadWorkItems: {
       description:
-        "Takes a CSV file (UTF-8, commas, a header row) of up to 4 MiB as the form field `upload[file]`, and applies " +
-        "its rows by a job: poll it until its status is `completed`, `failed` or `cancelled`. For other delimiters, " +
-        "column names and date formats, the form has a mapping too, and with `dry_run` nothing is written (extensions).\n\nLarger files, up to " +
-        "5 GiB: send the file's name and size as JSON (an extension). The response then holds `meta.upload` with `url`, " +
-        "`fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, and the file as the last " +
-        "field, `file`. It must have exactly the announced size.",
+        "Send a CSV file (UTF-8, commas, a header row) of up to 4 MiB as the form field `upload[file]`. A job applies its " +
+        "rows: get it until its status is `completed`, `failed` or `cancelled`. For other delimiters, column names and " +
+        "date formats, add a mapping; with `dry_run`, nothing is saved (both are extensions).\n\n" +
+        "For larger files, up to 5 GiB, send the file's name and size as JSON (an extension). The response has " +
+        "`meta.upload` with `url`, `fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, with " +
+        "the file as the last field, `file`. It must have exactly the announced size.",
       body: { upload: { filename: "items.csv", size: 1048576 } },
       requestHeaders: ["Idempotency-Key"],
       response: "The job that applies the file.",
@@ -149,7 +149,8 @@ export function uploadOperations(): OperationsOf<Rows> {
       links: linksById<Rows>("$response.body#/data/id", ...JOB_OPERATIONS),
     },
     getWorkItemUpload: {
-      description: "For polling: counters only grow, and `Retry-After` says when to ask again.",
+      description:
+        "Get the job until it has ended. Counters only grow, and `Retry-After` says how many seconds to wait.",
       id: examples.ids.upload,
       response: "The job.",
       example: { data: examples.completedJob },
@@ -166,15 +167,15 @@ export function uploadOperations(): OperationsOf<Rows> {
       },
     },
     getWorkItemUploadTemplate: {
-      description: "It has all columns that a file without mapping may have, and two rows.",
+      description: "Has all columns that a file without a mapping can have, and two rows.",
       response: "A CSV file.",
       example: templateCsv(),
       headers: ["Content-Disposition"],
     },
     cancelWorkItemUpload: {
-      description: "Rows that are applied stay. Repeating the call has no further effect.",
+      description: "Rows that were applied stay. Canceling a job again has no effect.",
       id: examples.ids.upload,
-      response: "The job, which is cancelled or about to be.",
+      response: "The job, which is canceled or about to be.",
       example: { data: { ...examples.job, status: "cancelled" } },
       headers: ["Retry-After-Job"],
       links: linksById<Rows>("$response.body#/data/id", "getWorkItemUpload"),
@@ -183,7 +184,7 @@ export function uploadOperations(): OperationsOf<Rows> {
     getWorkItemUploadFailedRows: {
       description:
         "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
-        "error. It can be corrected and uploaded as it is.",
+        "error. Correct it and upload it as it is.",
       id: examples.ids.upload,
       response: "Where to download the file. `url` is null while the job is open, and if no row failed.",
       example: rowList("failed_rows", 1),

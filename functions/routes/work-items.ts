@@ -30,7 +30,7 @@ export const workItemRoutes = {
       name: "apply-work-item-batch",
       method: "POST",
       path: "/v1/work_items/batch",
-      summary: "Create, update or restore up to 100 work items by external_id",
+      summary: "Apply a batch: create, update or restore up to 100 work items",
       bodyKind: "json",
       dryRunScope: "read",
       body: batchInputSchema,
@@ -88,7 +88,7 @@ export const workItemRoutes = {
       name: "list-work-item-changes",
       method: "GET",
       path: "/v1/work_items/changes",
-      summary: "Follow the changes of work items",
+      summary: "List changes of work items",
       query: z.strictObject({
         after: z.string().min(1, "must not be empty").optional(),
         limit: limitParameter(PAGE_LIMIT_MAX),
@@ -133,7 +133,7 @@ export const workItemRoutes = {
       name: "delete-work-item",
       method: "DELETE",
       path: "/v1/work_items/{id}",
-      summary: "Soft-delete a work item",
+      summary: "Delete a work item",
       response: z.strictObject({ data: z.strictObject({ id: uuid, deleted: z.boolean() }) }),
       permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
     }),
@@ -142,7 +142,7 @@ export const workItemRoutes = {
       name: "upsert-work-item-event",
       method: "POST",
       path: "/v1/work_items/{id}/events",
-      summary: "Create or update a work item event by its external_id",
+      summary: "Create or update an event of a work item",
       bodyKind: "json",
       body: z.strictObject({ event: eventInputSchema }),
       response: z.strictObject({ data: workItemEventSchema }),
@@ -178,11 +178,11 @@ export function workItemOperations(): OperationsOf<Rows> {
   return {
     applyWorkItemBatch: {
       description:
-        "Creates, updates or restores each item by its `external_id`, in order. Fields that are left out keep their " +
-        "values. An item that cannot be applied does not affect the others, and items that are not named stay as they " +
-        "are. The same call again applies what is missing and finds the rest `unchanged`.",
+        "Creates, updates or restores each item by its `external_id`, in order. Fields that you leave out keep their " +
+        "values. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
+        "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved.",
       body: { work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }], dry_run: false },
-      response: "The outcome of each item, in the order of the request.",
+      response: "The result of each item, in the order of the request.",
       example: {
         data: {
           dry_run: false,
@@ -197,8 +197,8 @@ export function workItemOperations(): OperationsOf<Rows> {
     },
     createWorkItem: {
       description:
-        "Creates an item with its events in one transaction. Only `external_id` is required. `status` is an extension " +
-        "here.",
+        "Creates an item with its events in one transaction. Only `external_id` is required. Sending `status` here is an " +
+        "extension.",
       body: { work_item: examples.itemInput },
       requestHeaders: ["Idempotency-Key"],
       response: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
@@ -220,12 +220,12 @@ export function workItemOperations(): OperationsOf<Rows> {
     },
     listWorkItemChanges: {
       description:
-        "Keeps a copy of all work items exact. Without `after`, the feed begins with the whole list and then continues " +
-        "with what changed since. Pass `meta.page.next` as `after` to go on; `meta.page.more` is false once the page has " +
-        "reached the end. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
-        "`deleted_at` is set. An item may come more often than it changed, and never less. A page may hold fewer records " +
-        "than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",
-      response: "A page of changed items, in the order of `sequence`.",
+        "Use it to keep an exact copy of all work items. Without `after`, the feed starts with the whole list and " +
+        "continues with what changed since. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
+        "the end of the feed. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
+        "`deleted_at` is set. An item may appear more often than it changed, never less often. A page may have fewer " +
+        "records than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",
+      response: "A page of changed items, sorted by `sequence`.",
       example: {
         data: [
           { ...examples.completed, sequence: 1_772_361_000_456_000, deleted_at: null },
@@ -249,7 +249,7 @@ export function workItemOperations(): OperationsOf<Rows> {
       errors: [410],
     },
     getWorkItem: {
-      description: "If an item has very many events, `meta.events.next` is the cursor for the rest of them.",
+      description: "If an item has more events than fit, `meta.events.next` is the cursor for the rest.",
       id: examples.ids.item,
       response: "The item with its events.",
       example: { data: examples.itemWithEvents },
@@ -257,8 +257,8 @@ export function workItemOperations(): OperationsOf<Rows> {
     },
     updateWorkItem: {
       description:
-        "Fields that are left out keep their values, and `custom_attributes` is merged by its top-level keys. " +
-        "`external_id` may be given if it is the item's own; `status` is an extension here.",
+        "Fields that you leave out keep their values, and `custom_attributes` are merged by their top-level keys. You may " +
+        "send the item's own `external_id`. Sending `status` here is an extension.",
       id: examples.ids.item,
       body: { work_item: { completed_at: "2026-03-01T11:30:00+01:00", custom_attributes: { solved_by: "restart" } } },
       requestHeaders: ["If-Match"],
@@ -270,8 +270,7 @@ export function workItemOperations(): OperationsOf<Rows> {
     },
     deleteWorkItem: {
       description:
-        "Repeating the call has no further effect. A batch that names the `external_id` restores the item under the " +
-        "same id.",
+        "Deleting an item again has no effect. A batch with its `external_id` restores the item under the same ID.",
       id: examples.ids.item,
       requestHeaders: ["If-Match"],
       response: "The item is deleted.",
@@ -279,11 +278,11 @@ export function workItemOperations(): OperationsOf<Rows> {
       errors: [412],
     },
     upsertWorkItemEvent: {
-      description: "Fields that are left out keep their values.",
+      description: "Fields that you leave out keep their values.",
       id: examples.ids.item,
       body: { event: examples.eventInput },
       response: "The event is created.",
-      otherResponses: { 200: "The event is updated, or was so already." },
+      otherResponses: { 200: "The event is updated, or had these values already." },
       example: { data: examples.event },
     },
     listWorkItemEvents: {

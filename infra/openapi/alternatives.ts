@@ -3,22 +3,6 @@ import type { Json } from "./schema-form.ts";
 
 type Properties = Record<string, Json>;
 
-/** A batch with `"on_invalid": "skip"` may hold anything as an item. */
-const batchAlternatives = (batch: Json): Json => {
-  const { work_items: items, ...properties } = batch["properties"] as Properties;
-  return {
-    anyOf: [
-      { title: "Batch", ...batch },
-      {
-        title: "Batch whose invalid items are skipped",
-        ...batch,
-        properties: { ...properties, work_items: { ...items, items: {} }, on_invalid: { const: "skip" } },
-        required: ["work_items", "on_invalid"],
-      },
-    ],
-  };
-};
-
 const quoted = (name: string): string => name.replaceAll(".", String.raw`\.`);
 
 /** A mapping has sources of its own, or is that of an earlier upload. */
@@ -60,7 +44,6 @@ const withOneOrigin = (source: Json): Json => {
 /** The schemas of which a value may be one or the other, as one condition cannot say. */
 export const withAlternatives = (schemas: Json): Json => {
   const {
-    ApplyWorkItemBatchRequest: batch,
     WorkItemUploadMapping: mapping,
     WorkItemUploadMappingFields: fields,
     WorkItemUploadMappingEvent: event,
@@ -68,7 +51,6 @@ export const withAlternatives = (schemas: Json): Json => {
   } = schemas as Properties;
   return {
     ...schemas,
-    ApplyWorkItemBatchRequest: batchAlternatives(batch ?? {}),
     WorkItemUploadMapping: mappingAlternatives(mapping ?? {}),
     WorkItemUploadMappingFields: withTargets(fields ?? {}, ITEM_FIELD_NAMES, [`${quoted(ATTRIBUTE_PREFIX)}.+`]),
     WorkItemUploadMappingEvent: withTargets(event ?? {}, EVENT_FIELD_NAMES),

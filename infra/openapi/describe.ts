@@ -1,4 +1,4 @@
-import { PARAMETER_DESCRIPTIONS, SCHEMA_DESCRIPTIONS } from "./descriptions.ts";
+import { BODY_DESCRIPTIONS, PARAMETER_DESCRIPTIONS, SCHEMA_DESCRIPTIONS } from "./descriptions.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { isObject, type Json, propertiesOf } from "./schema-form.ts";
 
@@ -17,8 +17,23 @@ const SAME_AS: Readonly<Record<string, string>> = {
 const descriptionOf = (schema: string, property: string): string | undefined =>
   SCHEMA_DESCRIPTIONS[schema]?.[property] ?? SCHEMA_DESCRIPTIONS[SAME_AS[schema] ?? ""]?.[property];
 
-/** The bodies of single endpoints are described by their endpoint. */
-const isBody = (name: string): boolean => /(Request|Response)$/.test(name);
+const isBody = (name: string): boolean => /(Request|ResponseBody)$/.test(name);
+
+/** Describes the properties of a whole body. @throws DescriptionError */
+const describeBody = (body: Json, path = ""): Json => ({
+  ...body,
+  ...(isObject(body["properties"]) && {
+    properties: Object.fromEntries(
+      Object.entries(propertiesOf(body)).map(([name, property]) => {
+        const place = path === "" ? name : `${path}.${name}`;
+        if (property["$ref"] !== undefined || property["description"] !== undefined) return [name, property];
+        const description = BODY_DESCRIPTIONS[place];
+        if (description === undefined) throw new DescriptionError(`describe the body's ${place} in descriptions.ts`);
+        return [name, { ...describeBody(property, place), description }];
+      }),
+    ),
+  }),
+});
 
 const COMPLETION = { status: "completed", completed_at: "2026-03-01T11:30:00+01:00" };
 
@@ -79,7 +94,10 @@ export const describe = (schemas: Json): Json => {
   const unknown = Object.keys(SCHEMA_DESCRIPTIONS).filter((name) => !Object.hasOwn(schemas, name));
   if (unknown.length > 0) throw new DescriptionError(`there is no ${unknown.join(", ")}: see descriptions.ts`);
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, isBody(name) ? schema : describeOne(name, schema as Json)]),
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      isBody(name) ? describeBody(schema as Json) : describeOne(name, schema as Json),
+    ]),
   );
 };
 

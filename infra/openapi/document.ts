@@ -90,7 +90,7 @@ const successesOf = (name: RouteName, { status }: Route): [string, string][] =>
 
 /** The operation of a route with its schemas, as components with the names that clients see. */
 const schemasOf = ([name, route]: [RouteName, Route]) => {
-  const response = route.response.meta({ id: `${capitalized(name)}Response` });
+  const response = route.response.meta({ id: `${capitalized(name)}ResponseBody` });
   return {
     operationId: name,
     requestParams: {

@@ -19,70 +19,69 @@ interface ErrorResponse {
 const ERRORS = {
   400: {
     name: "BadRequest",
-    description: "The request or its body cannot be parsed.",
+    description: "The body can't be parsed.",
     example: "the request body is not valid JSON (line 1 column 2)",
   },
   401: {
     name: "Unauthorized",
-    description: "The API key is missing, unknown, expired or revoked, or of another region.",
+    description: "The API key is missing, unknown, expired, revoked or from another region.",
     example: "a valid API key is required: Authorization: Bearer <API_KEY>",
     headers: ["WWW-Authenticate"],
   },
   403: {
     name: "Forbidden",
     description:
-      "The API key lacks the scope for this call: `read`, `write` or `upload`. Keys without scopes lack none.",
+      "The API key doesn't have the scope for this call: `read`, `write` or `upload`. Keys created without scopes have all of them.",
     example: "this API key lacks the scope write",
     headers: ["WWW-Authenticate"],
   },
   404: {
     name: "NotFound",
-    description: "The organization has nothing with this id.",
+    description: "Your organization has nothing with this ID.",
     example: "work item not found",
   },
   409: {
     name: "Conflict",
-    description: "What is stored does not allow it.",
+    description: "The request conflicts with the current state.",
     example: "external_id: is already used by a work item of this organization",
     errors: [{ pointer: "/work_item/external_id", code: "taken", message: "is already used" }],
   },
   410: {
     name: "ResyncRequired",
-    description:
-      "The mark can no longer be used: it is older than 30 days, or changes after it may be missing. Call without `after`.",
+    description: "The mark is older than 30 days, or changes after it may be missing. Call without `after`.",
     example: "the changes after this mark are not all kept; load everything again, without after",
   },
   412: {
     name: "PreconditionFailed",
-    description: "The work item has another version than `If-Match` names.",
+    description: "The work item has changed since the version in `If-Match`.",
     example: "the record has changed: If-Match names another version than the stored one",
   },
   413: {
     name: "ContentTooLarge",
-    description: "The body is larger than 4 MiB, as it was sent or unpacked.",
+    description: "The body is larger than 4 MiB, as sent or unpacked.",
     example: "the request body must be at most 4194304 bytes",
   },
   415: {
     name: "UnsupportedMediaType",
-    description: "The endpoint does not take this `Content-Type` or `Content-Encoding`.",
+    description: "The endpoint doesn't accept this `Content-Type` or `Content-Encoding`.",
     example: "Content-Type must be application/json",
   },
   422: {
     name: "UnprocessableContent",
-    description: "The request is well-formed and not valid. Nothing is written.",
-    example: "work_items[3].agent_email: must be an e-mail address",
+    description: "A value isn't valid. Nothing is saved.",
+    example: "work_items[3].agent_email: must be an email address",
     errors: [examples.problem],
   },
   429: {
     name: "TooManyRequests",
-    description: "The organization has used up a limit for now.",
+    description: "Your organization has reached a limit for now.",
     example: "rate limit exceeded; retry after 1 s",
     headers: ["Retry-After"],
   },
   500: { name: "InternalServerError", description: "An unexpected error.", example: "internal error" },
   503: {
     name: "ServiceUnavailable",
-    description: "The store is busy or cannot be used, or the time of the call ran out. The request can be repeated.",
+    description: "The database is busy or unavailable, or the call ran out of time. Send the request again.",
     example: "the service is busy; retry later",
     headers: ["Retry-After"],
   },
@@ -108,7 +107,7 @@ const responseOf = (status: ErrorStatus, error: ErrorResponse): Json => {
   const isMetered = status !== 401;
   return {
     description: error.description,
-    headers: headersOf(...(isMetered ? LIMIT_HEADERS : []), ...(error.headers ?? [])),
+    headers: headersOf(...(isMetered ? LIMIT_HEADERS : []), ...(error.headers ?? []), "Link"),
     content: {
       "application/json": { schema: { $ref: "#/components/schemas/Error" }, example: { error: error.example } },
       [PROBLEM_JSON]: {

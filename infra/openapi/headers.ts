@@ -11,26 +11,33 @@ const seconds = (description: string, example: number): Json => ({
 /** The headers of responses, by name; `Retry-After-Job` is `Retry-After` where a job is shown. */
 export const RESPONSE_HEADERS = {
   "x-request-id": {
-    ...text("Id of the request, which our log has too.", "5f0c9a1e-7d3b-4c52-9e0a-2f6f6a1c9b1e"),
+    ...text("Request ID. Include it when you contact support.", "5f0c9a1e-7d3b-4c52-9e0a-2f6f6a1c9b1e"),
     required: true,
   },
   ETag: {
-    ...text("Changes with everything that the body shows. Send it as `If-None-Match` or `If-Match`.", examples.etag),
+    ...text(
+      "Version of the response. Changes whenever the body would. Send it as `If-None-Match` or `If-Match`.",
+      examples.etag,
+    ),
     required: true,
   },
-  "Retry-After": { ...seconds("Seconds to wait before the next request.", 1), required: true },
-  "Retry-After-Job": seconds("Seconds after which to ask again. Absent when the job has ended.", 1),
+  "Retry-After": { ...seconds("Seconds to wait before you send the request again.", 1), required: true },
+  "Retry-After-Job": seconds("Seconds to wait before you get the job again. Absent once the job has ended.", 1),
   "RateLimit-Policy": text(
-    "The limit of the organization: `q` requests at once, all of them available again within `w` seconds " +
+    "The organization's rate limit: `q` requests at once, all available again within `w` seconds " +
       "(draft-ietf-httpapi-ratelimit-headers-10).",
     '"organization";q=200;w=2',
   ),
   RateLimit: text(
-    "What is left of the limit: `r` requests now, all of them within `t` seconds if nothing is sent.",
+    "What is left of the rate limit: `r` requests now, and all of them again within `t` seconds.",
     '"organization";r=199;t=1',
   ),
-  "Content-Disposition": text("Name of the file for browsers.", 'attachment; filename="work_items.csv"'),
-  "WWW-Authenticate": { ...text("How to authenticate.", "Bearer"), required: true },
+  "Content-Disposition": text("File name for browsers.", 'attachment; filename="work_items.csv"'),
+  Link: text(
+    "With `Accept: application/problem+json`: a link (`rel=help`) to the documentation of this error.",
+    '<../docs/errors#invalid-input>; rel="help"',
+  ),
+  "WWW-Authenticate": { ...text("The authentication scheme.", "Bearer"), required: true },
 } as const satisfies Record<string, Json>;
 /** Key of a response's header. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
@@ -61,19 +68,20 @@ const ENTITY_TAGS = String.raw`^\s*(\*|[\s,]*(W/)?"[^"]*"([\s,]*(W/)?"[^"]*")*[\
 export const REQUEST_HEADERS = {
   "If-Match": parameter(
     "If-Match",
-    "Changes the work item only if it still has the version in this entity tag; else the response is 412. Extension.",
+    "Changes the work item only if it still has the version in this entity tag; otherwise returns 412. Extension.",
     { pattern: ENTITY_TAGS },
     { example: "*" },
   ),
   "If-None-Match": parameter(
     "If-None-Match",
-    "Responds with 304 and no body if the representation still has this entity tag. Extension.",
+    "Returns 304 without a body if the response would still have this entity tag. Extension.",
     {},
     { example: examples.etag },
   ),
   "Idempotency-Key": parameter(
     "Idempotency-Key",
-    "A repeated request with the same key and content has the same effect as one. Extension.",
+    "Any unique string. Requests with the same key and content have the effect of one, so retries are safe. Extension.",
     { minLength: 1, maxLength: 255, pattern: "^[ -~]+$" },
+    { example: examples.idempotencyKey },
   ),
 } as const satisfies Record<string, Json>;

@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-files.ts";
-import { readGuides, renderGuide, renderGuideLinks } from "./guides.ts";
+import { readGuides } from "./docs/documents.ts";
+import { html } from "./docs/html.ts";
+import { docsSite, guideCards } from "./docs/site.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SOURCES = join(ROOT, "infra/pages");
@@ -15,12 +17,12 @@ const CACHE = join(ROOT, "node_modules/.cache/pages");
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
 };
 
 /** Scripts and style sheets that pages name; what only scripts name follows from them. */
 const ENTRIES = {
   "docs.js": "browser/docs.ts",
-  "guide.js": "browser/guide.ts",
   "upload.js": "browser/upload.tsx",
   "site.css": "site.css",
   "docs.css": "docs.css",
@@ -101,53 +103,41 @@ interface Page {
 
 const contentOf = (name: string): string => readFileSync(join(SOURCES, `${name}.html`), "utf8");
 
-const pagesOf = (): Page[] => {
-  const guides = readGuides();
-  return [
-    {
-      path: "/",
-      title: "Work items",
-      description: "Reference, guides and the upload page of the work item service.",
-      styles: ["site.css"],
-      scripts: [],
-      content: contentOf("home").replace("{{guides}}", renderGuideLinks(guides)),
-    },
-    {
-      path: "/docs",
-      title: "Reference · Work items",
-      description: "Every endpoint of the work item service, to read and to try.",
-      styles: ["site.css", "docs.css"],
-      scripts: ["docs.js"],
-      content: contentOf("docs").replace("{{guides}}", renderGuideLinks(guides)),
-    },
-    {
-      path: "/upload",
-      title: "Upload · Work items",
-      description: "Import a file of another system, and look at the items.",
-      styles: ["site.css", "upload.css"],
-      scripts: ["upload.js"],
-      content: contentOf("upload"),
-    },
-    ...guides.map((guide): Page => ({
-      path: `/docs/${guide.name}`,
-      title: `${guide.title} · Work items`,
-      description: guide.summary,
-      styles: ["site.css"],
-      scripts: ["guide.js"],
-      content: contentOf("guide")
-        .replace("{{guides}}", renderGuideLinks(guides, guide))
-        .replace("{{guide}}", () => renderGuide(guide)),
-    })),
-  ];
-};
+/** @param search name of the index that pages search */
+const pagesOf = (site: ReturnType<typeof docsSite>, search: string): Page[] => [
+  {
+    path: "/",
+    title: "Work items",
+    description: "Reference, guides and the upload page of the work item service.",
+    styles: ["site.css"],
+    scripts: [],
+    content: contentOf("home").replace("{{guides}}", guideCards(readGuides()).text),
+  },
+  {
+    path: "/upload",
+    title: "Upload · Work items",
+    description: "Import a file from another system, and look at your items.",
+    styles: ["site.css", "upload.css"],
+    scripts: ["upload.js"],
+    content: contentOf("upload"),
+  },
+  ...site.pages.map(({ path, title, description, content }): Page => ({
+    path,
+    title: `${title} · Work items`,
+    description,
+    styles: ["site.css", "docs.css"],
+    scripts: ["docs.js"],
+    content: content.text.replace("{{search}}", search),
+  })),
+];
 
 const htmlOf = (
   { title, description, styles, scripts, content, path }: Page,
   nameOf: Readonly<Record<Entry, string>>,
 ): string =>
   contentOf("layout")
-    .replaceAll("{{title}}", title)
-    .replace("{{description}}", description)
+    .replaceAll("{{title}}", () => html`${title}`.text)
+    .replace("{{description}}", () => html`${description}`.text)
     .replace(
       "{{head}}",
       [
@@ -164,13 +154,17 @@ export const buildPages = async (outdir: string): Promise<void> => {
   mkdirSync(outdir, { recursive: true });
   const { nameOf, files } = await buildAssets();
   const index: PageIndex = { pages: {}, assets: {} };
+  const site = docsSite();
+  const searched = Buffer.from(JSON.stringify(site.search));
+  const search = `search-${createHash("sha256").update(searched).digest("hex").slice(0, 8)}.json`;
+  files.set(search, searched);
   for (const [name, bytes] of files) {
     index.assets[name] = MEDIA_TYPES[extname(name)] ?? "application/octet-stream";
     for (const coding of Object.keys(CODINGS) as (keyof typeof CODINGS)[]) {
       writeFileSync(join(outdir, name + CODINGS[coding]), compressed(bytes, coding));
     }
   }
-  for (const page of pagesOf()) {
+  for (const page of pagesOf(site, search)) {
     const file = `${page.path.slice(1).replaceAll("/", "-") || "home"}.html`;
     index.pages[page.path] = file;
     writeFileSync(join(outdir, file), htmlOf(page, nameOf));

@@ -15,3 +15,13 @@ export function addressOf(event: APIGatewayProxyEvent, path: string): string | u
   if (!below.endsWith(path)) return undefined;
   return `${protocol}://${domainName}${below.slice(0, -path.length)}`;
 }
+
+/**
+ * The relative way from the requested path to the service's root, so that links work below any prefix, such as the
+ * stage's name: `../../` for `/v1/work_items/{id}`.
+ */
+export function wayToRoot({ resource, path, pathParameters }: APIGatewayProxyEvent): string {
+  const requested = resource.replaceAll(/\{(\w+)\+\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+  const levels = requested.split("/").length - 2 + (path.length > 1 && path.endsWith("/") ? 1 : 0);
+  return levels <= 0 ? "./" : "../".repeat(levels);
+}

@@ -14,7 +14,8 @@ import {
 } from "../errors.ts";
 import { toProblemDetails } from "../problem-detail.ts";
 import { isUnavailable } from "../aws/error-codes.ts";
-import { jsonResponse, type Step } from "./chain.ts";
+import { wayToRoot } from "./address.ts";
+import { type ApiEvent, jsonResponse, type Step } from "./chain.ts";
 import { acceptsProblemJson, PROBLEM_JSON } from "./problem-json.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
 
@@ -112,6 +113,11 @@ export function problemType({ name }: Pick<ErrorKind, "name">): string {
   return `urn:work-items:problem:${name}`;
 }
 
+/** A link to what the documentation says of a kind of error (RFC 8288). */
+function helpLink(event: ApiEvent, { name }: Pick<ErrorKind, "name">): string {
+  return `<${wayToRoot(event)}docs/errors#${name}>; rel="help"`;
+}
+
 /**
  * Turns every error into `{ "error": string }`, or into problem details (RFC 9457), which hold the same sentence too,
  * for callers that accept them. Unexpected errors are returned without details. Attached last, so it runs first.
@@ -127,7 +133,7 @@ export const errorTable: Step = {
     }
     request.response = jsonResponse(
       status,
-      { ...headers, "content-type": PROBLEM_JSON },
+      { ...headers, "content-type": PROBLEM_JSON, link: helpLink(request.event, kind) },
       {
         type: problemType(kind),
         title,

@@ -4,12 +4,16 @@ import { type Asset, openPageFiles, type PageFiles } from "./page-files.ts";
 import type { Environment } from "../aws/environment.ts";
 import type { Runtime } from "../aws/runtime.ts";
 import { accepts } from "./accepts.ts";
+import { addressOf, wayToRoot } from "./address.ts";
 import type { ApiEvent, ApiHandler } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import { publicChain } from "./public-chain.ts";
 
 /** The path parameter that names an asset. */
 const ASSET = "{asset}";
+
+/** The address in examples where the request doesn't contain one. */
+const LOCAL_ADDRESS = "http://localhost:3000";
 
 /** The names of assets change with their content. */
 const FOREVER = "public, max-age=31536000, immutable";
@@ -41,18 +45,20 @@ function contentSecurityPolicy(bucketOrigin: string): string {
   ].join("; ");
 }
 
-/**
- * The way from a page to the service's root, so that its links work below any prefix, such as the stage's name, and
- * with a slash at the end of the address.
- */
-function wayToRoot({ resource, path, requestContext }: APIGatewayProxyEvent): string {
-  if (resource === "/") {
-    // Without a slash after the stage's name, browsers resolve relative addresses against its parent.
-    const stage = /\/([^/]+)$/.exec(requestContext.path ?? "/")?.[1];
-    return stage === undefined ? "./" : `./${stage}/`;
-  }
-  const levels = resource.split("/").length - 2 + (path.endsWith("/") ? 1 : 0);
-  return levels === 0 ? "./" : "../".repeat(levels);
+/** The way from a page to the service's root. */
+function wayFromPage(event: APIGatewayProxyEvent): string {
+  if (event.resource !== "/") return wayToRoot(event);
+  // Without a slash after the stage's name, browsers resolve relative addresses against its parent.
+  const stage = /\/([^/]+)$/.exec(event.requestContext.path ?? "/")?.[1];
+  return stage === undefined ? "./" : `./${stage}/`;
+}
+
+/** What is safe in HTML and in code; the request's `Host` might not be. */
+const ADDRESS = /^https?:\/\/[\w.:[\]-]+(?:\/[\w.~/-]*)?$/;
+
+function baseUrlOf(event: APIGatewayProxyEvent): string {
+  const address = addressOf(event, event.path.replace(/\/$/, ""));
+  return address !== undefined && ADDRESS.test(address) ? address : LOCAL_ADDRESS;
 }
 
 function pathOf({ resource, pathParameters }: APIGatewayProxyEvent): string {
@@ -106,7 +112,7 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
         "cross-origin-opener-policy": "same-origin",
         "referrer-policy": "no-referrer",
       },
-      body: html.replaceAll("{{root}}", wayToRoot(event)),
+      body: html.replaceAll("{{root}}", wayFromPage(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
     };
   };
   return publicChain(name, runtime, async (event) => unlessKnown(event, respond(event)));

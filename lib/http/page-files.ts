@@ -40,7 +40,7 @@ export function openPageFiles(directory: string) {
   };
   const { pages, assets } = indexSchema.parse(JSON.parse(fileAt(INDEX_FILE).toString()));
   return {
-    /** The HTML of a page, in which `{{root}}` stands for the way to the service's root; undefined if there is none. */
+    /** The HTML of a page, undefined if there is none. In it `{{root}}` is the way to the service's root, `{{base_url}}` its address. */
     page: (path: string): string | undefined =>
       Object.hasOwn(pages, path) ? fileAt(pages[path]!).toString() : undefined,
     /** @param accepted whether the client accepts a coding @returns undefined if there is no such asset */

@@ -60,7 +60,7 @@ const NO_ACTOR = { actor_email: null, actor_name: null, actor_external_id: null 
 const isRecordOfItem = ({ sk }: RecordKey): boolean => sk === ITEM_SORT_KEY;
 
 /**
- * Empties the agent of every item and the actor of every event that has this e-mail address, whatever its case, also in
+ * Empties the agent of every item and the actor of every event that has this email address, whatever its case, also in
  * deleted items, and deletes the plans of dry runs that hold it. First waits for calls under way, and for the upload jobs
  * whose files have come by then.
  * Repeats until a pass finds none. Texts are not changed: the result names those that hold the address.

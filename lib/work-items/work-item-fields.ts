@@ -29,7 +29,7 @@ function mergeAttributes(stored: string, given: JsonObject): string {
 /** A field of a person, which responses show in the agent or actor. */
 function personField(description: string, input: () => z.ZodType<string, string>) {
   return field({
-    description: `${description}; null clears it.`,
+    description: `${description}. Null clears it.`,
     input: () => input().nullable(),
     stored: storedText,
     initial: null,
@@ -40,13 +40,13 @@ function personField(description: string, input: () => z.ZodType<string, string>
 /** Fields of a work item that callers set. Null clears a field of the agent. */
 export const WORK_ITEM_FIELDS = {
   agent_email: {
-    ...personField("E-mail address of the agent", email),
+    ...personField("Email address of the agent", email),
     // Systems write the same address in several ways.
     filter: () => email().toLowerCase(),
     filterIgnoresCase: true,
   },
   agent_name: personField("Name of the agent", text),
-  agent_external_id: { ...personField("Id of the agent in the source system", text), filter: () => text() },
+  agent_external_id: { ...personField("ID of the agent in the source system", text), filter: () => text() },
   type: field({
     description: "Kind of work.",
     input: () => text(),
@@ -57,7 +57,7 @@ export const WORK_ITEM_FIELDS = {
   }),
   status: field({
     description:
-      "State of the work. If it is left out, it follows `completed_at`: a new item is `completed` with it and " +
+      "Status of the work. Without it, the status follows `completed_at`: a new item is `completed` with it and " +
       `\`${INITIAL_STATUS}\` without.`,
     input: () => workItemStatusSchema,
     stored: workItemStatusSchema,
@@ -66,14 +66,15 @@ export const WORK_ITEM_FIELDS = {
     filter: () => workItemStatusSchema,
   }),
   completed_at: field({
-    description: "When the work was completed; null clears it.",
+    description: "When the work was completed. Null clears it.",
     input: () => timestamp().nullable(),
     stored: storedTime,
     initial: null,
     response: storedTimestamp.nullable(),
   }),
   custom_attributes: field({
-    description: "Merged by its top-level keys. At most 256 KiB of JSON and 32 levels; no key `__proto__`.",
+    description:
+      "Your own values by name, merged by their top-level keys. At most 256 KiB of JSON and 32 levels; no key `__proto__`.",
     input: customAttributes,
     // JSON text: DynamoDB's own maps lose digits, some keys and deep nesting.
     stored: z.string(),
@@ -87,18 +88,18 @@ export const WORK_ITEM_FIELDS = {
 
 /** Fields of an event that callers set. Null clears a field. */
 export const EVENT_FIELDS = {
-  actor_email: personField("E-mail address of the actor", email),
+  actor_email: personField("Email address of the actor", email),
   actor_name: personField("Name of the actor", text),
-  actor_external_id: personField("Id of the actor in the source system", text),
+  actor_external_id: personField("ID of the actor in the source system", text),
   content: field({
-    description: "What happened, at most 64 KiB of UTF-8; null clears it.",
+    description: "What happened, at most 64 KiB of UTF-8. Null clears it.",
     input: () => content().nullable(),
     stored: storedText,
     initial: null,
     response: z.string().nullable(),
   }),
   occurred_at: field({
-    description: "When it happened; null clears it.",
+    description: "When it happened. Null clears it.",
     input: () => timestamp().nullable(),
     stored: storedTime,
     initial: null,

@@ -3,6 +3,9 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import { beforeAll, describe, expect, test } from "vitest";
 import { create } from "../../functions/get-page.ts";
 import { pages } from "../../functions/pages.ts";
+import { createOpenApiDocument } from "../../infra/openapi/document.ts";
+import { PROBLEM_CODES } from "../../lib/errors.ts";
+import { errorKinds } from "../../lib/http/error-table.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent } from "../support/organization.ts";
@@ -52,6 +55,8 @@ const sites: readonly (readonly [string, Address, string])[] = [
   ["/upload", { path: "/upload" }, "https://api.example.com/upload"],
   ["/upload/", { path: "/upload/" }, "https://api.example.com/upload/"],
   ["a guide", guide("files"), "https://api.example.com/docs/files"],
+  ["an endpoint", guide("list-work-items"), "https://api.example.com/docs/list-work-items"],
+  ["errors", guide("errors"), "https://api.example.com/docs/errors"],
   ["a guide with a slash", guide("files", "/"), "https://api.example.com/docs/files/"],
   ["/ below a stage", { path: "/", prefix: "/prod" }, "https://api.example.com/prod/"],
   ["/docs/ below a stage", { path: "/docs/", prefix: "/prod" }, "https://api.example.com/prod/docs/"],
@@ -75,6 +80,52 @@ describe("pages", () => {
         name === "" ? await request({ path }) : await request(room === "assets" ? assetOf(name) : guide(name));
       expect([path, found.status]).toEqual([path, 200]);
     }
+  });
+
+  test("have an address for every operation, error and code", async () => {
+    const document = createOpenApiDocument();
+    const summaries = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    for (const { operationId } of summaries) {
+      const name = String(operationId).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect([name, (await request(guide(name))).status]).toEqual([name, 200]);
+    }
+    const { body } = await request(guide("errors"));
+    for (const { name } of errorKinds) expect(body).toContain(`id="${name}"`);
+    for (const code of PROBLEM_CODES) expect(body).toContain(`id="code-${code}"`);
+  });
+
+  test("name only headings of pages in their links", async () => {
+    const seen = new Map<string, string>();
+    const read = async (path: string): Promise<string> => {
+      const name = path.slice("/docs/".length);
+      if (!seen.has(path)) seen.set(path, (await request(name === "" ? { path: "/docs" } : guide(name))).body);
+      return seen.get(path)!;
+    };
+    for (const from of ["errors", "requests", "values", "lists", "uploads", "mappings", "limits", "list-work-items"]) {
+      const own = await read(`/docs/${from}`);
+      for (const address of addressesIn(own).filter((each) => each.includes("#"))) {
+        const { pathname, hash } = new URL(address, `https://api.example.com/docs/${from}`);
+        expect([from, address, await read(pathname)]).toEqual([
+          from,
+          address,
+          expect.stringContaining(`id="${hash.slice(1)}"`),
+        ]);
+      }
+    }
+  });
+
+  test.each(["", "prod"])("print the address that serves them, below %j too", async (stage) => {
+    const event = apiEvent({ ...guide("get-health"), resource: "/docs/{guide}" });
+    const path = `${stage === "" ? "" : `/${stage}`}/docs/get-health`;
+    Object.assign(event.requestContext, { path, domainName: "api.example.com" });
+    const { body } = await getPage(event, lambdaContext());
+    expect(body).toContain(`curl &quot;https://api.example.com${stage === "" ? "" : `/${stage}`}/v1/health&quot;`);
+  });
+
+  test("don't print an address that isn't one", async () => {
+    const event = apiEvent({ ...guide("get-health"), resource: "/docs/{guide}" });
+    Object.assign(event.requestContext, { path: "/docs/get-health", domainName: 'x"><script>alert(1)</script>' });
+    expect((await getPage(event, lambdaContext())).body).not.toContain("<script>");
   });
 
   test("/ below a stage works without a slash at its end", async () => {

@@ -1,7 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { GetWorkItemUploadResponse } from "../../lib/client/api.ts";
+import type { GetWorkItemUploadResponseBody } from "../../lib/client/api.ts";
 import { createCustomer, type Customer } from "../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 
@@ -17,7 +17,7 @@ let runtime: TestRuntime;
 let log: KeptLog;
 let caller: Customer;
 let records: Record<string, unknown>[];
-let job: GetWorkItemUploadResponse["data"];
+let job: GetWorkItemUploadResponseBody["data"];
 beforeAll(async () => {
   log = new KeptLog();
   runtime = { ...(await createTestRuntime()), log };

@@ -39,12 +39,12 @@ describe("a batch that skips invalid items", () => {
       external_id: "broken",
       status: "error",
       data: null,
-      error: 'agent_email: must be an e-mail address; ["a/b~c"]: is not known',
+      error: 'agent_email: must be an email address; ["a/b~c"]: is not known',
       errors: [
         {
           pointer: "/work_items/1/agent_email",
           code: "invalid_format",
-          message: "must be an e-mail address",
+          message: "must be an email address",
         },
         { pointer: "/work_items/1/a~1b~0c", code: "unknown", message: "is not known" },
       ],

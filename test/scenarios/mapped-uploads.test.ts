@@ -104,7 +104,7 @@ describe("an upload with a mapping", () => {
     expect(header).toBe(`${HEADER};_row;_error;_error_column;_error_value;_error_code`);
     expect(first).toBe(
       'T-1;nobody;Open;31/02/2023;"a;b";2;"completed_at: ""31/02/2023"" does not fit the pattern dd/MM/yyyy ' +
-        '(column Closed); agent_email: must be an e-mail address (column Customer Email)";Closed;31/02/2023;invalid_format',
+        '(column Closed); agent_email: must be an email address (column Customer Email)";Closed;31/02/2023;invalid_format',
     );
     expect(second).toMatch(/^T-2;;Waiting;;c;3;"?status: .*\(column Status\)"?;Status;Waiting;invalid_value$/);
     const mended = `${header}\n${first!.replace("nobody", "ada@example.com").replace("31/02", "28/02")}\n${second}\n`;

@@ -1,35 +1,16 @@
-import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { addCopyButtons } from "./docs/copy.ts";
+import { startSearch } from "./docs/search.ts";
+import { startSendForm } from "./docs/send.ts";
+import { makeTabs } from "./docs/tabs.ts";
 
-const content = document.querySelector<HTMLElement>("#content")!;
-const root = new URL(content.dataset["root"] ?? "./", location.href);
+makeTabs();
+addCopyButtons();
+startSearch();
+startSendForm();
 
-/** The reference follows the browser's choice of dark or light by a class. */
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const followScheme = (): void => void document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", followScheme);
-followScheme();
-
-const show = async (): Promise<void> => {
-  const response = await fetch(new URL("v1/openapi.json", root));
-  if (!response.ok) throw new Error(`The document could not be loaded (${response.status}).`);
-  const spec = (await response.json()) as object;
-  // Calls go to where this page came from, whatever stands before the service.
-  const servers = [{ url: root.href.replace(/\/$/, "") }];
-  SwaggerUI({
-    spec: { ...spec, servers },
-    dom_id: "#reference",
-    deepLinking: true,
-    docExpansion: "list",
-    defaultModelsExpandDepth: 0,
-    displayRequestDuration: true,
-    filter: true,
-    persistAuthorization: false,
-    tryItOutEnabled: true,
-    validatorUrl: null,
-  });
-};
-
-show().catch((error: unknown) => {
-  const place = document.querySelector("#reference")!;
-  place.textContent = `${error instanceof Error ? error.message : "The reference could not be shown."} Reload the page to try again.`;
-});
+/** The contents are a column where there is room for one. */
+const contents = document.querySelector<HTMLDetailsElement>("details.all");
+const isWide = matchMedia("(min-width: 60rem)");
+const follow = (): void => void (contents && (contents.open = isWide.matches));
+isWide.addEventListener("change", follow);
+follow();

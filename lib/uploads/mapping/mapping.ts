@@ -21,27 +21,24 @@ const createSourceSchema = () => {
     .strictObject({
       column: z.string().optional().meta({ description: "Header of a column." }),
       columns: z.array(z.string()).min(1, "must name at least 1 column").optional().meta({
-        description: "Headers of columns whose cells are joined; empty ones are left out.",
+        description: "Headers of columns whose values are joined. Empty values are left out.",
       }),
-      join: z
-        .string()
-        .optional()
-        .meta({ description: "What stands between joined cells: a space, if nothing is said." }),
+      join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
       value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
       get first_of() {
         return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
       },
       values: z.record(z.string(), z.string()).optional().meta({
-        description: "Aliases by what is in the file. Others stay as they are.",
+        description: "Translations of texts in the file. Other texts stay as they are.",
       }),
-      otherwise: z.string().optional().meta({ description: "What all others stand for." }),
+      otherwise: z.string().optional().meta({ description: "What all other texts mean." }),
       format: z.string().optional().meta({
         description:
-          "Of date-times: iso, as without it, unix, unix_ms, or Unicode date fields such as dd-MM-yyyy HH:mm.",
+          "Date format: `iso` (default), `unix`, `unix_ms`, or Unicode date fields such as `dd-MM-yyyy HH:mm`.",
       }),
-      time_zone: z.string().optional().meta({ description: "IANA time zone of date-times without offset." }),
-      prefix: z.string().optional().meta({ description: "Put before a text that is not empty." }),
-      as: z.enum(VALUE_KINDS).optional().meta({ description: "Of custom attributes: text, if nothing is said." }),
+      time_zone: z.string().optional().meta({ description: "IANA time zone for dates without an offset." }),
+      prefix: z.string().optional().meta({ description: "Put before each text that isn't empty." }),
+      as: z.enum(VALUE_KINDS).optional().meta({ description: "Type of a custom attribute. Default: `text`." }),
     })
     .meta({ id: "WorkItemUploadMappingSource" });
   return sourceSchema;
@@ -56,16 +53,16 @@ const shape = z.lazy(() => {
       fields: sources.meta({ id: "WorkItemUploadMappingFields" }).optional(),
       event: sources.meta({ id: "WorkItemUploadMappingEvent" }).optional(),
       others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
-        description: "What becomes of columns that no source names.",
+        description: "What to do with columns that no source names.",
         default: "refuse",
       }),
-      empty: z.array(z.string()).optional().meta({ description: "Cells that count as empty." }),
+      empty: z.array(z.string()).optional().meta({ description: "Values that count as empty." }),
       header_row: z
         .int(HEADER_ROW_RANGE)
         .min(1, HEADER_ROW_RANGE)
         .max(HEADER_ROW_MAX, HEADER_ROW_RANGE)
         .optional()
-        .meta({ description: "Number of the header's row; the rows above it are skipped.", default: 1 }),
+        .meta({ description: "Number of the header's row. The rows above it are skipped.", default: 1 }),
       delimiter: z
         .enum(Object.keys(DELIMITERS) as Delimiter[])
         .optional()
@@ -75,7 +72,7 @@ const shape = z.lazy(() => {
         .guid("must be the id of an upload")
         .overwrite((id) => id.toLowerCase())
         .optional()
-        .meta({ description: "Id of an upload whose mapping is used again, given alone." }),
+        .meta({ description: "ID of an earlier upload whose mapping is used again. Send it alone." }),
     })
     .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
 });

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
-import type { ListWorkItemsResponse } from "../../../lib/client/api.ts";
+import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { temporaryDirectory } from "./written-functions.ts";
 
@@ -103,7 +103,7 @@ describe("what npm start serves", () => {
     await expect
       .poll(async () => (await call(jobPath)).body.data)
       .toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 1, failed_rows: 1 });
-    const { body } = await call<ListWorkItemsResponse>("/v1/work_items");
+    const { body } = await call<ListWorkItemsResponseBody>("/v1/work_items");
     listed = body;
     expect(body.data.map((item) => item.external_id)).toEqual(["b", "a/1"]);
 

@@ -118,9 +118,9 @@ describe("breaking changes", () => {
     ],
     [
       "alternative takes less",
-      schema("ApplyWorkItemBatchRequest", "anyOf", "0", "properties", "dry_run", "type"),
+      schema("WorkItemUploadMapping", "anyOf", "0", "properties", "header_row", "type"),
       "null",
-      "schemas.ApplyWorkItemBatchRequest.anyOf",
+      "schemas.WorkItemUploadMapping.anyOf",
     ],
     [
       "operation has another id",

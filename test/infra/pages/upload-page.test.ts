@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
 
     await page.getByRole("link", { name: "Items", exact: true }).click();
     const filters = page.getByRole("form", { name: "Filters" });
-    await filters.getByLabel("Agent's e-mail").fill("agent1@example.com");
+    await filters.getByLabel("Agent’s email").fill("agent1@example.com");
     await page.getByRole("button", { name: "Show", exact: true }).click();
     const items = page.getByRole("region", { name: "Items" });
     await expect.poll(() => items.locator("tbody tr").count()).toBe(8);

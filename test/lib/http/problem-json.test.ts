@@ -20,6 +20,8 @@ const both = async (name: Name, request: ApiRequest) => {
   const problem = JSON.parse(text) as Record<string, unknown>;
   expect(problem).toMatchObject({ status, detail: plain.body.error, error: plain.body.error });
   expect(problem["instance"]).toBe(headers["x-request-id"]);
+  const type = String(problem["type"]).split(":").at(-1);
+  expect(headers["link"]).toMatch(new RegExp(`^<(\\.\\./)+docs/errors#${type}>; rel="help"$`));
   expect(Object.keys(problem)).toEqual(["type", "title", "status", "detail", "instance", "errors", "error"]);
   return [plain, problem] as const;
 };
@@ -30,7 +32,7 @@ describe("problem details", () => {
       "a body",
       "applyWorkItemBatch",
       { body: { work_items: [{ external_id: "a", agent_email: "x" }] } },
-      [{ pointer: "/work_items/0/agent_email", code: "invalid_format", message: "must be an e-mail address" }],
+      [{ pointer: "/work_items/0/agent_email", code: "invalid_format", message: "must be an email address" }],
     ],
     [
       "a whole body",

@@ -3,18 +3,18 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
 import type { createListWorkItems } from "../../../lib/work-items/list-work-items.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
-import type { ListWorkItemsResponse } from "../../../lib/client/api.ts";
+import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
 import type { ApiResponse } from "../../support/organization.ts";
 import { createTestService } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
-type Item = ListWorkItemsResponse["data"][number];
+type Item = ListWorkItemsResponseBody["data"][number];
 type Query = Record<string, string | number>;
 
 const time = (minutes: number): string => new Date(1_767_225_600_000 + minutes * 60_000).toISOString();
 
 /** A page of any list. */
-type Page<T> = ApiResponse<Pick<ListWorkItemsResponse, "meta"> & { readonly data: readonly T[] }>;
+type Page<T> = ApiResponse<Pick<ListWorkItemsResponseBody, "meta"> & { readonly data: readonly T[] }>;
 
 const walkPages = async <T>(read: (query: Query) => Promise<Page<T>>, query: Query): Promise<T[]> => {
   const items: T[] = [];
@@ -259,7 +259,7 @@ describe("a filter", () => {
     expect(call).toBeTypeOf("function");
   });
 
-  it("by an e-mail address compares without case, and the address stays as it was given", async () => {
+  it("by an email address compares without case, and the address stays as it was given", async () => {
     const service = await createTestService();
     const work_items = [
       "Ann@Example.com",

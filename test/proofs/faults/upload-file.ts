@@ -90,7 +90,7 @@ export const makeUploadFile = (
     [
       input.external_id,
       quoted(input.type),
-      isValid ? "" : "no e-mail address",
+      isValid ? "" : "no email address",
       String(number),
       ...(input.events ?? []).map(({ external_id, content }) => `${external_id},${quoted(content ?? "")}`),
     ].join(","),

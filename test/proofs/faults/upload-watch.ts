@@ -5,7 +5,7 @@ import type { FindingKind } from "./findings.ts";
 import { type Job, ROW_COUNTERS } from "./upload-request.ts";
 
 const MINUTE_MS = 60_000;
-/** A job whose worker has died goes on within two minutes, as docs/behaviour.md says, and a sweep is a minute late at most. */
+/** A job whose worker has died goes on within two minutes, as docs/reference says, and a sweep is a minute late at most. */
 const RESUMED_WITHIN_MS = 3 * MINUTE_MS;
 /** A job that saves nothing ends within this time, and again a sweep later. */
 const SAVED_WITHIN_MS = 11 * MINUTE_MS;

@@ -30,7 +30,7 @@ describe("organizations", () => {
   });
 });
 
-it("no key, e-mail address or content is in a log line, a metric or a response to an error", async () => {
+it("no key, email address or content is in a log line, a metric or a response to an error", async () => {
   const { requests, errors, logLines, found } = await searchCanaries(1, 20_261_121);
   expect(found).toEqual([]);
   expect(requests).toBeGreaterThan(25);

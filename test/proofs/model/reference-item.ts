@@ -1,5 +1,5 @@
 /**
- * What the service does to one work item, written from docs/behaviour.md alone: it shares no code with the service.
+ * What the service does to one work item, written from docs/reference alone: it shares no code with the service.
  * All values are immutable, so that a search over orders of calls can keep many of them.
  */
 

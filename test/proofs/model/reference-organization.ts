@@ -54,7 +54,7 @@ interface ModelConversation {
 const error = (status: number): Expected => ({ status });
 const newestFirst = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
 
-/** What one organization has, and how the service should answer its calls, written from docs/behaviour.md. */
+/** What one organization has, and how the service should answer its calls, written from docs/reference. */
 export class ReferenceOrganization {
   readonly id: string;
   readonly items = new Map<string, ModelItem>();

@@ -97,7 +97,7 @@ const tooLarge = (mebibytes: number): Check => ({
     const response = await send("/v1/work_items", { method: "POST", body });
     if (response.status !== 413) throw new Difference(`${response.status}: ${response.text.slice(0, 100)}`);
     if (typeof response.body?.["error"] === "string") return "413 with error";
-    // No template of ours reaches this one: docs/behaviour.md says so.
+    // No template of ours reaches this one: docs/reference says so.
     if (mebibytes > 4.5 && response.text.length < 200) return `413 of the gateway itself: ${response.text}`;
     throw new Difference(`413 with another body: ${response.text.slice(0, 100)}`);
   },

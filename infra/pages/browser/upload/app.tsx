@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { KEPT_KEY } from "../kept-key.ts";
 import { type Api, createApi } from "./api.ts";
 import { ImportView } from "./import-view.tsx";
 import { ItemView } from "./item-view.tsx";
@@ -28,9 +29,6 @@ const usePlace = (): Place => {
   }, []);
   return place;
 };
-
-/** Where a key is kept that survives a reload, if the person wants that. */
-const KEPT_KEY = "work-items-key";
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };

@@ -21,7 +21,7 @@ const toQuery = ({ from = "", to = "", ...filters }: Filters): Filters => {
 const FIELDS = [
   ["external_id", "External id"],
   ["type", "Type"],
-  ["agent_email", "Agent's e-mail"],
+  ["agent_email", "Agent’s email"],
   ["agent_external_id", "Agent's id"],
 ] as const;
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;

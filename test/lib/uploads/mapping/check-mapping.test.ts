@@ -39,7 +39,7 @@ describe("what is wrong with a mapping", () => {
       'fields["custom_attributes."]: is not known; did you mean custom_attributes?',
       "event.external_id: is required",
       "fields.agent_email: must have exactly one of column, columns, value, first_of",
-      "fields.agent_email.value: must be an e-mail address",
+      "fields.agent_email.value: must be an email address",
       "fields.agent_name: must have exactly one of column, columns, value, first_of",
       "fields.type.join: belongs to columns",
       "fields.type.format: is for completed_at and occurred_at only",

@@ -258,7 +258,7 @@ describe("a mapping", () => {
     expect(error).toEqual({
       message:
         'completed_at: "31/02/2023 10:00" does not fit the pattern dd/MM/yyyy HH:mm (column Day, Hour); ' +
-        "agent_email: must be an e-mail address (column Mail)",
+        "agent_email: must be an email address (column Mail)",
       column: "Day, Hour",
       value: "31/02/2023 10:00",
       code: "invalid_format",

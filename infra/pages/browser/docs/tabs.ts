@@ -19,7 +19,7 @@ const keepChoice = (language: string): void => {
 };
 
 /** Makes tabs of the blocks of code in a group, by the pattern that assistive technology knows (WAI-ARIA tabs). */
-const makeTabs = (group: Element, index: number): void => {
+const makeTabsOf = (group: Element, index: number): void => {
   const panels = [...group.querySelectorAll<HTMLElement>(".code")];
   const list = document.createElement("div");
   list.className = "tablist";
@@ -68,4 +68,7 @@ const makeTabs = (group: Element, index: number): void => {
   choose(keptChoice() ?? "");
 };
 
-for (const [index, group] of document.querySelectorAll(".tabs").entries()) makeTabs(group, index);
+/** Makes tabs of all groups of blocks of code in the page. */
+export const makeTabs = (): void => {
+  for (const [index, group] of document.querySelectorAll(".tabs").entries()) makeTabsOf(group, index);
+};

@@ -1,0 +1,92 @@
+import { Marked, type Tokens } from "marked";
+import { Html } from "./html.ts";
+import { codeBlock, codeTabs, isLanguage, type Language } from "./languages.ts";
+
+/** Headings have addresses, and links to files lead to the files' pages: links to files without a page become text. */
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens);
+      const address = addressOf(href);
+      return address === undefined ? text : `<a href="${address}">${text}</a>`;
+    },
+    code: ({ text, lang }) => codeBlock(text, lang).text,
+  },
+});
+
+/** The part of an address that names a heading, as in repositories of Markdown. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-");
+}
+
+/** The files with a page that don't stand in a folder of pages. */
+const PAGES_OF_FILES: Readonly<Record<string, string>> = {
+  "lib/client/README.md": "typescript-client",
+  "CHANGELOG.md": "changelog",
+};
+
+/** Where a link leads on the pages; undefined if its target is only in the repository. */
+function addressOf(href: string): string | undefined {
+  if (/^(https:|#)/.test(href)) return href;
+  if (href.startsWith("/")) return `{{root}}${href.slice(1)}`;
+  const [path = "", anchor] = href.split("#", 2);
+  const end = anchor === undefined ? "" : `#${anchor}`;
+  const known = Object.entries(PAGES_OF_FILES).find(([file]) => path.endsWith(file))?.[1];
+  const name = known ?? /(?:^|(?:guides|reference)\/)(?:\d+-)?([a-z-]+)\.md$/.exec(path)?.[1];
+  return name === undefined ? undefined : `{{root}}docs/${name}${end}`;
+}
+
+/** The HTML of Markdown. Code blocks in several languages that follow each other become tabs in the browser. */
+export function renderMarkdown(markdown: string): Html {
+  const tokens = marked.lexer(markdown).filter((token) => token.type !== "space");
+  let content = "";
+  let group: (readonly [Language, string])[] = [];
+  const flush = (): void => {
+    if (group.length > 0) content += codeTabs(group).text;
+    group = [];
+  };
+  for (const token of tokens) {
+    const { type, lang, text } = token as Tokens.Code;
+    if (type === "code" && isLanguage(lang)) {
+      group.push([lang, text]);
+      continue;
+    }
+    flush();
+    content += marked.parser([token]);
+  }
+  flush();
+  // A table that is wider than a phone scrolls by itself, by keyboard too.
+  const tables = content.replaceAll("<table>", '<div class="scroll" tabindex="0"><table>');
+  return new Html(tables.replaceAll("</table>", "</table></div>"));
+}
+
+/** The HTML of one line of Markdown. */
+export function renderLine(markdown: string): Html {
+  return new Html(marked.parseInline(markdown, { async: false }));
+}
+
+/** A text of Markdown without its marks. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+/** The sections of a document: each heading with its text below it. */
+export function sectionsOf(markdown: string): { readonly heading: string; readonly text: string }[] {
+  const sections: { heading: string; text: string }[] = [];
+  for (const token of marked.lexer(markdown)) {
+    if (token.type === "heading") sections.push({ heading: plainText((token as Tokens.Heading).text), text: "" });
+    else if (token.type !== "code" && sections.length > 0) sections.at(-1)!.text += ` ${plainText(token.raw)}`;
+  }
+  return sections;
+}

@@ -1,0 +1,181 @@
+import { CODE_HELP } from "./error-help.ts";
+import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
+import { errorEntries, errorsPage } from "./errors-page.ts";
+import { type Html, html } from "./html.ts";
+import { plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
+import { endpointLine, operationPage } from "./operation-page.ts";
+import { operations, tags } from "./operations.ts";
+
+/** A page below `/docs`. */
+export interface DocsPage {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly content: Html;
+}
+
+/** An entry of the search: a page, or a place in one. */
+export interface SearchEntry {
+  readonly title: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+interface Link {
+  readonly path: string;
+  readonly title: string;
+}
+
+interface Section {
+  readonly title: string;
+  readonly links: readonly Link[];
+}
+
+function linkOf({ name, title }: MarkdownDocument): Link {
+  return { path: `/docs/${name}`, title };
+}
+
+const ERRORS: Link = { path: "/docs/errors", title: "Errors" };
+
+function navigation(sections: readonly Section[], current: string): Html {
+  return html`<nav class="contents" aria-label="Documentation">
+    <div class="search" hidden>
+      <label for="search">Search</label>
+      <input id="search" type="search" autocomplete="off" data-index="{{root}}assets/{{search}}" data-root="{{root}}" />
+      <p class="found" role="status"></p>
+      <ul class="results"></ul>
+    </div>
+    <details class="all">
+      <summary>Contents</summary>
+      <p><a href="{{root}}docs" ${current === "/docs" && html`aria-current="page"`}>Overview</a></p>
+      ${sections.map(
+        ({ title, links }) =>
+          html`<h2>${title}</h2>
+            <ul>
+              ${links.map(
+                (link) =>
+                  html`<li>
+                    <a href="{{root}}${link.path.slice(1)}" ${link.path === current && html`aria-current="page"`}
+                      >${link.title}</a
+                    >
+                  </li>`,
+              )}
+            </ul>`,
+      )}
+    </details>
+  </nav>`;
+}
+
+/** Links to guides with their first sentences. */
+export function guideCards(guides: readonly MarkdownDocument[]): Html {
+  return html`${guides.map(
+    ({ name, title, summary }) => html`<li><a href="{{root}}docs/${name}">${title}</a><span> ${summary}</span></li>`,
+  )}`;
+}
+
+function overview(guides: readonly MarkdownDocument[], topics: readonly MarkdownDocument[]): Html {
+  return html`<main id="content" class="text">
+    <h1>Documentation</h1>
+    <h2 id="guides">Guides</h2>
+    <ul class="cards">
+      ${guideCards(guides)}
+    </ul>
+    <h2 id="reference">Reference</h2>
+    <p>
+      Each endpoint has a page with code to copy and a form that sends requests with your key. The reference is also
+      available as an <a href="{{root}}v1/openapi.json">OpenAPI document</a>, from which you can generate a client.
+    </p>
+    ${tags.map(
+      ({ name, description }) =>
+        html`<h3 id="${slugOf(name)}">${name}</h3>
+          <p>${description}</p>
+          <dl class="endpoints">
+            ${operations
+              .filter(({ tag }) => tag === name)
+              .map(
+                (operation) =>
+                  html`<dt><a href="{{root}}docs/${operation.name}">${endpointLine(operation)}</a></dt>
+                    <dd>${renderLine(operation.summary)}</dd>`,
+              )}
+          </dl>`,
+    )}
+    <h2 id="topics">Look up</h2>
+    <ul class="cards">
+      <li><a href="{{root}}docs/errors">Errors</a><span> Every error and code, and what to do.</span></li>
+      ${guideCards(topics)}
+    </ul>
+  </main>`;
+}
+
+function entriesOf({ name, title, summary, markdown }: MarkdownDocument): SearchEntry[] {
+  const sections = sectionsOf(markdown).filter(({ heading }) => heading !== title);
+  return [
+    { title, path: `docs/${name}`, text: summary },
+    ...sections.map(({ heading, text }) => ({
+      title: `${title}: ${heading}`,
+      path: `docs/${name}#${slugOf(heading)}`,
+      text: text.trim().slice(0, 2000),
+    })),
+  ];
+}
+
+/** All pages below `/docs`, and what their search finds. */
+export function docsSite(): { readonly pages: readonly DocsPage[]; readonly search: readonly SearchEntry[] } {
+  const [guides, topics] = [readGuides(), readTopics()];
+  const documents = [...guides, ...topics];
+  const endpoints = operations.map((operation) => ({ operation, path: `/docs/${operation.name}` }));
+  const sections: readonly Section[] = [
+    { title: "Guides", links: guides.map(linkOf) },
+    ...tags.map(({ name }) => ({
+      title: name,
+      links: endpoints
+        .filter(({ operation }) => operation.tag === name)
+        .map(({ operation, path }) => ({ path, title: plainText(operation.summary).replace(/[,;:].*/, "") })),
+    })),
+    { title: "Look up", links: [ERRORS, ...topics.map(linkOf)] },
+  ];
+  const pages = [
+    {
+      path: "/docs",
+      title: "Documentation",
+      description: "Guides and reference of the work item service.",
+      content: overview(guides, topics),
+    },
+    { ...ERRORS, description: "Every error and code, and what to do.", content: errorsPage() },
+    ...documents.map(({ title, summary, markdown, ...document }) => ({
+      ...linkOf({ title, summary, markdown, ...document }),
+      description: summary,
+      content: html`<main id="content" class="text">${renderMarkdown(markdown)}</main>`,
+    })),
+    ...endpoints.map(({ operation, path }) => ({
+      path,
+      title: plainText(operation.summary),
+      description: `${operation.method} ${operation.path}: ${plainText(operation.summary)}.`,
+      content: operationPage(operation),
+    })),
+  ];
+  return {
+    pages: pages.map((page) => ({
+      ...page,
+      content: html`<div class="columns">${navigation(sections, page.path)}${page.content}</div>`,
+    })),
+    search: [
+      ...operations.map(({ name, method, path, summary, parameters, description }) => ({
+        title: plainText(summary),
+        path: `docs/${name}`,
+        text: plainText(`${method} ${path} ${parameters.map((each) => each.name).join(" ")} ${description}`),
+      })),
+      ...errorEntries.map(({ status, name, when, action }) => ({
+        title: `Error ${status} ${name}`,
+        path: `docs/errors#${name}`,
+        text: plainText(`${when} ${action}`),
+      })),
+      ...Object.entries(CODE_HELP).map(([code, text]) => ({
+        title: `Code ${code}`,
+        path: `docs/errors#code-${code}`,
+        text: plainText(text),
+      })),
+      ...documents.flatMap(entriesOf),
+    ],
+  };
+}

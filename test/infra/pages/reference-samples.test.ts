@@ -1,0 +1,94 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LocalStack } from "../../../infra/local/stack.ts";
+import type { Language } from "../../../infra/pages/docs/languages.ts";
+import { operations } from "../../../infra/pages/docs/operations.ts";
+import { SAMPLE_FILE, samplesOf } from "../../../infra/pages/docs/samples.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
+import { startLocalService } from "../../support/local-service.ts";
+
+const works = (command: string, ...args: readonly string[]): boolean => spawnSync(command, args).status === 0;
+
+/** How the code of each language is run, and what prints the status of a response. */
+const PROGRAMS: Readonly<
+  Record<Language, { readonly runs: boolean; readonly command: string; readonly file: string }>
+> = {
+  bash: { runs: works("curl", "--version"), command: "bash", file: "sample.sh" },
+  ts: { runs: true, command: process.execPath, file: "sample.mts" },
+  python: { runs: works("python3", "-c", "import requests"), command: "python3", file: "sample.py" },
+};
+for (const [language, { runs }] of Object.entries(PROGRAMS)) {
+  if (!runs) console.warn(`SKIPPED: the reference's ${language} code. Its program isn't installed.`);
+}
+
+/** Statuses beside success: a job may have ended before it is canceled, and nobody has recorded the conversation. */
+const OTHER_STATUSES: Readonly<Record<string, number>> = {
+  "cancel-work-item-upload": 409,
+  "get-conversation-upload": 404,
+};
+/** A work item is read and changed before it is deleted. */
+const inOrder = operations.toSorted(
+  (a, b) => Number(a.name === "delete-work-item") - Number(b.name === "delete-work-item"),
+);
+
+let stack: LocalStack;
+beforeAll(async () => {
+  stack = await startLocalService();
+});
+afterAll(() => stack?.stop());
+
+const restoreItem = async (): Promise<void> => {
+  const response = await fetch(`${stack.baseUrl}/v1/work_items/batch`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${stack.apiKey}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ work_items: [{ external_id: "INC0000045" }] }),
+  });
+  expect(response.status).toBe(200);
+};
+
+describe("the reference's code", () => {
+  test.each((Object.keys(PROGRAMS) as Language[]).filter((language) => PROGRAMS[language].runs))(
+    "in %s calls each endpoint as it is",
+    async (language) => {
+      const { command, file } = PROGRAMS[language];
+      const directory = mkdtempSync(join(tmpdir(), "samples-"));
+      try {
+        writeFileSync(join(directory, SAMPLE_FILE), "external_id\nfrom-a-sample\n");
+        const statuses: Record<string, number> = {};
+        for (const operation of inOrder) {
+          const code = samplesOf(operation)
+            .find(([each]) => each === language)![1]
+            .replaceAll("http://localhost:3000", stack.baseUrl);
+          writeFileSync(
+            join(directory, file),
+            language === "bash" ? code.replace("curl", 'curl -sS -o /dev/null -w "%{http_code}"') : code,
+          );
+          const { stdout } = await promisify(execFile)(command, [file], {
+            cwd: directory,
+            env: { ...childEnvironment(), API_KEY: stack.apiKey },
+          });
+          statuses[operation.name] = Number(stdout.slice(0, 3));
+        }
+        const expected = Object.fromEntries(
+          inOrder.map(({ name, responses }) => [
+            name,
+            expect.toBeOneOf([
+              ...responses.map(({ status }) => Number(status)).filter((status) => status < 300),
+              OTHER_STATUSES[name],
+            ]),
+          ]),
+        );
+        expect(statuses).toEqual(expected);
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+      // The next language finds the item as this one did.
+      await restoreItem();
+    },
+    60_000,
+  );
+});
