@@ -95,7 +95,7 @@ export class WorkItemsStack extends Stack {
 
     const logGroups: ILogGroup[] = [];
     const rollout = settings.rollout === "canary" ? new Rollout(this, "Rollout", { api: api.api }) : undefined;
-    const liveOf = (target: Function): IFunction => rollout?.aliasOf(target) ?? target;
+    const liveOf = (target: Function, name: string): IFunction => rollout?.aliasOf(target, name) ?? target;
     const keepLogGroup = ({ function: target, logGroup }: ServiceFunction): Function => {
       logGroups.push(logGroup);
       return target;
@@ -122,10 +122,10 @@ export class WorkItemsStack extends Stack {
     page.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
     api.serve({
       routes: allRoutes(),
-      functionOf: (route) => liveOf(functionOf(route)),
+      functionOf: (route) => liveOf(functionOf(route), route.name),
       pages,
-      page: liveOf(page),
-      rejectUnknownRoute: liveOf(rejectUnknownRoute),
+      page: liveOf(page, pages.name),
+      rejectUnknownRoute: liveOf(rejectUnknownRoute, REJECT_UNKNOWN_ROUTE),
     });
 
     const workerFunctionOf = (worker: Worker) =>

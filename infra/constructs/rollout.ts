@@ -1,18 +1,59 @@
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
-import { Alarm, ComparisonOperator, MathExpression, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Alarm, ComparisonOperator, MathExpression, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Alias, type Function, type IFunction, type IVersion } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import { SERVER_ERRORS } from "../../lib/http/request-log.ts";
+import { powertoolsOf } from "./service-function.ts";
 
 /** Name of the alias that the gateway calls. */
 const LIVE = "live";
 const MINUTE = Duration.minutes(1);
+/** As long as a new version gets a tenth of the requests. */
+const CANARY = Duration.minutes(5);
+
+const FAILURES = "FILL(failures, 0) + FILL(crashes, 0)";
+
+/** Failed calls of one version of a function: 5xx responses, and calls that crashed or ran out of time. */
+function failuresOf(target: Function, route: string): MathExpression {
+  const { version } = target.currentVersion;
+  const { POWERTOOLS_METRICS_NAMESPACE: namespace, POWERTOOLS_SERVICE_NAME: service } = powertoolsOf(Stack.of(target));
+  const sum = { statistic: Stats.SUM, period: CANARY };
+  const ofLambda = (metricName: string): Metric =>
+    new Metric({
+      namespace: "AWS/Lambda",
+      metricName,
+      dimensionsMap: {
+        FunctionName: target.functionName,
+        Resource: `${target.functionName}:${LIVE}`,
+        ExecutedVersion: version,
+      },
+      ...sum,
+    });
+  return new MathExpression({
+    // Of few calls two failures are enough, so that an endpoint with a twentieth of the requests is noticed too.
+    expression: `IF(calls > 40, 20 * (${FAILURES}) / calls, (${FAILURES}) / 2)`,
+    usingMetrics: {
+      calls: ofLambda("Invocations"),
+      crashes: ofLambda("Errors"),
+      failures: new Metric({
+        namespace,
+        metricName: SERVER_ERRORS,
+        dimensionsMap: { service, route, version },
+        ...sum,
+      }),
+    },
+    period: CANARY,
+    label: "Failed calls of the new version",
+  });
+}
 
 /**
  * Canary rollout of the API's functions: a new version gets 10 % of the requests for five minutes, then all. If the API
- * fails in that time, CodeDeploy shifts the requests back, and CloudFormation rolls back the rest of the deployment.
+ * or the new version fails in that time, CodeDeploy shifts the requests back, and CloudFormation rolls back the rest of
+ * the deployment.
  */
 export class Rollout extends Construct {
   private readonly application: LambdaApplication;
@@ -46,19 +87,28 @@ export class Rollout extends Construct {
     });
   }
 
-  /** The alias of a function, which the gateway calls in its place. */
-  aliasOf(target: Function): IFunction {
+  /** The alias of a function, which the gateway calls in its place. @param route its name in logs and metrics */
+  aliasOf(target: Function, route: string): IFunction {
     // The CDK's own types are not exact about optional properties.
     const version = target.currentVersion as IVersion;
     // Kept for manual rollbacks.
     target.currentVersion.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const alias = new Alias(target, "Live", { aliasName: LIVE, version });
+    const failing = new Alarm(target, "Failing", {
+      alarmName: `${target.functionName}-Failing`,
+      alarmDescription: "Ends the rollout of this function's new version: two of its calls, or 5 % of many, fail.",
+      metric: failuresOf(target, route),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
     new LambdaDeploymentGroup(target, "Rollout", {
       application: this.application,
       alias,
       role: this.role,
       deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
-      alarms: [this.alarm],
+      alarms: [this.alarm, failing],
     });
     return alias as IFunction;
   }

@@ -89,6 +89,17 @@ const describeOne = (name: string, schema: Json): Json => {
   };
 };
 
+/**
+ * Names for the values of an enumeration that are unique in the document, because generators for Go make constants of
+ * them that all schemas share: `WORK_ITEM_STATUS_PENDING`.
+ */
+const withEnumNames = (name: string, schema: Json): Json => {
+  const values = schema["enum"];
+  if (!Array.isArray(values)) return schema;
+  const constant = (text: string): string => text.replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
+  return { ...schema, "x-enum-varnames": values.map((value) => constant(`${name}_${String(value)}`)) };
+};
+
 /** Describes all schemas. @throws DescriptionError naming what has no description, and descriptions of nothing */
 export const describe = (schemas: Json): Json => {
   const unknown = Object.keys(SCHEMA_DESCRIPTIONS).filter((name) => !Object.hasOwn(schemas, name));
@@ -96,7 +107,7 @@ export const describe = (schemas: Json): Json => {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       name,
-      isBody(name) ? describeBody(schema as Json) : describeOne(name, schema as Json),
+      isBody(name) ? describeBody(schema as Json) : withEnumNames(name, describeOne(name, schema as Json)),
     ]),
   );
 };

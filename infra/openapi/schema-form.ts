@@ -70,9 +70,17 @@ export const signsOf = ({ pattern }: Json): readonly string[] => {
   return (signs.match(/\\t|\\?[^\w\\]/g) ?? []).map((sign) => (sign === String.raw`\t` ? "\t" : sign.slice(-1)));
 };
 
+/** A boolean that is always the same without its value: of a `const`, generators for Java make code that doesn't compile. */
+const withoutBooleanConst = (schema: Json): Json => {
+  const { const: value, ...rest } = schema;
+  return typeof value === "boolean" ? { ...rest, type: "boolean" } : schema;
+};
+
 /** Gives the schemas that zod makes the form that people and generators read best. They accept the same values. */
 export const readable = (value: unknown): unknown =>
-  mapObjects(value, (object) => mergeNull(withoutSafeBounds(withoutEnumeratedSigns(readablePattern(object)))));
+  mapObjects(value, (object) =>
+    mergeNull(withoutSafeBounds(withoutEnumeratedSigns(withoutBooleanConst(readablePattern(object))))),
+  );
 
 /** Admits further keys, which later versions may add, in every object. */
 export const open = (value: unknown): unknown =>

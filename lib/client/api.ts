@@ -31,7 +31,7 @@ export type CreateWorkItemResponseBody = { data: WorkItemWithEvents; /** Informa
 export type DeleteWorkItemResponseBody = { /** The result. */ data: { /** ID of the work item. */ id: string; /** Always true. */ deleted: boolean; }; };
 
 /** A work item in the change feed whose data was erased. Extension. */ 
-export type ErasedWorkItemChange = { /** ID of the work item. */ id: string; /** Number of the change. */ sequence: number; /** When the change was recorded. */ deleted_at: string; /** Always true. Nothing else is known about the item. */ erased: true; };
+export type ErasedWorkItemChange = { /** ID of the work item. */ id: string; /** Number of the change. */ sequence: number; /** When the change was recorded. */ deleted_at: string; /** Always true. Nothing else is known about the item. */ erased: boolean; };
 
 /** An error. */ 
 export type Error = { /** Message for people. Names each problem and where it is. */ error: string; };

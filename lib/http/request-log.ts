@@ -1,3 +1,4 @@
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { Runtime } from "../aws/runtime.ts";
 import type { Step } from "./chain.ts";
 
@@ -12,11 +13,16 @@ function bytesOf(body: string | null | undefined, isBase64 = false): number {
   return Buffer.byteLength(body ?? "", isBase64 ? "base64" : "utf8");
 }
 
+/** The metric of 5xx responses by function and version. Lambda's own errors don't include responses of the error table. */
+export const SERVER_ERRORS = "ServerErrors";
+
 /**
  * The last step for responses: adds `x-request-id` to every response and writes one log line for every request. The
  * line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the error.
  */
 export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
+  const metrics = new Metrics();
+  const version = process.env["AWS_LAMBDA_FUNCTION_VERSION"] ?? "none";
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
     const { requestId, startedAt, caller } = event.progress;
@@ -31,8 +37,12 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
       request_bytes: bytesOf(event.body, event.isBase64Encoded),
       response_bytes: bytesOf(response.body, response.isBase64Encoded),
     };
-    if (response.statusCode < 500) log.info("request", line);
-    else log.error("request", { ...line, error: withoutAttachments(error) });
+    if (response.statusCode < 500) {
+      log.info("request", line);
+      return;
+    }
+    log.error("request", { ...line, error: withoutAttachments(error) });
+    metrics.singleMetric().addDimensions({ route, version }).addMetric(SERVER_ERRORS, MetricUnit.Count, 1);
   };
   return { after: finish, onError: finish };
 }

@@ -32,7 +32,13 @@ describe("a rollout by canary", () => {
     for (const [, group] of resourcesOf(everything, "AWS::CodeDeploy::DeploymentGroup")) {
       expect(plain(group)).toMatchObject({
         DeploymentConfigName: "CodeDeployDefault.LambdaCanary10Percent5Minutes",
-        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: expect.stringContaining("RolloutFailing") as string }] },
+        AlarmConfiguration: {
+          Enabled: true,
+          Alarms: [
+            { Name: expect.stringContaining("RolloutFailing") as string },
+            { Name: expect.stringContaining("Failing") as string },
+          ],
+        },
         AutoRollbackConfiguration: {
           Enabled: true,
           Events: expect.arrayContaining(["DEPLOYMENT_STOP_ON_ALARM"]) as string[],
@@ -81,6 +87,45 @@ describe("a rollout by canary", () => {
     expect([isOn(20, 2), isOn(20, 3), isOn(1000, 9), isOn(1000, 10)]).toEqual([false, true, false, true]);
   });
 
+  test("ends when an endpoint fails alone, even one with few calls", () => {
+    const alarms = resourcesOf(everything, "AWS::CloudWatch::Alarm").filter(([id]) =>
+      /^(?!Rollout).*FunctionFailing/.test(id),
+    );
+    expect(alarms).toHaveLength(apiFunctions.length);
+    for (const [id, alarm] of alarms) {
+      const { Metrics: metrics, Threshold: threshold } = plain(alarm) as {
+        Metrics: {
+          Id: string;
+          Expression?: string;
+          MetricStat?: { Metric: { Dimensions: { Name: string; Value: string }[] } };
+        }[];
+        Threshold: number;
+      };
+      const expression = metrics.find((metric) => metric.Expression !== undefined)!.Expression!;
+      const isOn = (calls: number, failures?: number, crashes?: number): boolean => {
+        const values: Record<string, number | undefined> = { calls, failures, crashes };
+        return (evaluateExpression(expression, (name) => values[name]) ?? 0) >= threshold;
+      };
+      expect([isOn(3, 1), isOn(3, 2), isOn(3, undefined, 2), isOn(3, 1, 1), isOn(3)]).toEqual([
+        false,
+        true,
+        true,
+        true,
+        false,
+      ]);
+      expect([isOn(1000, 49), isOn(1000, 50), isOn(1000, 25, 25)]).toEqual([false, true, true]);
+      // Of the new version alone: the old one's calls are nine times as many.
+      const versionOf = (name: string): string | undefined =>
+        metrics
+          .find((metric) => metric.Id === name)
+          ?.MetricStat?.Metric.Dimensions.find(({ Name }) => /version/i.test(Name))?.Value;
+      const version = expect.stringMatching(
+        new RegExp(`^${id.slice(0, id.indexOf("Function"))}FunctionCurrentVersion`),
+      ) as string;
+      expect([versionOf("calls"), versionOf("failures"), versionOf("crashes")]).toEqual([version, version, version]);
+    }
+  });
+
   test("is off in stages that don't configure it", () => {
     for (const type of ["AWS::Lambda::Alias", "AWS::CodeDeploy::DeploymentGroup", "AWS::CodeDeploy::Application"]) {
       expect(count(atOnce, type)).toBe(0);
@@ -88,10 +133,10 @@ describe("a rollout by canary", () => {
   });
 });
 
-test("the stack with every setting has room for 100 more resources", () => {
+test("the stack with every setting has at most 430 resources", () => {
   const resources = entries(everything).length;
   expect(resources).toBeGreaterThan(entries(atOnce).length + 3 * apiFunctions.length);
-  expect(resources).toBeLessThan(RESOURCES_MAX - 100);
+  expect(resources).toBeLessThanOrEqual(RESOURCES_MAX - 70);
 });
 
 describe("settings for an account", () => {

@@ -26,7 +26,7 @@ const NAMES_OF_FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** A type in words, such as "array of objects or null". */
-export function typeOf(shown: Schema): string {
+function typeOf(shown: Schema): string {
   const schema = resolve(shown);
   const alternatives = alternativesOf(schema);
   if (alternatives.length > 0) {
@@ -88,7 +88,7 @@ export function fieldHead(name: string, schema: Schema, isRequired: boolean, des
  * The fields of an object as a list; those of objects in it can be opened.
  * @param within names of the schemas around it, whose fields are not listed again
  */
-export function fieldList(shown: Schema, isRequest: boolean, within: readonly string[] = []): Html {
+function fieldList(shown: Schema, isRequest: boolean, within: readonly string[] = []): Html {
   const schema = resolve(shown);
   const required = new Set(isRequest ? schema.required : []);
   return html`<dl class="fields">

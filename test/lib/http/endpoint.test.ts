@@ -310,17 +310,43 @@ describe("the log", () => {
   });
 });
 
-describe("the limiter's failure", () => {
+/** Lets metrics be printed. @returns what is printed */
+function printedMetrics(): () => unknown[] {
+  vi.stubEnv("POWERTOOLS_METRICS_NAMESPACE", "WorkItems");
+  vi.stubEnv("POWERTOOLS_SERVICE_NAME", "work-items");
+  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
+  const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  return () => printed.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown);
+}
+
+describe("a metric", () => {
   afterEach(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
   });
 
-  it("lets the request pass and is counted as a metric", async () => {
-    vi.stubEnv("POWERTOOLS_METRICS_NAMESPACE", "WorkItems");
-    vi.stubEnv("POWERTOOLS_SERVICE_NAME", "work-items");
-    vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
-    const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  it("counts each 5xx response by function and version, and no other response", async () => {
+    vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
+    const printed = printedMetrics();
+    const [failing, refusing] = [new Error("broken"), new NotFoundError("no such test")];
+    for (const error of [failing, refusing])
+      await call(
+        endpoint(() => Promise.reject(error), runtime),
+        request(),
+      );
+    expect(printed()).toMatchObject([
+      {
+        service: "work-items",
+        route: "test",
+        version: "7",
+        ServerErrors: 1,
+        _aws: { CloudWatchMetrics: [{ Namespace: "WorkItems", Dimensions: [["service", "route", "version"]] }] },
+      },
+    ]);
+  });
+
+  it("counts requests that pass because the limiter fails", async () => {
+    const printed = printedMetrics();
     const handler = echo();
     const removeFaults = injectFaults(runtime.dynamodb, (command) =>
       command === "UpdateItemCommand" ? "throttled" : "none",
@@ -328,7 +354,7 @@ describe("the limiter's failure", () => {
     const { status } = await call(handler, request());
     removeFaults();
     expect(status).toBe(201);
-    expect(printed.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toMatchObject([
+    expect(printed()).toMatchObject([
       {
         service: "work-items",
         LimiterFailedOpen: 1,
