@@ -11,6 +11,8 @@ import { mapResources, resourcesOfKind } from "../lib/resources.ts";
 import { REJECT_UNKNOWN_ROUTE } from "./build.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
+import { Backup } from "./constructs/backup.ts";
+import { type CallClass, callClassOf } from "./settings/call-class.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
@@ -22,6 +24,7 @@ import { ServiceApi } from "./constructs/rest-api.ts";
 import { Rollout } from "./constructs/rollout.ts";
 import { SavedQueries } from "./constructs/saved-queries.ts";
 import { API_TIMEOUT, ServiceFunction } from "./constructs/service-function.ts";
+import { addServiceKey } from "./constructs/service-key.ts";
 import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
 import { addWorker } from "./constructs/workers.ts";
@@ -65,17 +68,23 @@ export class WorkItemsStack extends Stack {
     Tags.of(this).add("service", "work-items");
     Tags.of(this).add("stage", settings.stage);
 
-    const { stage: stageName, allowedOrigins, domain, throttle, smallAccount } = settings;
+    const { stage: stageName, allowedOrigins, domain, smallAccount, concurrency } = settings;
+    const key = settings.customerKey ? addServiceKey(this, "DataKey") : undefined;
     const logRetention = logRetentionOf(settings.logDays);
     const api = new ServiceApi(this, "Api", {
       stageName,
       logRetention,
       allowedOrigins,
-      throttle,
+      throttle: settings.throttle,
+      methodThrottle: settings.methodThrottle,
+      routes: allRoutes(),
       hasDomain: domain !== undefined,
+      keepAccessLogs: settings.keepAccessLogs,
+      setsLogRole: settings.gatewayLogRole === undefined,
+      key,
     });
-    const { tables } = new Tables(this, "Tables", { warmThroughput: settings.warmThroughput });
-    const queues = mapResources("queue", ({ id }) => new WorkQueue(this, id));
+    const { tables } = new Tables(this, "Tables", { warmThroughput: settings.warmThroughput, key });
+    const queues = mapResources("queue", ({ id }) => new WorkQueue(this, id, key));
     const host = domain?.host ?? `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`;
     const buckets = mapResources(
       "bucket",
@@ -83,11 +92,12 @@ export class WorkItemsStack extends Stack {
         new UploadBucket(this, {
           resource,
           queue: queues[resource.notifies.queue].queue,
+          key,
           origins: [`https://${host}`, ...allowedOrigins],
         }).bucket,
     );
     const resources: StatefulResources = { tables, buckets, queues };
-    const sharedProps = { regionCode, resources, bundles, logRetention, environment };
+    const sharedProps = { regionCode, resources, bundles, logRetention, environment, key };
     const apiEnvironment = {
       ...(allowedOrigins.length > 0 && { ALLOWED_ORIGINS: allowedOrigins.join(",") }),
       ...environment,
@@ -100,7 +110,7 @@ export class WorkItemsStack extends Stack {
       logGroups.push(logGroup);
       return target;
     };
-    const functionOf = (route: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">) =>
+    const functionOf = (route: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">, callClass: CallClass) =>
       keepLogGroup(
         new ServiceFunction(this, toPascalCase(route.name), {
           ...sharedProps,
@@ -110,34 +120,40 @@ export class WorkItemsStack extends Stack {
           permissions: route.permissions,
           memorySize: route.bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
           timeout: API_TIMEOUT,
+          concurrency: concurrency[callClass],
         }),
       );
     const needsNothing = { permissions: {}, bodyKind: "none" } as const;
-    const rejectUnknownRoute = functionOf({
-      ...needsNothing,
-      name: REJECT_UNKNOWN_ROUTE,
-      summary: "Responds with 404 or 405",
-    });
-    const page = functionOf({ ...needsNothing, ...pages });
+    const unknownRoute = { ...needsNothing, name: REJECT_UNKNOWN_ROUTE, summary: "Responds with 404 or 405" };
+    const rejectUnknownRoute = functionOf(unknownRoute, "pages");
+    const page = functionOf({ ...needsNothing, ...pages }, "pages");
     page.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
     api.serve({
       routes: allRoutes(),
-      functionOf: (route) => liveOf(functionOf(route), route.name),
+      functionOf: (route) => liveOf(functionOf(route, callClassOf(route)), route.name),
       pages,
       page: liveOf(page, pages.name),
       rejectUnknownRoute: liveOf(rejectUnknownRoute, REJECT_UNKNOWN_ROUTE),
     });
 
     const workerFunctionOf = (worker: Worker) =>
-      keepLogGroup(addWorker(this, toPascalCase(worker.name), { ...sharedProps, worker, smallAccount }));
+      keepLogGroup(
+        addWorker(this, toPascalCase(worker.name), {
+          ...sharedProps,
+          worker,
+          smallAccount,
+          maximumConcurrency: concurrency.workers,
+        }),
+      );
     const workerFunctions = new Map(allWorkers.map((worker) => [worker.name, workerFunctionOf(worker)]));
     const metrics = serviceMetrics({ api, domain, resources, workerFunctions });
 
     if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins, logRetention });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
+    if (settings.backup) new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup });
     const { alarmEmail: email, alarmTopic: operatorTopic } = settings;
-    const alarms = new Alarms(this, "Alarms", { metrics, email, operatorTopic });
+    const alarms = new Alarms(this, "Alarms", { metrics, email, operatorTopic, key });
     if (rollout !== undefined) alarms.notify(rollout.alarm);
     const queries = new SavedQueries(this, "Queries", { logGroups });
     addDashboard(this, "Dashboard", metrics, alarms.alarms, queries.names);

@@ -172,6 +172,8 @@ export interface AlarmsProps {
   readonly email: string | undefined;
   /** ARN of another topic that gets them. @default none */
   readonly operatorTopic: string | undefined;
+  /** Key that encrypts the messages. @default one of the topic's own */
+  readonly key: Key | undefined;
 }
 
 /** All alarms, and the topic that they are published to. */
@@ -180,12 +182,12 @@ export class Alarms extends Construct {
   readonly alarms: readonly Alarm[];
   private readonly actions: readonly SnsAction[];
 
-  constructor(scope: Construct, id: string, { metrics, email, operatorTopic }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { metrics, email, operatorTopic, key }: AlarmsProps) {
     super(scope, id);
     this.topic = new Topic(this, "Topic", {
       displayName: `Alarms of ${Stack.of(this).stackName}`,
       enforceSSL: true,
-      masterKey: this.topicKey(),
+      masterKey: key ?? this.topicKey(),
     });
     // `enforceSSL` replaces the topic's default policy, which lets the account's alarms publish.
     this.topic.addToResourcePolicy(

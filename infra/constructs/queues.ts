@@ -1,4 +1,5 @@
 import { Duration } from "aws-cdk-lib";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import { Queue, QueueEncryption, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
@@ -10,15 +11,19 @@ const VISIBILITY_TIMEOUT = Duration.minutes(6 * WORKER_TIMEOUT.toMinutes());
 const MAX_RECEIVE_COUNT = 5;
 const DEAD_LETTERS_KEPT = Duration.days(14);
 
-const protection = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const satisfies QueueProps;
+function protectedBy(key: Key | undefined): QueueProps {
+  const encryption = key === undefined ? QueueEncryption.SQS_MANAGED : QueueEncryption.KMS;
+  return { encryption, enforceSSL: true, ...(key && { encryptionMasterKey: key }) };
+}
 
 /** A queue with its own dead-letter queue, which gets every message that exhausts its receives. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, key: Key | undefined) {
     super(scope, id);
+    const protection = protectedBy(key);
     this.deadLetters = new Queue(this, "DeadLetters", {
       ...protection,
       retentionPeriod: DEAD_LETTERS_KEPT,

@@ -6,14 +6,17 @@ import {
   type IResource,
   LambdaIntegration,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   MethodLoggingLevel,
   RestApi,
 } from "aws-cdk-lib/aws-apigateway";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
 import type { RegionSettings } from "../settings/stage-settings.ts";
+import { callClassOf } from "../settings/call-class.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 
 /** TLS 1.2 or later, with forward secrecy only. */
@@ -45,6 +48,16 @@ export interface ServiceApiProps {
   readonly logRetention: RetentionDays;
   /** Limits of the whole API, beside the functions' limits per organization. */
   readonly throttle: RegionSettings["throttle"];
+  /** Limits of methods, by class. */
+  readonly methodThrottle: RegionSettings["methodThrottle"];
+  /** The endpoints, whose methods have limits of their own. */
+  readonly routes: readonly Route[];
+  /** Key that encrypts the logs. @default none */
+  readonly key: Key | undefined;
+  /** Whether the access log outlives the stack. */
+  readonly keepAccessLogs: boolean;
+  /** Whether the account's role for logs is set. All APIs of an account and region write logs by one role. */
+  readonly setsLogRole: boolean;
   /** Origins of the pages that may read the gateway's own responses. */
   readonly allowedOrigins: readonly string[];
   /** Whether there is a custom domain: API Gateway's own address is then disabled. */
@@ -70,6 +83,21 @@ function countStatus(accessLogs: LogGroup, status: string): MetricFilter {
   });
 }
 
+/** The limits of each method that has its own, by the stage's names of methods. */
+function methodThrottles({ routes, methodThrottle }: Pick<ServiceApiProps, "routes" | "methodThrottle">) {
+  return Object.fromEntries(
+    routes.flatMap((route) => {
+      const limit = methodThrottle[callClassOf(route)];
+      return limit === undefined
+        ? []
+        : methodsOf(route).map((method): [string, MethodDeploymentOptions] => [
+            `${route.path}/${method}`,
+            { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
+          ]);
+    }),
+  );
+}
+
 /** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
@@ -78,10 +106,11 @@ export class ServiceApi extends Construct {
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
-    const { stageName, logRetention, allowedOrigins, throttle, hasDomain } = props;
-    const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY };
+    const { stageName, logRetention, allowedOrigins, throttle, hasDomain, key } = props;
+    const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY, ...(key && { encryptionKey: key }) };
     const accessLogs = new LogGroup(this, "AccessLogs", {
       ...logs,
+      ...(props.keepAccessLogs && { removalPolicy: RemovalPolicy.RETAIN }),
       logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
     });
     this.refused = { "401": countStatus(accessLogs, "401"), "429": countStatus(accessLogs, "429") };
@@ -94,12 +123,13 @@ export class ServiceApi extends Construct {
       binaryMediaTypes: ["*/*"],
       // Responses are compressed here and not in the functions, whose time costs more.
       minCompressionSize: Size.bytes(COMPRESSED_FROM_BYTES),
-      // All APIs of an account write logs by one role, which a new account does not have yet.
-      cloudWatchRole: true,
+      // A new account has no such role yet.
+      cloudWatchRole: props.setsLogRole,
       deployOptions: {
         stageName,
         throttlingRateLimit: throttle.rate,
         throttlingBurstLimit: throttle.burst,
+        methodOptions: methodThrottles(props),
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,

@@ -12,6 +12,7 @@ import {
   SystemLogLevel,
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import manifest from "../../package.json" with { type: "json" };
@@ -19,6 +20,7 @@ import type { RegionCode } from "../../lib/regions.ts";
 import type { Permissions } from "../../lib/aws/permissions.ts";
 import { nodeOptionsFor } from "./function-memory.ts";
 import { bind, type StatefulResources } from "./grants.ts";
+import { useOf } from "./service-key.ts";
 
 /** One second less than the gateway waits (29 s, its quota for regional APIs), so that the function times out first. */
 export const API_TIMEOUT = Duration.seconds(28);
@@ -36,6 +38,8 @@ export interface SharedFunctionProps {
   /** Directory with the functions' bundles, see `build.ts`. */
   readonly bundles: string;
   readonly logRetention: RetentionDays;
+  /** Key that encrypts resources and logs. @default none */
+  readonly key: Key | undefined;
   /** Environment variables; they override the variables that name the function's resources. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -49,6 +53,8 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly timeout: Duration;
   /** Permissions that its trigger requires, in addition to `permissions`. @default none */
   readonly triggerStatements?: readonly PolicyStatement[];
+  /** The most concurrent executions, which are reserved for it. @default none */
+  readonly concurrency?: number | undefined;
   /** Whether it sends messages to the queue that triggers it. @default false */
   readonly feedsItself?: boolean;
 }
@@ -65,6 +71,7 @@ export class ServiceFunction extends Construct {
       logGroupName: `/aws/lambda/${functionName}`,
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
+      ...(props.key && { encryptionKey: props.key }),
     });
     this.logGroup = logGroup;
     const bindings = bind(props.resources, props.permissions);
@@ -75,6 +82,7 @@ export class ServiceFunction extends Construct {
           statements: [
             ...bindings.flatMap(({ statements }) => statements),
             ...(props.triggerStatements ?? []),
+            ...(props.key && bindings.length > 0 ? [useOf(props.key)] : []),
             new PolicyStatement({
               actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
               resources: [logGroup.logGroupArn],
@@ -103,6 +111,7 @@ export class ServiceFunction extends Construct {
         REGION_CODE: props.regionCode,
         NODE_OPTIONS: nodeOptionsFor(props.memorySize),
       },
+      ...(props.concurrency !== undefined && { reservedConcurrentExecutions: props.concurrency }),
       ...(props.feedsItself === true && { recursiveLoop: RecursiveLoop.ALLOW }),
       tracing: Tracing.ACTIVE,
       logGroup,

@@ -8,6 +8,7 @@ import {
   TableEncryption,
   type WarmThroughput,
 } from "aws-cdk-lib/aws-dynamodb";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
 import type { RegionSettings } from "../settings/stage-settings.ts";
 import {
@@ -19,14 +20,20 @@ import {
   TIME_TO_LIVE,
 } from "../../lib/resources.ts";
 
-const key = (name: string) => ({ name, type: AttributeType.STRING });
+const attribute = (name: string) => ({ name, type: AttributeType.STRING });
 
 /** The tables of one region. */
 export class Tables extends Construct {
+  private readonly key: Key | undefined;
   readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
 
-  constructor(scope: Construct, id: string, { warmThroughput }: Pick<RegionSettings, "warmThroughput">) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { warmThroughput, key }: Pick<RegionSettings, "warmThroughput"> & { readonly key: Key | undefined },
+  ) {
     super(scope, id);
+    this.key = key;
     const warm = warmThroughput && {
       readUnitsPerSecond: warmThroughput.reads,
       writeUnitsPerSecond: warmThroughput.writes,
@@ -39,11 +46,13 @@ export class Tables extends Construct {
 
   private table({ id, indexes, stream }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
     const table = new Table(this, id, {
-      partitionKey: key(PARTITION_KEY),
-      sortKey: key(SORT_KEY),
+      partitionKey: attribute(PARTITION_KEY),
+      sortKey: attribute(SORT_KEY),
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: TIME_TO_LIVE,
-      encryption: TableEncryption.AWS_MANAGED,
+      ...(this.key === undefined
+        ? { encryption: TableEncryption.AWS_MANAGED }
+        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: this.key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
@@ -53,8 +62,8 @@ export class Tables extends Construct {
     for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({
         indexName,
-        partitionKey: key(partitionKey),
-        sortKey: key(sortKey),
+        partitionKey: attribute(partitionKey),
+        sortKey: attribute(sortKey),
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...projection],
         ...(warmThroughput && { warmThroughput }),

@@ -1,5 +1,6 @@
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, HttpMethods } from "aws-cdk-lib/aws-s3";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
@@ -9,6 +10,8 @@ export interface UploadBucketProps {
   readonly resource: BucketResource;
   /** Receives an event for every uploaded file. */
   readonly queue: Queue;
+  /** Key that encrypts the objects. @default S3's own */
+  readonly key: Key | undefined;
   /** Origins of the pages that may post files directly to the bucket. */
   readonly origins: string[];
 }
@@ -17,11 +20,14 @@ export interface UploadBucketProps {
 export class UploadBucket extends Construct {
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, { resource, queue, origins }: UploadBucketProps) {
+  constructor(scope: Construct, { resource, queue, key, origins }: UploadBucketProps) {
     super(scope, resource.id);
     this.bucket = new Bucket(this, "Bucket", {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      encryption: BucketEncryption.S3_MANAGED,
+      ...(key === undefined
+        ? { encryption: BucketEncryption.S3_MANAGED }
+        : // With a bucket key, S3 asks KMS once for many objects.
+          { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
       enforceSSL: true,
       minimumTLSVersion: 1.2,
       cors: [

@@ -70,11 +70,11 @@ const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
 const sourcesOf = (
   { trigger }: Worker,
   { queues }: StatefulResources,
-  smallAccount: boolean,
+  most: number | undefined,
 ): readonly QueueSource[] => {
   if (trigger.kind === "queue") {
     const { batchSize = 1 } = trigger;
-    const maximumConcurrency = smallAccount ? LEAST_CONCURRENCY : trigger.maximumConcurrency;
+    const maximumConcurrency = most ?? trigger.maximumConcurrency;
     return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize }];
   }
   if (trigger.kind !== "dead-letters") return [];
@@ -89,16 +89,18 @@ export interface WorkerProps extends SharedFunctionProps {
   readonly worker: Worker;
   /** Whether the account has so few concurrent executions that each event source may take two of them only. */
   readonly smallAccount: boolean;
+  /** The most executions that a queue starts. @default those of the worker */
+  readonly maximumConcurrency: number | undefined;
 }
 
 /** Adds a function that is not behind the gateway, with its event sources or its schedule. */
 export const addWorker = (
   scope: Construct,
   id: string,
-  { worker, smallAccount, ...sharedProps }: WorkerProps,
+  { worker, smallAccount, maximumConcurrency, ...sharedProps }: WorkerProps,
 ): ServiceFunction => {
   const { name, summary, permissions, trigger } = worker;
-  const sources = sourcesOf(worker, sharedProps.resources, smallAccount);
+  const sources = sourcesOf(worker, sharedProps.resources, smallAccount ? LEAST_CONCURRENCY : maximumConcurrency);
   const workerFunction = new ServiceFunction(scope, id, {
     ...sharedProps,
     name,

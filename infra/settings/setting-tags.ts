@@ -23,6 +23,13 @@ const KEPT = {
   // Tags don't contain personal data.
   alarmEmail: ({ alarmEmail }) => whether(alarmEmail !== undefined),
   alarmTopic: ({ alarmTopic }) => ifGiven(alarmTopic),
+  backup: ({ backup }) => ifGiven(backup?.vault),
+  backupDays: ({ backup }) => ifGiven(backup?.days),
+  concurrency: ({ concurrency }) => whether(Object.keys(concurrency).length > 0),
+  customerKey: ({ customerKey }) => whether(customerKey),
+  gatewayLogRole: ({ gatewayLogRole }) => ifGiven(gatewayLogRole),
+  keepAccessLogs: ({ keepAccessLogs }) => whether(keepAccessLogs),
+  methodThrottle: ({ methodThrottle }) => whether(Object.keys(methodThrottle).length > 0),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   firewall: ({ firewall }) => whether(firewall),
   rollout: ({ rollout }) => whether(rollout !== "at once"),

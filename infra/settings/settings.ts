@@ -96,6 +96,11 @@ export const parseSettings = (given: Context, stages: Readonly<Record<string, St
   const chosen = context.region === undefined ? deployed : [choose("region", context.region, regionCodes)];
   const regions = chosen.map((code) => {
     const own = regionSettingsOf(stage, settings, code);
+    if (own?.smallAccount === true && Object.keys(own.concurrency).length > 0) {
+      throw new SettingsError(
+        `${STAGES_FILE}: stages.${stage}: leave out concurrency or smallAccount; an account with 10 concurrent executions can't reserve any`,
+      );
+    }
     if (own !== undefined) return [code, own] as const;
     throw new SettingsError(`-c region=${code}: stage ${stage} is not deployed there; add it in ${STAGES_FILE}`);
   });

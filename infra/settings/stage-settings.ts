@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { nearestTo } from "../../lib/nearest.ts";
+import { CALL_CLASSES, type CallClass } from "./call-class.ts";
 import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
 
 /** An object that rejects unknown names and suggests the most similar one for each. */
@@ -26,12 +27,34 @@ const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 
 const positive = z.int("must be a whole number").min(1, "must be at least 1");
 
+/** A value for each class of calls. */
+const byClass = <S extends z.ZodType>(value: S) =>
+  settingsObject(
+    Object.fromEntries(CALL_CLASSES.map((name) => [name, value.optional()])) as Record<CallClass, z.ZodOptional<S>>,
+  );
+
 /** Settings of a stage that each of its regions can override. */
 const sharedSettings = {
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   alarmEmail: z.email("must be an email address").optional(),
   /** "none" lets a protected stage be deployed although nobody is named who gets its alarms. @default they must be named */
   alarms: z.literal("none", 'must be "none", or left out').optional(),
+  /**
+   * The most concurrent executions of each function of a class: what reads, what writes, what concerns uploads, and pages
+   * with all else that needs no key. They are reserved, so other functions can't have them. `workers`: the most
+   * executions that a queue starts. @default none; those of functions/workers.ts
+   */
+  concurrency: byClass(positive)
+    .extend({ workers: z.int("must be a whole number").min(2, "must be at least 2").optional() })
+    .optional(),
+  /** Whether a key of the account encrypts tables, bucket, queues, topic and logs. @default AWS's own keys */
+  customerKey: z.boolean("must be true or false").optional(),
+  /** "existing": the account's role by which API Gateway writes logs is left alone. @default the stack sets it */
+  gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),
+  /** Whether the access log outlives the stack. @default false */
+  keepAccessLogs: z.boolean("must be true or false").optional(),
+  /** Requests a second, and at once, of each method of a class. @default those of `throttle` */
+  methodThrottle: byClass(settingsObject({ rate: positive, burst: positive })).optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API. @default false */
@@ -77,11 +100,26 @@ const domainSchema = ({ awsRegion }: { readonly awsRegion: string }) =>
       .optional(),
   });
 
+const vaultPattern = (code: RegionCode): RegExp =>
+  code === "eu"
+    ? /^arn:aws:backup:eu-[a-z]+-\d:\d{12}:backup-vault:\S+$/
+    : /^arn:aws:backup:[a-z0-9-]+:\d{12}:backup-vault:\S+$/;
+
 const regionSchema = (code: RegionCode) =>
   settingsObject({
     ...sharedSettings,
     /** The API's own host name; each region has another. @default the address that API Gateway gives */
     domain: domainSchema(REGIONS[code]).optional(),
+    /**
+     * A daily backup of the tables, with a copy in a vault of another region or account, kept for some days. The copies
+     * of eu stay in the EU. @default none: point-in-time recovery in the region alone
+     */
+    backup: settingsObject({
+      vault: z
+        .string()
+        .regex(vaultPattern(code), `must be the ARN of a backup vault${code === "eu" ? " in an EU region" : ""}`),
+      days: z.int("must be a whole number").min(1, "must be at least 1"),
+    }).optional(),
     /** ARN of an SNS topic of the operator's own that gets the alarms too. @default none */
     alarmTopic: z
       .string()
@@ -116,8 +154,12 @@ export type Domain = z.output<ReturnType<typeof domainSchema>>;
 
 const DEFAULTS = {
   allowedOrigins: [],
+  concurrency: {},
+  customerKey: false,
   firewall: false,
+  keepAccessLogs: false,
   logDays: 7,
+  methodThrottle: {},
   rollout: "at once",
   smallAccount: false,
   terminationProtection: false,

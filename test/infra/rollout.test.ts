@@ -12,11 +12,19 @@ const apiFunctions = functionNames.filter((name) => !WORKERS.has(name));
 const everything = synthesize({
   alarmEmail: "on-call@example.com",
   allowedOrigins: ["https://app.example.com"],
+  concurrency: { reads: 100, writes: 50, uploads: 10, pages: 5, workers: 20 },
+  customerKey: true,
   firewall: true,
+  keepAccessLogs: true,
+  methodThrottle: { writes: { rate: 100, burst: 50 } },
   rollout: "canary",
   warmThroughput: { reads: 20_000, writes: 40_000 },
   regions: {
-    us: { domain: { host: "us.example.com", certificate: "arn:aws:acm:us-east-1:1:certificate/a", zone: "Z1" } },
+    us: {
+      alarmTopic: "arn:aws:sns:us-east-1:111122223333:alarms",
+      backup: { vault: "arn:aws:backup:us-west-2:111122223333:backup-vault:copies", days: 35 },
+      domain: { host: "us.example.com", certificate: "arn:aws:acm:us-east-1:1:certificate/a", zone: "Z1" },
+    },
     eu: {},
   },
 }).us;
@@ -164,6 +172,82 @@ describe("settings for an account", () => {
       );
     expect(windows(atOnce)).toEqual([{ factor: 1, seconds: 1 }]);
     expect(windows(synthesize({ smallAccount: true }).us)).toEqual([{ factor: 1, seconds: 10 }]);
+  });
+
+  test("concurrency is reserved for each function of a class, and workers' queues have a limit", () => {
+    const reserved = (template: Template) =>
+      Object.fromEntries(
+        resourcesOf(template, "AWS::Lambda::Function").map(([, properties]) => [
+          String(plain(properties["FunctionName"])).replace("WorkItems-us-", ""),
+          properties["ReservedConcurrentExecutions"],
+        ]),
+      );
+    expect(reserved(everything)).toMatchObject({
+      "list-work-items": 100,
+      "create-work-item": 50,
+      "upload-work-items": 10,
+      "get-page": 5,
+      "get-health": 5,
+    });
+    expect(reserved(everything)["apply-upload-part"]).toBeUndefined();
+    expect(mappings(everything)).toContain(20);
+    expect(Object.values(reserved(atOnce)).every((each) => each === undefined)).toBe(true);
+  });
+
+  test("methods of a class have limits of their own", () => {
+    const stage = resourceOf(everything, "AWS::ApiGateway::Stage")["MethodSettings"] as {
+      HttpMethod: string;
+      ResourcePath: string;
+      ThrottlingRateLimit?: number;
+    }[];
+    const limited = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 100);
+    expect(limited.map(({ HttpMethod: method }) => method).toSorted()).toEqual([
+      "DELETE",
+      "PATCH",
+      "POST",
+      "POST",
+      "POST",
+    ]);
+  });
+
+  test("a key of the account encrypts tables, bucket, queues, topic and all logs", () => {
+    const [keyId] = resourcesOf(everything, "AWS::KMS::Key")[0]!;
+    expect(count(everything, "AWS::KMS::Key")).toBe(1);
+    for (const type of [
+      "AWS::DynamoDB::Table",
+      "AWS::S3::Bucket",
+      "AWS::SQS::Queue",
+      "AWS::SNS::Topic",
+      "AWS::Logs::LogGroup",
+    ]) {
+      for (const [id, properties] of resourcesOf(everything, type)) {
+        expect([id, JSON.stringify(properties)]).toEqual([id, expect.stringContaining(keyId)]);
+      }
+    }
+    expect(entries(everything).find(([id]) => id === keyId)?.[1].DeletionPolicy).toBe("Retain");
+  });
+
+  test("the access log can outlive the stack", () => {
+    const accessLog = (template: Template) =>
+      entries(template).find(([id, { Type }]) => Type === "AWS::Logs::LogGroup" && id.includes("AccessLogs"))?.[1];
+    expect([accessLog(everything)?.DeletionPolicy, accessLog(atOnce)?.DeletionPolicy]).toEqual(["Retain", "Delete"]);
+  });
+
+  test("the account's role for API Gateway's logs can be left alone", () => {
+    expect(count(synthesize({ gatewayLogRole: "existing" }).us, "AWS::ApiGateway::Account")).toBe(0);
+    expect(count(atOnce, "AWS::ApiGateway::Account")).toBe(1);
+  });
+
+  test("backups of all tables are copied to the other vault", () => {
+    const { BackupPlan: plan } = resourceOf(everything, "AWS::Backup::BackupPlan") as {
+      BackupPlan: { BackupPlanRule: { CopyActions: { DestinationBackupVaultArn: string }[] }[] };
+    };
+    expect(plan.BackupPlanRule[0]?.CopyActions[0]?.DestinationBackupVaultArn).toMatch(/us-west-2/);
+    const { BackupSelection: selection } = resourceOf(everything, "AWS::Backup::BackupSelection") as {
+      BackupSelection: { Resources: unknown[] };
+    };
+    expect(selection.Resources).toHaveLength(count(everything, "AWS::DynamoDB::Table"));
+    expect(count(atOnce, "AWS::Backup::BackupPlan")).toBe(0);
   });
 
   test("warm throughput is that of the WorkItems table and its indexes", () => {

@@ -95,20 +95,30 @@ describe("an account that is not bootstrapped", () => {
 const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/example";
 const alarmTopic = "arn:aws:sns:us-east-1:111122223333:alarms";
 const stackName = "WorkItems-us-prod";
-/** Every setting, so that a new one cannot be forgotten. */
+const vault = "arn:aws:backup:us-west-2:111122223333:backup-vault:copies";
+/** Every setting, so that a new one cannot be forgotten; but for those that can't be set together. */
 const full = {
   alarmEmail: "on-call@example.com",
   allowedOrigins: ["https://a.example.com", "https://b.example.com"],
+  concurrency: { reads: 100, workers: 20 },
+  customerKey: true,
   firewall: true,
+  gatewayLogRole: "existing",
+  keepAccessLogs: true,
   logDays: 90,
+  methodThrottle: { writes: { rate: 100, burst: 50 } },
   rollout: "canary",
-  smallAccount: true,
   terminationProtection: true,
   throttle: { rate: 8000, burst: 4000 },
   warmThroughput: { reads: 20_000, writes: 40_000 },
-  regions: { us: { alarmTopic, domain: { host: "us.api.example.com", certificate, zone: "Z1" } } },
-} as const satisfies StageSettings & Record<Exclude<keyof StageSettings, "alarms" | "regions">, unknown>;
-const { domain } = full.regions.us;
+  regions: {
+    us: { alarmTopic, backup: { vault, days: 35 }, domain: { host: "us.api.example.com", certificate, zone: "Z1" } },
+  },
+} as const satisfies StageSettings &
+  Record<Exclude<keyof StageSettings, "alarms" | "regions" | "smallAccount">, unknown>;
+const { concurrency: _, ...withoutConcurrency } = full;
+const small: StageSettings = { ...withoutConcurrency, smallAccount: true };
+const { domain, backup } = full.regions.us;
 const settingsOf = (prod: StageSettings) => {
   const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");
   if (settings === undefined) throw new Error("no region us");
@@ -139,10 +149,14 @@ describe("a deployment", () => {
     expect(await check(stack, full)).toEqual([]);
   });
 
-  test.each(Object.keys(full).filter((name) => name !== "regions"))("that lacks %s loses it", (name) => {
-    const less = Object.fromEntries(Object.entries(full).filter(([each]) => each !== name));
-    expect(lossesOf(tagsOf(settingsOf(full)), settingsOf(less))).not.toEqual([]);
-  });
+  test.each([...Object.keys(full).filter((name) => name !== "regions"), "smallAccount"])(
+    "that lacks %s loses it",
+    (name) => {
+      const deployed = name === "smallAccount" ? small : full;
+      const less = Object.fromEntries(Object.entries(deployed).filter(([each]) => each !== name));
+      expect(lossesOf(tagsOf(settingsOf(deployed)), settingsOf(less))).not.toEqual([]);
+    },
+  );
 
   test.each<[string, Partial<StageSettings>, string]>([
     ["alarmEmail", { alarmEmail: undefined }, "drop alarmEmail"],
@@ -153,16 +167,17 @@ describe("a deployment", () => {
     ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
     ["throttleBurst", { throttle: { rate: 8000, burst: 1 } }, "lower throttleBurst from 4000 to 1"],
     ["rollout", { rollout: "at once" }, "drop rollout"],
-    ["smallAccount", { smallAccount: false }, "drop smallAccount"],
+    ["concurrency", { concurrency: {} }, "drop concurrency"],
+    ["customerKey", { customerKey: false }, "drop customerKey"],
     ["warmReads", { warmThroughput: { reads: 12_000, writes: 40_000 } }, "lower warmReads from 20000 to 12000"],
     ["warmWrites", { warmThroughput: { reads: 20_000, writes: 4000 } }, "lower warmWrites from 40000 to 4000"],
     [
       "domain",
-      { regions: { us: { alarmTopic, domain: { ...domain, host: "api.example.com" } } } },
+      { regions: { us: { ...full.regions.us, domain: { ...domain, host: "api.example.com" } } } },
       "drop domain us.api.example.com",
     ],
-    ["alarmTopic", { regions: { us: { domain } } }, `drop alarmTopic ${alarmTopic}`],
-    ["zone", { regions: { us: { alarmTopic, domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
+    ["alarmTopic", { regions: { us: { backup, domain } } }, `drop alarmTopic ${alarmTopic}`],
+    ["zone", { regions: { us: { ...full.regions.us, domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
   ])("that would lose %s by %j stops, unless it is told to", async (setting, change, loss) => {
     const next = { ...full, ...change };
     await expect(check(deployedWith(full), next)).rejects.toThrow(
@@ -172,7 +187,7 @@ describe("a deployment", () => {
   });
 
   test("that would take the domain away takes its record too", async () => {
-    await expect(check(deployedWith(full), { ...full, regions: { us: { alarmTopic } } })).rejects.toThrow(
+    await expect(check(deployedWith(full), { ...full, regions: { us: { alarmTopic, backup } } })).rejects.toThrow(
       /would drop domain us.api.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
     );
   });

@@ -1,0 +1,39 @@
+import { Stack } from "aws-cdk-lib";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
+import type { Construct } from "constructs";
+
+/** What functions do with a key that encrypts what they read and write. */
+const USE = ["kms:Decrypt", "kms:GenerateDataKey*"];
+
+/**
+ * A key of the customer's account that encrypts tables, bucket, queues, topic and logs. It is retained with the tables,
+ * which nobody can read without it.
+ */
+export function addServiceKey(scope: Construct, id: string): Key {
+  const { stackName, region, account } = Stack.of(scope);
+  const key = new Key(scope, id, { description: `Data of ${stackName}`, enableKeyRotation: true });
+  const own = { StringEquals: { "aws:SourceAccount": account } };
+  const allow = (sid: string, service: string, actions: string[], conditions: object = own): void =>
+    void key.addToResourcePolicy(
+      new PolicyStatement({ sid, principals: [new ServicePrincipal(service)], actions, resources: ["*"], conditions }),
+    );
+  // S3's notifications and alarms are put into encrypted queues and topics by these services.
+  allow("NotifyOfFiles", "s3.amazonaws.com", USE);
+  allow("PublishAlarms", "cloudwatch.amazonaws.com", USE);
+  const logGroups = {
+    ArnLike: { "kms:EncryptionContext:aws:logs:arn": `arn:aws:logs:${region}:${account}:log-group:*` },
+  };
+  allow(
+    "EncryptLogs",
+    `logs.${region}.amazonaws.com`,
+    ["kms:Encrypt*", "kms:Decrypt*", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:Describe*"],
+    logGroups,
+  );
+  return key;
+}
+
+/** Lets a function use the key. */
+export function useOf(key: Key): PolicyStatement {
+  return new PolicyStatement({ actions: USE, resources: [key.keyArn] });
+}

@@ -1,0 +1,13 @@
+import { scopeOf } from "../../lib/http/scope.ts";
+import type { Route } from "../../lib/http/route.ts";
+
+/** Classes of functions whose concurrency and throttling can be set together. */
+export const CALL_CLASSES = ["reads", "writes", "uploads", "pages"] as const;
+export type CallClass = (typeof CALL_CLASSES)[number];
+
+const CLASS_OF_SCOPE = { read: "reads", write: "writes", upload: "uploads" } as const;
+
+/** The class of an endpoint: that of the scope that it needs. Calls without a key are with the pages. */
+export function callClassOf(route: Pick<Route, "method" | "path" | "public">): CallClass {
+  return route.public === true ? "pages" : CLASS_OF_SCOPE[scopeOf(route)];
+}
