@@ -27,7 +27,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   const findMapping = createFindMapping(store);
 
   return endpointWithBody(route, runtime, readUploadBody, async (call) => {
-    const { organization, keyId, body, file, fields, headers } = call;
+    const { organization, keyId, requestId, body, file, fields, headers } = call;
     const idempotencyKey = parseIdempotencyKey(headers);
     const { mapping: given, dry_run: dryRun = false } = (fields ?? body).upload;
     const mapping = await findMapping(organization.id, given);
@@ -35,7 +35,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     else if (mapping) assertMapping(mapping);
 
     const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
-    const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey, keyId });
+    const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey, keyId, requestId });
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
     if (known === undefined) await store.openUploads.assertRoom(organization);
@@ -49,7 +49,11 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const form = file ? null : await uploadForm(job);
     const snapshot = created ? undefined : await store.read(job);
     const data = toSingleUploadJobResponse(snapshot ?? { job, parts: [] });
-    return { body: { data, ...(form && { meta: { upload: form } }) }, headers: openJobHeaders(data, clock()) };
+    return {
+      body: { data, ...(form && { meta: { upload: form } }) },
+      headers: openJobHeaders(data, clock()),
+      logged: { job: job.id },
+    };
   });
 };
 

@@ -32,6 +32,11 @@ export const SAVED_QUERIES = {
     "sort all_rows desc",
     "limit 100",
   ],
+  "one upload": [
+    'filter job = "<ID of the job>" or request_id = "<ID of the request>"',
+    "sort @timestamp",
+    "display @timestamp, message, organization, status, rows, part, succeeded, failed, job, request_id",
+  ],
   "slowest requests": [
     'filter message = "request"',
     "sort duration_ms desc",

@@ -34,6 +34,8 @@ export interface RouteResponse<R extends Route> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Version of the record that the body shows; its entity tag starts with it. @default the record has none */
   readonly version?: number;
+  /** What the request's log line contains in addition. @default nothing */
+  readonly logged?: Readonly<Record<string, string>>;
 }
 
 /** API Gateway's own limit, for invocations whose context has no remaining time, as in tests. */
@@ -86,8 +88,9 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
 export function toResult<R extends Route>(
   route: R,
   event: ApiEvent,
-  { status = route.status, body, headers, version }: RouteResponse<R>,
+  { status = route.status, body, headers, version, logged }: RouteResponse<R>,
 ): APIGatewayProxyResult {
+  event.progress.logged = logged;
   const { data: parsed, error } = route.response.safeParse(body);
   if (error) throw error;
   const result =

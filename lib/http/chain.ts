@@ -23,6 +23,8 @@ interface Progress {
   quota?: Quota;
   /** Set if the route takes a body. */
   body?: RequestBody;
+  /** What a handler adds to the request's log line. */
+  logged?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The gateway's event as middy passes it on, with what the chain has found out about the request. */

@@ -25,7 +25,7 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
   const version = process.env["AWS_LAMBDA_FUNCTION_VERSION"] ?? "none";
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
-    const { requestId, startedAt, caller } = event.progress;
+    const { requestId, startedAt, caller, logged } = event.progress;
     response.headers = { ...response.headers, "x-request-id": requestId };
     const line = {
       request_id: requestId,
@@ -36,6 +36,7 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
       duration_ms: clock() - startedAt,
       request_bytes: bytesOf(event.body, event.isBase64Encoded),
       response_bytes: bytesOf(response.body, response.isBase64Encoded),
+      ...logged,
     };
     if (response.statusCode < 500) {
       log.info("request", line);

@@ -1,15 +1,18 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { describe, expect, test } from "vitest";
-import { create as createListItems } from "../../functions/list-work-items.ts";
+import { create as createUpload } from "../../functions/upload-work-items.ts";
 import { functionNames } from "../../infra/build.ts";
 import { SAVED_QUERIES } from "../../infra/constructs/saved-queries.ts";
-import { createUploads } from "../../lib/uploads/uploads.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
 import { call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
+import { multipart } from "../support/uploads/multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
+
+type Line = Readonly<Record<string, unknown>> & { readonly message: string };
 
 /** Fields that CloudWatch adds to each line. */
 const OF_CLOUDWATCH = ["@timestamp", "message"];
@@ -19,35 +22,43 @@ const fieldsOf = (commands: readonly string[]): string[] => {
   const text = commands.join(" ").replaceAll(/"[^"]*"/g, "");
   const made = new Set([...text.matchAll(/ as (\w+)/g)].map(([, name]) => name));
   const words = text.match(/@?[a-z_0-9]*[a-z_][a-z_0-9]*(?!\w*\()/g) ?? [];
-  const keywords = new Set(["filter", "stats", "sort", "limit", "display", "by", "and", "in", "as", "desc"]);
+  const keywords = new Set(["filter", "stats", "sort", "limit", "display", "by", "and", "or", "in", "as", "desc"]);
   return [...new Set(words)].filter((word) => !keywords.has(word) && !made.has(word));
 };
 
-/** The lines that a request and a job leave in the log. */
-const linesOf = async (): Promise<Record<string, object>> => {
-  const lines: Record<string, object> = {};
+/** The lines that the request of an upload and its job leave in the log, each with its message. */
+const linesOf = async (): Promise<readonly Line[]> => {
+  const lines: Line[] = [];
   class Kept extends Logger {
     override info(...[message, fields]: Parameters<Logger["info"]>): void {
-      if (typeof message === "string") lines[message] = Object(fields) as object;
+      lines.push({ message: String(message), ...(Object(fields) as object) });
     }
   }
   const runtime = { ...(await createTestRuntime()), log: new Kept() };
   const { organization, key } = await createTestOrganization(runtime);
-  await call(createListItems(runtime), { resource: "/v1/work_items", key });
+  const { body } = await call(createUpload(runtime), { key, ...multipart("external_id\na\n") });
+  const { id } = (body as { data: { id: string } }).data;
   const harness = createUploadHarness(runtime);
-  const job = await harness.upload(organization, "external_id\na\n");
-  await harness.split(sqsEvent(splitMessage(job)), {} as never).catch(() => undefined);
-  await createUploads(runtime).store.requestStop(job, "cancelled");
-  await createUploads(runtime).finish(job);
+  await harness.split(sqsEvent(splitMessage({ organization: organization.id, id })), lambdaContext());
+  await harness.drain();
   return lines;
 };
+
+test("an upload can be followed from its request to its end by its id or the request's", async () => {
+  const lines = await linesOf();
+  expect(lines.map(({ message }) => message)).toEqual(["request", "file read", "part ended", "upload ended"]);
+  const { job, request_id: request } = lines[0]!;
+  for (const line of lines) expect(line).toMatchObject({ job, request_id: request });
+  expect([job, request]).toEqual([expect.any(String), expect.any(String)]);
+});
 
 describe("saved queries", () => {
   test("read what the functions write", async () => {
     const lines = await linesOf();
     for (const [name, commands] of Object.entries(SAVED_QUERIES)) {
-      const [, message = ""] = /message = "([^"]+)"/.exec(commands[0]) ?? [];
-      const written = [...OF_CLOUDWATCH, ...Object.keys(lines[message] ?? {})];
+      const [, message] = /message = "([^"]+)"/.exec(commands[0]) ?? [];
+      const read = lines.filter((line) => message === undefined || line.message === message);
+      const written = [...OF_CLOUDWATCH, ...read.flatMap((line) => Object.keys(line))];
       expect([name, fieldsOf(commands).filter((field) => !written.includes(field))]).toEqual([name, []]);
     }
   });

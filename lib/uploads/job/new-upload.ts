@@ -21,6 +21,7 @@ export interface UploadRequest {
   readonly idempotencyKey: string | undefined;
   /** Id of the API key. */
   readonly keyId: string;
+  readonly requestId: string;
 }
 
 function hash(content: string | Buffer): string {
@@ -36,12 +37,13 @@ function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): st
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
 export function newUploadOf(organization: string, request: UploadRequest): NewUpload {
-  const { filename, size, content, mapping, dryRun, idempotencyKey, keyId } = request;
+  const { filename, size, content, mapping, dryRun, idempotencyKey, keyId, requestId } = request;
   return {
     id: idempotencyKey === undefined ? randomUUID() : idempotentUploadJobId(organization, idempotencyKey),
     origin: content === undefined ? "form" : "request",
     expected_size: size,
     key_id: keyId,
+    request_id: requestId,
     ...(filename !== "" && { file_name: filename.slice(0, FILE_NAME_MAX_CHARACTERS).toWellFormed() }),
     ...(dryRun && { dry_run: true }),
     ...(mapping && { mapping: JSON.stringify(mapping) }),

@@ -136,6 +136,8 @@ export const uploadJobRecordSchema = z.object({
   content_hash: z.string().optional(),
   /** Id of the API key that requested the job. */
   key_id: z.string().optional(),
+  /** Id of the request that created the job, which log lines about the job repeat. */
+  request_id: z.string().optional(),
   file_name: z.string().optional(),
   /** Size in bytes of the file in the request, or of the one that the form accepts. */
   expected_size: z.int().optional(),
@@ -164,8 +166,13 @@ export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
 /** What a request says of a job that is created for it. */
 export type NewUpload = Pick<
   UploadJob,
-  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash" | "key_id"
+  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash" | "key_id" | "request_id"
 >;
+
+/** What each log line about a job contains, so that an upload can be followed from its request to its end. */
+export function logFieldsOf({ id, organization, request_id: requestId }: UploadJob) {
+  return { job: id, organization, request_id: requestId };
+}
 
 /** How many rows a part has counted, by outcome. The succeeded are the sum of the four that are not failed. */
 const countersShape = {

@@ -2,7 +2,15 @@ import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { RowListName } from "../files/row-list.ts";
 import { type ListContent, ListUnfinishedError, type WriteList } from "../files/write-list.ts";
 import type { PartPosition, SendParts } from "./upload-messages.ts";
-import { isEnded, isHeld, type JobKey, sumOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
+import {
+  logFieldsOf,
+  isEnded,
+  isHeld,
+  type JobKey,
+  sumOf,
+  type UploadJob,
+  type UploadSnapshot,
+} from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 
 /** Stops all parts that are not done, so that none of them can be claimed again. */
@@ -74,8 +82,8 @@ export function createFinishUpload(
       status,
       ...(shortfalls.length > 0 && { error: [job.error, ...shortfalls].filter(Boolean).join("; ") }),
     });
-    const { organization, key_id: keyId, total_rows: rows, source_size: bytes } = job;
-    if (endedNow) log.info("upload ended", { job: job.id, organization, key: keyId, status, rows, bytes });
+    const { key_id: keyId, total_rows: rows, source_size: bytes } = job;
+    if (endedNow) log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, bytes });
     return true;
   };
 }

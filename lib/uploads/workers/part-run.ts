@@ -9,6 +9,7 @@ import { ObjectGoneError, objectKeys, type UploadObjects } from "../files/upload
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { formatOfJob } from "../job/job-format.ts";
 import {
+  logFieldsOf,
   countOf,
   epochOf,
   isLastClaim,
@@ -184,6 +185,8 @@ export class PartRun {
   async #end(): Promise<void> {
     const { sendParts } = this.#dependencies;
     if (this.#part.state === "open") await this.#save({ state: this.#part.stop ? "stopped" : "done" });
+    const { number, state, succeeded, failed } = this.#part;
+    this.#dependencies.log.info("part ended", { ...logFieldsOf(this.#job), part: number, state, succeeded, failed });
     const next = this.#part.number + PARTS_IN_FLIGHT;
     const isFollowed = this.#part.state === "done" && next < (this.#job.part_count ?? 0);
     if (isFollowed) await sendParts(this.#job, [startOfPart(next)]);
@@ -234,10 +237,10 @@ export class PartRun {
       () => true,
       () => false,
     );
-    if (!isReleased) log.warn("could not release a part", { job: job.id });
+    if (!isReleased) log.warn("could not release a part", logFieldsOf(job));
     if (!isBusy && !isSlow) throw error;
     log.warn("a part is to be tried again", {
-      job: job.id,
+      ...logFieldsOf(job),
       part: part.number,
       reason: isSlow ? "time" : codeOf(error),
     });

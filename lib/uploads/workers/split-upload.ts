@@ -12,6 +12,7 @@ import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } 
 import { formatOfJob, mappingOf } from "../job/job-format.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import {
+  logFieldsOf,
   countOf,
   isEnded,
   isStuck,
@@ -138,8 +139,10 @@ class SplitRun {
   }
 
   async #publish(): Promise<void> {
-    const { store, sendParts, finish } = this.#dependencies;
+    const { log, store, sendParts, finish } = this.#dependencies;
     const published = await store.publish(this.#job, toProgress(this.#progress));
+    const { total_rows: rows, part_count: parts } = published;
+    log.info("file read", { ...logFieldsOf(published), rows, parts });
     const count = Math.min(PARTS_IN_FLIGHT, published.part_count ?? 0);
     await sendParts(
       published,
@@ -161,9 +164,9 @@ async function giveBack(
     () => true,
     () => false,
   );
-  if (!isReleased) log.warn("could not release a split", { job: job.id });
+  if (!isReleased) log.warn("could not release a split", logFieldsOf(job));
   if (!isBusy) throw error;
-  log.warn("a split waits for the store", { job: job.id, reason: codeOf(error) });
+  log.warn("a split waits for the store", { ...logFieldsOf(job), reason: codeOf(error) });
   const { sent, delaySeconds } = retryOf(waiting, clock(), isReleased);
   await sendSplit(sent, delaySeconds);
 }
