@@ -1,0 +1,53 @@
+import type { StageSettings } from "../../settings/stage-settings.ts";
+import { createServiceApp } from "../../service-app.ts";
+import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
+import { createCommandLine } from "../../command-line.ts";
+import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
+import { stages } from "../../stages.ts";
+import { runCommand } from "./administration.ts";
+
+/** The costs at rest of each region of a stage. @param bundles directory of the functions' code, whose content doesn't matter */
+export function costsOfStage(
+  stage: string,
+  {
+    bundles,
+    stages: of = stages,
+  }: { readonly bundles?: string; readonly stages?: Readonly<Record<string, StageSettings>> } = {},
+): Readonly<Record<string, readonly Cost[]>> {
+  const assembly = createServiceApp({
+    context: { stage },
+    stages: of,
+    ...(bundles !== undefined && { bundles }),
+  }).synth();
+  const deployed = regionCodes.filter((code) => assembly.tryGetArtifact(stackIdOf(code)) !== undefined);
+  return Object.fromEntries(
+    deployed.map((code) => {
+      const { template } = assembly.getStackArtifact(stackIdOf(code)) as { readonly template: CostTemplate };
+      return [REGIONS[code].awsRegion, costsOf(template)];
+    }),
+  );
+}
+
+/** A table of costs with their sum, in Markdown. */
+export function tableOf(costs: readonly Cost[]): string {
+  const sum = costs.reduce((total, { dollars }) => total + dollars, 0);
+  const rows = [...costs, { name: "all", count: "", dollars: sum }].map(({ name, count, dollars }) => [
+    name,
+    String(count),
+    dollars.toFixed(2),
+  ]);
+  const header = ["at rest, a month", "count", "dollars"];
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  return [line(header), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
+if (import.meta.main) {
+  const program = createCommandLine("npm run costs --", "What a stage costs while nobody uses it, from its template");
+  program.option("--stage <stage>", "the stage (default: dev)").action(({ stage = "dev" }: { stage?: string }) => {
+    for (const [region, costs] of Object.entries(costsOfStage(stage)))
+      console.log(`${region}, ${stage}\n\n${tableOf(costs)}\n`);
+  });
+  await runCommand(program);
+}

@@ -1,0 +1,89 @@
+/** What of a template costs money while nobody calls the service. */
+export interface CostTemplate {
+  readonly Resources: Readonly<
+    Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
+  >;
+}
+
+/** A kind of cost at rest. */
+export interface Cost {
+  readonly name: string;
+  readonly count: number;
+  /** A month, without free tiers. */
+  readonly dollars: number;
+}
+
+/** List prices of us-east-1, July 2025; eu-west-1 differs by a few percent. */
+const DOLLARS = {
+  alarmMetric: 0.1,
+  customMetric: 0.3,
+  dashboard: 3,
+  key: 1,
+  webAcl: 5,
+  webAclRule: 1,
+  sqsRequest: 0.4 / 1e6,
+  lambdaRequest: 0.2 / 1e6,
+  lambdaGigabyteSecond: 0.0000133334,
+} as const;
+
+const MINUTES_A_MONTH = 730 * 60;
+/** Lambda asks an empty queue by five long polls of 20 seconds at the same time. */
+const POLLS_A_MINUTE = 5 * 3;
+/** What a run of a sweep with nothing to do is assumed to take. */
+const SWEEP_SECONDS = 0.1;
+const SWEEP_GIGABYTES = 1.769;
+/** Metrics of functions, which are written only when there is something to count. */
+const OWN_NAMESPACE = /^WorkItems/;
+
+interface MetricStat {
+  readonly Metric: { readonly Namespace: string; readonly MetricName: string };
+}
+interface AlarmProperties {
+  readonly Namespace?: string;
+  readonly MetricName?: string;
+  readonly Metrics?: readonly { readonly MetricStat?: MetricStat }[];
+}
+
+function metricsOf({ Namespace: namespace = "", MetricName: name = "", Metrics: metrics }: AlarmProperties) {
+  if (metrics === undefined) return [{ namespace, name }];
+  return metrics.flatMap(({ MetricStat: stat }) =>
+    stat === undefined ? [] : [{ namespace: stat.Metric.Namespace, name: stat.Metric.MetricName }],
+  );
+}
+
+/** Runs a month of `rate(5 minutes)`. */
+function runsOf(schedule: unknown): number {
+  const [, every = "1"] = /^rate\((\d+) minutes?\)$/.exec(String(schedule)) ?? [];
+  return MINUTES_A_MONTH / Number(every);
+}
+
+/**
+ * What a stack costs while nobody calls it, by kind. Stored data, its backups and logs are extra, and so is each call.
+ */
+export function costsOf({ Resources: resources }: CostTemplate): Cost[] {
+  const of = (type: string) =>
+    Object.values(resources).flatMap(({ Type, Properties = {} }) => (Type === type ? [Properties] : []));
+  const alarms = of("AWS::CloudWatch::Alarm").map((alarm) => metricsOf(alarm as AlarmProperties));
+  const own = new Set(
+    alarms
+      .flat()
+      .filter(({ namespace, name }) => OWN_NAMESPACE.test(namespace) && name !== "ServerErrors")
+      .map(({ name }) => name),
+  );
+  const queues = of("AWS::Lambda::EventSourceMapping").filter(({ ScalingConfig: scaling }) => scaling !== undefined);
+  const runs = of("AWS::Events::Rule").reduce((sum, rule) => sum + runsOf(rule["ScheduleExpression"]), 0);
+  const rules = of("AWS::WAFv2::WebACL").reduce((sum, { Rules: list }) => sum + (list as readonly unknown[]).length, 0);
+  const perRun = DOLLARS.lambdaRequest + SWEEP_SECONDS * SWEEP_GIGABYTES * DOLLARS.lambdaGigabyteSecond;
+  const counted = (name: string, count: number, dollars: number): Cost[] =>
+    count === 0 ? [] : [{ name, count, dollars: count * dollars }];
+  return [
+    ...counted("metrics in alarms", alarms.flat().length, DOLLARS.alarmMetric),
+    ...counted("metrics of our own", own.size, DOLLARS.customMetric),
+    ...counted("dashboard", of("AWS::CloudWatch::Dashboard").length, DOLLARS.dashboard),
+    ...counted("keys", of("AWS::KMS::Key").length, DOLLARS.key),
+    ...counted("queues that functions poll", queues.length, POLLS_A_MINUTE * MINUTES_A_MONTH * DOLLARS.sqsRequest),
+    ...counted("runs of sweeps", Math.round(runs), perRun),
+    ...counted("firewall", of("AWS::WAFv2::WebACL").length, DOLLARS.webAcl),
+    ...counted("rules of the firewall", rules, DOLLARS.webAclRule),
+  ];
+}
