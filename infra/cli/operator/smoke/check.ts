@@ -29,9 +29,11 @@ export const expectEqual = (what: string, value: unknown, expected: unknown): vo
 };
 
 /** Checks status and request id, and that an error is `{ "error": string }`. @returns the body @throws Difference */
-export const expectStatus = (response: Response, status: number): Json => {
-  const { status: got, body, headers, text } = response;
-  if (got !== status) throw new Difference(`${got} instead of ${status}: ${text.slice(0, 200)}`);
+export const expectStatus = (response: Response, ...expected: readonly number[]): Json => {
+  const { status, body, headers, text } = response;
+  if (!expected.includes(status)) {
+    throw new Difference(`${status} instead of ${expected.join(" or ")}: ${text.slice(0, 200)}`);
+  }
   if (headers.get("x-request-id") === null) throw new Difference(`${status} without x-request-id`);
   if (body === undefined) throw new Difference(`${status} without JSON: ${text.slice(0, 200)}`);
   if (status >= 400) expectEqual(`the body of the ${status}`, body, { error: body["error"] });

@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { REGIONS, stackIdOf } from "../../../lib/regions.ts";
+import { PROJECT_ROOT } from "../../build.ts";
+import { CommandError, createCommandLine, UsageError } from "../../command-line.ts";
+import { type Variables, writeEnvironmentFile } from "../../environment-file.ts";
+import { plainReason } from "../../plain-reason.ts";
+import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
+import { regionCode, runCommand } from "./administration.ts";
+
+const ENDPOINT_DEFAULT = "http://localhost:4566";
+/** How functions, which run in containers of LocalStack's network, reach it. */
+const INSIDE = "http://localhost.localstack.cloud:4566";
+/** LocalStack's account. */
+const ACCOUNT = "000000000000";
+const HOW_TO_START = `Start one first. LocalStack 4.14 is the last version that needs no account:
+
+  docker run --rm -p 4566:4566 -p 4510-4559:4510-4559 -v /var/run/docker.sock:/var/run/docker.sock localstack/localstack:4.14
+
+floci and ministack are free alternatives with the same port. Functions need a container runtime in all of them.`;
+
+/** Runs a program of this project. @returns what it prints, if that is kept @throws CommandError if it fails */
+async function run(
+  script: string,
+  args: readonly string[],
+  env: Readonly<NodeJS.Dict<string>>,
+  { keepsOutput = false } = {},
+): Promise<string> {
+  const stdout = keepsOutput ? "pipe" : "inherit";
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: PROJECT_ROOT,
+    stdio: ["ignore", stdout, "inherit"],
+    env,
+  });
+  let output = "";
+  child.stdout?.on("data", (chunk) => (output += String(chunk)));
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once("close", resolve).once("error", reject),
+  );
+  if (code !== 0) throw new CommandError(`${[script, ...args].join(" ")} failed with ${code ?? "a signal"}`);
+  return output;
+}
+
+/** Finds a running LocalStack. @throws UsageError saying how to get one */
+async function assertRunning(endpoint: string): Promise<void> {
+  const health = await fetch(`${endpoint}/_localstack/health`, { signal: AbortSignal.timeout(5000) }).catch(
+    (error: unknown) => {
+      throw new UsageError(`no LocalStack at ${endpoint} (${plainReason(error)}). ${HOW_TO_START}`);
+    },
+  );
+  if (!health.ok)
+    throw new UsageError(`${endpoint} responds with ${health.status} and is no LocalStack. ${HOW_TO_START}`);
+}
+
+/** The stack's outputs by name. */
+function readOutputs(file: string, stackName: string): Variables {
+  const outputs = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, Variables>>;
+  return outputs[stackName] ?? {};
+}
+
+/** Deploys a region to LocalStack, makes an organization with a key, and checks the deployment. */
+async function deployToLocalStack(name: string, { endpoint }: { readonly endpoint: string }): Promise<void> {
+  const region = regionCode(name);
+  await assertRunning(endpoint);
+  const directory = mkdtempSync(join(tmpdir(), "work-items-localstack-"));
+  const { awsRegion } = REGIONS[region];
+  const environment = {
+    ...process.env,
+    AWS_ENDPOINT_URL: endpoint,
+    // The CDK addresses its bucket by host name.
+    AWS_ENDPOINT_URL_S3: endpoint.replace("//localhost:", "//s3.localhost.localstack.cloud:"),
+    AWS_ACCESS_KEY_ID: "test",
+    AWS_SECRET_ACCESS_KEY: "test",
+    AWS_REGION: awsRegion,
+    AWS_DEFAULT_REGION: awsRegion,
+  };
+  const cdk = "node_modules/aws-cdk/bin/cdk";
+  try {
+    const functionsFile = join(directory, "functions.env");
+    writeEnvironmentFile(functionsFile, { AWS_ENDPOINT_URL: INSIDE, S3_FORCE_PATH_STYLE: "true" });
+    await run(cdk, ["bootstrap", `aws://${ACCOUNT}/${awsRegion}`], environment);
+    const outputsFile = join(directory, "outputs.json");
+    const stackName = stackNameOf(region, DEFAULT_STAGE);
+    await run(
+      cdk,
+      [
+        "deploy",
+        stackIdOf(region),
+        "--require-approval",
+        "never",
+        "--outputs-file",
+        outputsFile,
+        "-c",
+        `region=${region}`,
+        "-c",
+        `environment=${functionsFile}`,
+      ],
+      environment,
+    );
+    const outputs = readOutputs(outputsFile, stackName);
+    const [, apiId = ""] = /^https?:\/\/([a-z0-9]+)\./.exec(outputs["ApiUrl"] ?? "") ?? [];
+    const url = `${endpoint}/_aws/execute-api/${apiId}/${DEFAULT_STAGE}`;
+    const tables = ["--table", outputs["AccessTable"] ?? "", "--region", region];
+    const created = await run(
+      "infra/cli/operator/keys.ts",
+      ["create", "--organization", "smoke-1", "--create", "--name", "localstack", ...tables],
+      environment,
+      { keepsOutput: true },
+    );
+    const key = created.split("\n", 1)[0] ?? "";
+    console.log(`\nBASE_URL=${url}\nAPI_KEY=${key}\n`);
+    await run("infra/cli/operator/smoke.ts", ["--url", url, "--key", key], environment);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const program = createCommandLine(
+  "npm run localstack --",
+  "Build, bootstrap and deploy a region to a running LocalStack, and check it",
+);
+program
+  .argument("<region>", "us or eu")
+  .option("--endpoint <url>", "address of LocalStack", ENDPOINT_DEFAULT)
+  .addHelpText("after", `\n${HOW_TO_START}`)
+  .action(deployToLocalStack);
+await runCommand(program);
