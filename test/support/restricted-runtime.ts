@@ -58,6 +58,12 @@ const permissionsFor = (
           return { resource: resourceOf(table), action: verb === "UPDATE" ? "PartiQLUpdate" : "PartiQLInsert", key };
         },
       );
+    case "BatchWriteItem":
+      return Object.keys(input["RequestItems"] as object).map((table) => one("BatchWriteItem", { TableName: table }));
+    case "ListObjectsV2":
+      return [{ resource: resourceOf(input["Bucket"]), action: "ListBucket", key: String(input["Prefix"]) }];
+    case "DeleteObjects":
+      return [{ resource: resourceOf(input["Bucket"]), action: "DeleteObject", key: "uploads/" }];
     case "HeadObject":
       return [{ resource: resourceOf(input["Bucket"]), action: "GetObject", key: String(input["Key"]) }];
     case "SendMessage":

@@ -1,0 +1,85 @@
+import { type ResourceName, resources } from "../../../lib/resources.ts";
+import { REGIONS, type RegionCode } from "../../../lib/regions.ts";
+import { createCommandLine, UsageError } from "../../command-line.ts";
+import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
+import { regionCode, runCommand } from "./administration.ts";
+
+/** What a group of commands does with a resource. */
+export type OperatorActions = Readonly<Partial<Record<ResourceName, readonly string[]>>>;
+
+/**
+ * What the operator's commands call, by job. Compared with the commands by a test. They need no access to queues, and
+ * no function has the permissions of the third.
+ */
+export const OPERATOR_POLICIES = {
+  /** `organizations list`, `show`, `export` and `changes`; `keys list`. */
+  read: {
+    access: ["GetItem", "Query", "Scan"],
+    workItems: ["Scan"],
+    limits: ["BatchGetItem"],
+    changes: ["BatchGetItem", "Query"],
+  },
+  /** `keys create`, `rotate` and `revoke`; `organizations set`. */
+  keys: { access: ["GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"] },
+  /** `organizations erase` and `import`; `organizations changes --resync`. */
+  erase: {
+    access: ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
+    workItems: [
+      "GetItem",
+      "BatchGetItem",
+      "Query",
+      "Scan",
+      "UpdateItem",
+      "DeleteItem",
+      "BatchWriteItem",
+      "PartiQLInsert",
+    ],
+    limits: ["DeleteItem"],
+    changes: ["Query", "PutItem", "DeleteItem"],
+    uploads: ["ListBucket", "GetObject", "DeleteObject"],
+  },
+} as const satisfies Record<string, OperatorActions>;
+export type OperatorPolicy = keyof typeof OPERATOR_POLICIES;
+
+/** An IAM policy for a group of commands on one stack. Names of tables and bucket begin with the stack's. */
+export function policyFor(name: OperatorPolicy, stage: string, region: RegionCode): object {
+  const stack = stackNameOf(region, stage);
+  const { awsRegion } = REGIONS[region];
+  const granted: OperatorActions = OPERATOR_POLICIES[name];
+  const statements = Object.entries(granted).map(([resource, actions]) => {
+    const { kind, id } = resources[resource as ResourceName];
+    const bucket = `arn:aws:s3:::${stack.toLowerCase()}-${id.toLowerCase()}*`;
+    const table = `arn:aws:dynamodb:${awsRegion}:*:table/${stack}-Tables${id}*`;
+    return {
+      Sid: id,
+      Effect: "Allow",
+      Action: actions.map((action) => `${kind === "bucket" ? "s3" : "dynamodb"}:${action}`),
+      Resource: kind === "bucket" ? [bucket, `${bucket}/*`] : [table, `${table}/index/*`],
+    };
+  });
+  const describe = {
+    Sid: "Stack",
+    Effect: "Allow",
+    Action: ["cloudformation:DescribeStacks"],
+    Resource: [`arn:aws:cloudformation:${awsRegion}:*:stack/${stack}/*`],
+  };
+  return { Version: "2012-10-17", Statement: [describe, ...statements] };
+}
+
+if (import.meta.main) {
+  const names = Object.keys(OPERATOR_POLICIES) as OperatorPolicy[];
+  const program = createCommandLine(
+    "npm run policies --",
+    "Print an IAM policy for people who run the operator's commands",
+  );
+  program
+    .argument("<commands>", names.join(", "))
+    .requiredOption("--region <region>", "us or eu")
+    .option("--stage <stage>", "the stage", DEFAULT_STAGE)
+    .action((name: string, { region, stage }: { readonly region: string; readonly stage: string }) => {
+      const found = names.find((each) => each === name);
+      if (found === undefined) throw new UsageError(`there is no ${name}; name one of ${names.join(", ")}`);
+      console.log(JSON.stringify(policyFor(found, stage, regionCode(region)), undefined, 2));
+    });
+  await runCommand(program);
+}

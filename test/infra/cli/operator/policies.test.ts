@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { OPERATOR_POLICIES, type OperatorPolicy, policyFor } from "../../../../infra/cli/operator/policies.ts";
+import { getOrganization, listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
+import { readFeedState, resyncFeed } from "../../../../lib/operator/change-log.ts";
+import { eraseItem } from "../../../../lib/operator/erase-item.ts";
+import { countForErasure, eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
+import { erasePerson } from "../../../../lib/operator/erase-person.ts";
+import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
+import { importOrganization } from "../../../../lib/operator/import-organization.ts";
+import { lastUsesOf, listAllKeys } from "../../../../lib/operator/key-list.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "../../../../lib/operator/keys.ts";
+import { growListingShards } from "../../../../lib/operator/listing-shards.ts";
+import type { Permissions } from "../../../../lib/aws/permissions.ts";
+import { createTestClock } from "../../../support/clock.ts";
+import { createCustomer, fill, operatorOf, putObject } from "../../../support/customer-data.ts";
+import { restrictedRuntime } from "../../../support/restricted-runtime.ts";
+import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+
+const clock = createTestClock();
+const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
+const used = new Map<OperatorPolicy, Set<string>>();
+let runtime: TestRuntime;
+let lines: string[] = [];
+
+async function* each(all: readonly string[]): AsyncGenerator<string> {
+  yield* all;
+}
+
+/** The operator, with no more permissions than a policy has. */
+const operator = (name: OperatorPolicy) => {
+  const calls = used.get(name) ?? new Set();
+  used.set(name, calls);
+  const indexes = { workItems: ["listing", "agents"] };
+  const permissions = Object.fromEntries(
+    Object.entries(OPERATOR_POLICIES[name]).map(([resource, actions]) => [
+      resource,
+      { actions, ...(resource === "workItems" && { indexes: indexes.workItems }) },
+    ]),
+  ) as unknown as Permissions;
+  return operatorOf(
+    restrictedRuntime(runtime, permissions, ({ resource, action }) => void calls.add(`${resource} ${action}`)),
+  );
+};
+
+beforeAll(async () => {
+  runtime = await createTestRuntime({ clock });
+  const acme = await createCustomer(runtime, "acme");
+  await fill(runtime, acme);
+  await putObject(runtime, "uploads/acme/some/source.csv");
+});
+
+describe("a person with the policy", () => {
+  test("read may list, show and export, and see keys and feeds", async () => {
+    const read = operator("read");
+    await listOrganizations(read);
+    await getOrganization(read, "acme");
+    const keys = await listAllKeys(read);
+    await listKeys(read, "acme");
+    await lastUsesOf(read, keys);
+    await readFeedState(read, "acme");
+    let text = "";
+    await exportOrganization(read, "acme", async (written) => void (text += written));
+    lines = text.trimEnd().split("\n");
+    expect(lines.at(-1)).toContain('"end"');
+    expect(lines.length).toBeGreaterThan(3);
+    await expect(createKey(read, "acme")).rejects.toThrow("not authorized");
+    await expect(eraseItem(read, "acme", "a", { sleep })).rejects.toThrow(/./);
+  });
+
+  test("keys may create, rotate and revoke keys, and set limits", async () => {
+    const keys = operator("keys");
+    const { record } = await createKey(keys, "acme", { name: "ci" });
+    await rotateKey(keys, "acme", { name: "ci" });
+    await revokeKey(keys, "acme", record.key_id);
+    await putOrganization(keys, "acme", { rate: 50 });
+    await growListingShards(keys, "acme", 4, sleep);
+    await expect(countForErasure(keys, "acme")).rejects.toThrow("not authorized");
+  });
+
+  test("erase may import, erase and start feeds over", async () => {
+    const erase = operator("erase");
+    await resyncFeed(erase, "acme");
+    await putOrganization(erase, "copy");
+    await Array.fromAsync(importOrganization(erase, "copy", each(lines)));
+    await eraseItem(erase, "acme", "kept", { sleep });
+    await erasePerson(erase, "acme", "ann@example.com", { sleep });
+    await countForErasure(erase, "acme");
+    await eraseOrganization(erase, "acme", { sleep });
+    await expect(getOrganization(runtime, "acme")).rejects.toThrow("there is no organization acme");
+  });
+
+  test("has no permission that no command uses", () => {
+    for (const [name, actions] of Object.entries(OPERATOR_POLICIES)) {
+      const granted = Object.entries<readonly string[]>(actions).flatMap(([resource, list]) =>
+        list.map((action) => `${resource} ${action}`),
+      );
+      const calls = used.get(name as OperatorPolicy);
+      expect([name, granted.filter((each) => calls?.has(each) !== true)]).toEqual([name, []]);
+    }
+  });
+});
+
+test("the printed policy names the stack's own tables and bucket", () => {
+  const text = JSON.stringify(policyFor("erase", "prod", "eu"));
+  expect(text).toContain("arn:aws:dynamodb:eu-west-1:*:table/WorkItems-eu-prod-TablesWorkItems*");
+  expect(text).toContain("arn:aws:s3:::workitems-eu-prod-uploads*");
+  expect(JSON.stringify(policyFor("read", "prod", "eu"))).not.toMatch(/Put|Delete|Update/);
+});
