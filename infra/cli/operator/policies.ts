@@ -20,10 +20,10 @@ export const OPERATOR_POLICIES = {
     changes: ["BatchGetItem", "Query"],
   },
   /** `keys create`, `rotate` and `revoke`; `organizations set`. */
-  keys: { access: ["GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"] },
+  keys: { access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "ConditionCheckItem"] },
   /** `organizations erase` and `import`; `organizations changes --resync`. */
   erase: {
-    access: ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
+    access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "DeleteItem"],
     workItems: [
       "GetItem",
       "BatchGetItem",

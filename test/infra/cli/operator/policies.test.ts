@@ -69,6 +69,8 @@ describe("a person with the policy", () => {
 
   test("keys may create, rotate and revoke keys, and set limits", async () => {
     const keys = operator("keys");
+    // For the nearest name, where an organization doesn't exist.
+    await listOrganizations(keys);
     const { record } = await createKey(keys, "acme", { name: "ci" });
     await rotateKey(keys, "acme", { name: "ci" });
     await revokeKey(keys, "acme", record.key_id);
@@ -79,6 +81,7 @@ describe("a person with the policy", () => {
 
   test("erase may import, erase and start feeds over", async () => {
     const erase = operator("erase");
+    await listOrganizations(erase);
     await resyncFeed(erase, "acme");
     await putOrganization(erase, "copy");
     await Array.fromAsync(importOrganization(erase, "copy", each(lines)));
