@@ -7,6 +7,14 @@ export interface DeployedStack {
   readonly status: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly terminationProtection?: boolean;
+  /** Outputs by name. */
+  readonly outputs?: Readonly<Record<string, string>>;
+}
+
+/** What of a table is switched on. */
+export interface TableProtection {
+  readonly deletion: boolean;
+  readonly recovery: boolean;
 }
 
 /** An AWS account that the commands reach over HTTP, and that was not bootstrapped for the CDK. */
@@ -23,7 +31,10 @@ export interface AwsAccount {
 const escape = (value: string): string => value.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 const element = (name: string, content: string): string => `<${name}>${content}</${name}>`;
 
-const describeStack = (name: string, { status, tags = {}, terminationProtection = false }: DeployedStack): string =>
+const describeStack = (
+  name: string,
+  { status, tags = {}, terminationProtection = false, outputs = {} }: DeployedStack,
+): string =>
   element(
     "member",
     element("StackName", escape(name)) +
@@ -31,6 +42,12 @@ const describeStack = (name: string, { status, tags = {}, terminationProtection 
       element("CreationTime", "2026-01-01T00:00:00Z") +
       element("StackStatus", status) +
       element("EnableTerminationProtection", String(terminationProtection)) +
+      element(
+        "Outputs",
+        Object.entries(outputs)
+          .map(([key, value]) => element("member", element("OutputKey", key) + element("OutputValue", value)))
+          .join(""),
+      ) +
       element(
         "Tags",
         Object.entries(tags)
@@ -44,8 +61,23 @@ const refuse = (response: ServerResponse, status: number, code: string, message:
   response.end(element("ErrorResponse", element("Error", element("Code", code) + element("Message", escape(message)))));
 };
 
-/** Starts an account with these stacks. It speaks the protocols of STS, SSM and CloudFormation as far as they are needed. */
-export const startAwsAccount = async (stacks: Readonly<Record<string, DeployedStack>> = {}): Promise<AwsAccount> => {
+const describeTable = (action: string, protection: TableProtection | undefined): object =>
+  action === "DescribeTable"
+    ? { Table: { DeletionProtectionEnabled: protection?.deletion ?? true } }
+    : {
+        ContinuousBackupsDescription: {
+          ContinuousBackupsStatus: "ENABLED",
+          PointInTimeRecoveryDescription: {
+            PointInTimeRecoveryStatus: (protection?.recovery ?? true) ? "ENABLED" : "DISABLED",
+          },
+        },
+      };
+
+/** Starts an account with these stacks. It speaks the protocols of STS, SSM, CloudFormation and DynamoDB as far as they are needed. */
+export const startAwsAccount = async (
+  stacks: Readonly<Record<string, DeployedStack>> = {},
+  tables: Readonly<Record<string, TableProtection>> = {},
+): Promise<AwsAccount> => {
   const known = new Map(Object.entries(stacks));
   const changes: Readonly<Record<string, string>>[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -53,6 +85,14 @@ export const startAwsAccount = async (stacks: Readonly<Record<string, DeployedSt
     if (request.headers["x-amz-target"] === "AmazonSSM.GetParameter") {
       response.writeHead(400, { "content-type": "application/x-amz-json-1.1" });
       response.end(JSON.stringify({ __type: "ParameterNotFound" }));
+      return;
+    }
+    const dynamodb = /^DynamoDB_20120810\.(\w+)$/.exec(String(request.headers["x-amz-target"]))?.[1];
+    if (dynamodb !== undefined) {
+      response.writeHead(200, { "content-type": "application/x-amz-json-1.0" });
+      response.end(
+        JSON.stringify(describeTable(dynamodb, tables[(JSON.parse(body) as { TableName: string }).TableName])),
+      );
       return;
     }
     const { Action: action = "", ...parameters } = Object.fromEntries(new URLSearchParams(body));
@@ -85,6 +125,7 @@ export const startAwsAccount = async (stacks: Readonly<Record<string, DeployedSt
   return {
     variables: {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       AWS_ACCESS_KEY_ID: "example",
       AWS_SECRET_ACCESS_KEY: "example",
     },

@@ -68,7 +68,7 @@ function assertForCdk(options: readonly string[]): void {
 
 /** The setting that may be lost. @throws SettingsError */
 function toDrop(name: string): Drop {
-  const names = [...keptSettings, "everything"] as const;
+  const names = [...keptSettings, "protection", "everything"] as const;
   const found = names.find((each) => each === name);
   if (found !== undefined) return found;
   throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);

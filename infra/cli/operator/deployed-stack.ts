@@ -7,23 +7,15 @@ import {
 import { lossesOf, type KeptSetting, type StackTags } from "../../settings/setting-tags.ts";
 import { SettingsError, STAGES_FILE } from "../../settings/settings.ts";
 import type { RegionSettings } from "../../settings/stage-settings.ts";
+import { assertTablesProtected, type StackAddress } from "./table-protection.ts";
 
 /** A stack whose first deployment failed. It never served anything; CloudFormation can only delete it. */
 const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
 /** A stack whose first deployment ended before anything was made. It has no tags yet. */
 const NEVER_BEGUN = "REVIEW_IN_PROGRESS";
 
-/** What `--drop` takes: a setting, or everything. */
-export type Drop = KeptSetting | "everything";
-
-/** Where to look for a stack. */
-export interface StackAddress {
-  readonly stackName: string;
-  /** The AWS region. */
-  readonly region: string;
-  /** Profile of the AWS configuration files. @default the environment's credentials */
-  readonly profile: string | undefined;
-}
+/** What `--drop` takes: a setting, the protection of tables, or everything. */
+export type Drop = KeptSetting | "protection" | "everything";
 
 const describe = async (client: CloudFormationClient, stackName: string): Promise<Stack | undefined> => {
   try {
@@ -76,6 +68,8 @@ export const checkDeployedStack = async (
         `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
     );
   }
+  const outputs = new Map(stack.Outputs?.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]));
+  if (!drops.includes("protection")) await assertTablesProtected({ stackName, region, profile }, outputs);
   const losses = lossesOf(tags, settings).filter(({ setting }) => !drops.includes(setting));
   if (losses.length === 0) return;
   const allow = new Set(losses.map(({ setting }) => `--drop ${setting}`));

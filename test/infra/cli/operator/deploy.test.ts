@@ -31,8 +31,8 @@ const run = (file: string, options: readonly string[], variables: Record<string,
     );
   });
 
-const account = async (stacks: Readonly<Record<string, DeployedStack>> = {}): Promise<AwsAccount> => {
-  const started = await startAwsAccount(stacks);
+const account = async (...given: Parameters<typeof startAwsAccount>): Promise<AwsAccount> => {
+  const started = await startAwsAccount(...given);
   onTestFinished(() => started.close());
   return started;
 };
@@ -131,8 +131,13 @@ const deployedWith = (prod: StageSettings): DeployedStack => ({
 });
 
 /** Compares settings with what an account has deployed. @returns what the account was asked to change */
-const check = async (stack: DeployedStack | undefined, next: StageSettings, drops: readonly Drop[] = []) => {
-  const { variables, changes } = await account(stack && { [stackName]: stack });
+const check = async (
+  stack: DeployedStack | undefined,
+  next: StageSettings,
+  drops: readonly Drop[] = [],
+  tables: Parameters<typeof account>[1] = {},
+) => {
+  const { variables, changes } = await account(stack && { [stackName]: stack }, tables);
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   await checkDeployedStack({ stackName, region: "us-east-1", profile: undefined }, settingsOf(next), drops);
@@ -190,6 +195,24 @@ describe("a deployment", () => {
     await expect(check(deployedWith(full), { ...full, regions: { us: { alarmTopic, backup } } })).rejects.toThrow(
       /would drop domain us.api.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
     );
+  });
+
+  test("stops if the protection of a table was switched off, and says how to switch it on", async () => {
+    const outputs = { WorkItemsTable: "items-1", AccessTable: "access-1" };
+    const stack = { ...deployedWith(full), outputs };
+    const tables = {
+      "items-1": { deletion: false, recovery: true },
+      "access-1": { deletion: true, recovery: false },
+    };
+    const refused = check(stack, full, [], tables);
+    await expect(refused).rejects.toThrow(
+      /items-1 has no deletion protection: aws dynamodb update-table --table-name items-1 --deletion-protection-enabled\n/,
+    );
+    await expect(refused).rejects.toThrow(
+      /access-1 has no point-in-time recovery: .*--table-name access-1 .*--drop protection$/s,
+    );
+    expect(await check(stack, full, ["protection"], tables)).toEqual([]);
+    expect(await check(stack, full)).toEqual([]);
   });
 
   test("of one stage never becomes an update of another's stack", async () => {
