@@ -27,7 +27,7 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
   const findMapping = createFindMapping(store);
 
   return endpointWithBody(route, runtime, readUploadBody, async (call) => {
-    const { organization, keyId, requestId, body, file, fields, headers } = call;
+    const { organization, keyId, keyName, requestId, body, file, fields, headers } = call;
     const idempotencyKey = parseIdempotencyKey(headers);
     const { mapping: given, dry_run: dryRun = false } = (fields ?? body).upload;
     const mapping = await findMapping(organization.id, given);
@@ -35,7 +35,8 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     else if (mapping) assertMapping(mapping);
 
     const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
-    const upload = newUploadOf(organization.id, { ...described, mapping, dryRun, idempotencyKey, keyId, requestId });
+    const request = { ...described, mapping, dryRun, idempotencyKey, keyId, keyName, requestId };
+    const upload = newUploadOf(organization.id, request);
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
     if (known === undefined) await store.openUploads.assertRoom(organization);

@@ -1,4 +1,4 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack, Validations } from "aws-cdk-lib";
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { Schedule } from "aws-cdk-lib/aws-events";
@@ -33,6 +33,12 @@ export class Backup extends Construct {
         ],
       }),
     );
-    plan.addSelection("Tables", { resources: tables.map((table) => BackupResource.fromDynamoDbTable(table)) });
+    const selection = plan.addSelection("Tables", {
+      resources: tables.map((table) => BackupResource.fromDynamoDbTable(table)),
+    });
+    Validations.of(selection).acknowledge({
+      id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]",
+      reason: "AWS documents this policy for the role by which AWS Backup reads tables.",
+    });
   }
 }

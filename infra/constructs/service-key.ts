@@ -4,7 +4,7 @@ import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 
 /** What functions do with a key that encrypts what they read and write. */
-const USE = ["kms:Decrypt", "kms:GenerateDataKey*"];
+const USE = ["kms:Decrypt", "kms:GenerateDataKey"];
 
 /**
  * A key of the customer's account that encrypts tables, bucket, queues, topic and logs. It is retained with the tables,

@@ -95,6 +95,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     status: "Status of the job. The last three are final.",
     file_name: "Name of the file. Extension.",
     size: "Size of the file in bytes. Extension.",
+    key_name: "Name of the API key that was used. Extension.",
     dry_run: "Whether this is a dry run: no item is saved, and the counters say what an import would do. Extension.",
     total_rows: "Number of rows in the file. 0 until it has been read.",
     succeeded_rows: "Number of rows that were applied.",

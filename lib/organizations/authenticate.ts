@@ -17,6 +17,8 @@ const CACHED_KEYS_MAX = 1000;
 export interface Caller {
   readonly organization: Organization;
   readonly keyId: string;
+  /** The name that an operator gave the key. */
+  readonly keyName: string;
   /** What the key may do. */
   readonly scopes: readonly KeyScope[];
 }
@@ -49,7 +51,10 @@ export function createAuthenticate(options: {
     if (organization === undefined) return undefined;
     // An expiry that can't be parsed counts as expired.
     const validUntil = key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) || 0;
-    return { caller: { organization, keyId: key.key_id, scopes: key.scopes ?? KEY_SCOPES }, validUntil };
+    return {
+      caller: { organization, keyId: key.key_id, keyName: key.name, scopes: key.scopes ?? KEY_SCOPES },
+      validUntil,
+    };
   };
 
   const readOnce = async (hash: string): Promise<Access | undefined> => {

@@ -31,7 +31,7 @@ const linesOf = async (): Promise<readonly Line[]> => {
   const lines: Line[] = [];
   class Kept extends Logger {
     override info(...[message, fields]: Parameters<Logger["info"]>): void {
-      lines.push({ message: String(message), ...(Object(fields) as object) });
+      if (typeof message === "string") lines.push({ message, ...(Object(fields) as object) });
     }
   }
   const runtime = { ...(await createTestRuntime()), log: new Kept() };

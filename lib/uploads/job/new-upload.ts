@@ -19,8 +19,9 @@ export interface UploadRequest {
   readonly mapping: Mapping | undefined;
   readonly dryRun: boolean;
   readonly idempotencyKey: string | undefined;
-  /** Id of the API key. */
+  /** Id and name of the API key. */
   readonly keyId: string;
+  readonly keyName: string;
   readonly requestId: string;
 }
 
@@ -37,12 +38,13 @@ function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): st
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
 export function newUploadOf(organization: string, request: UploadRequest): NewUpload {
-  const { filename, size, content, mapping, dryRun, idempotencyKey, keyId, requestId } = request;
+  const { filename, size, content, mapping, dryRun, idempotencyKey, keyId, keyName, requestId } = request;
   return {
     id: idempotencyKey === undefined ? randomUUID() : idempotentUploadJobId(organization, idempotencyKey),
     origin: content === undefined ? "form" : "request",
     expected_size: size,
     key_id: keyId,
+    key_name: keyName,
     request_id: requestId,
     ...(filename !== "" && { file_name: filename.slice(0, FILE_NAME_MAX_CHARACTERS).toWellFormed() }),
     ...(dryRun && { dry_run: true }),

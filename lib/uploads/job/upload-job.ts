@@ -18,6 +18,8 @@ export const uploadJobSchema = z
     file_name: z.string().optional(),
     /** Bytes of the file (extension). */
     size: count.optional(),
+    /** Name of the API key that requested the job (extension). */
+    key_name: z.string().optional(),
     /** Whether no item is written: the counters say what a run would do (extension). */
     dry_run: z.boolean(),
     total_rows: count,

@@ -136,6 +136,7 @@ export const uploadJobRecordSchema = z.object({
   content_hash: z.string().optional(),
   /** Id of the API key that requested the job. */
   key_id: z.string().optional(),
+  key_name: z.string().optional(),
   /** Id of the request that created the job, which log lines about the job repeat. */
   request_id: z.string().optional(),
   file_name: z.string().optional(),
@@ -166,7 +167,16 @@ export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
 /** What a request says of a job that is created for it. */
 export type NewUpload = Pick<
   UploadJob,
-  "id" | "origin" | "file_name" | "expected_size" | "dry_run" | "mapping" | "content_hash" | "key_id" | "request_id"
+  | "id"
+  | "origin"
+  | "file_name"
+  | "expected_size"
+  | "dry_run"
+  | "mapping"
+  | "content_hash"
+  | "key_id"
+  | "key_name"
+  | "request_id"
 >;
 
 /** What each log line about a job contains, so that an upload can be followed from its request to its end. */
@@ -266,6 +276,7 @@ export function toUploadJobResponse({ job, parts }: UploadSnapshot): UploadJobRe
     status: job.status,
     ...(job.file_name !== undefined && { file_name: job.file_name }),
     ...(size !== undefined && { size }),
+    ...(job.key_name !== undefined && { key_name: job.key_name }),
     dry_run: job.dry_run ?? false,
     total_rows: job.total_rows,
     ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(parts))),

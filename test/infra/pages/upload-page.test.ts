@@ -181,6 +181,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByRole("link", { name: "Imports" }).click();
     await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
     expect(await page.locator("tbody tr").filter({ hasText: "tickets.csv" }).count()).toBeGreaterThanOrEqual(2);
+    expect(await page.locator("tbody tr").first().textContent()).toContain("local");
     expect(await accessibilityFindings(page)).toEqual([]);
 
     await page.getByRole("link", { name: "Items", exact: true }).click();
@@ -189,6 +190,7 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByRole("button", { name: "Show", exact: true }).click();
     const items = page.getByRole("region", { name: "Items" });
     await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
+    expect(page.url()).toMatch(/#items\?agent_email=agent1%40example\.com$/);
     await takeScreenshot(page, "upload-items");
     expect(await accessibilityFindings(page)).toEqual([]);
     const [download] = await Promise.all([
@@ -209,6 +211,9 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.getByRole("link", { name: "page-1", exact: true }).click();
     await page.getByRole("heading", { name: "page-1" }).waitFor();
     expect(await page.locator(".facts").textContent()).toContain("Zürich1");
+    await page.goBack();
+    await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
+    expect(await filters.getByLabel("Agent’s email").inputValue()).toBe("agent1@example.com");
 
     await page.getByRole("button", { name: "Remove key" }).click();
     expect(await page.getByLabel("Your organization’s API key").inputValue()).toBe("");
@@ -391,6 +396,45 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     const facts = (await page.locator(".facts").textContent()) ?? "";
     expect(facts).toContain("ben@example.com");
     expect(facts).toContain('note; with "quotes",');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("reads as a tree of headings, named fields and statuses, from the file to a corrected import", async () => {
+    const { page, complaints } = await begin();
+    const tree = (): Promise<string> => page.locator("main").ariaSnapshot();
+    /** Every control that the tree shows without a name. */
+    const unnamed = async (): Promise<string[]> =>
+      (await tree())
+        .split("\n")
+        .filter((line) => /- (button|textbox|combobox|checkbox|link|progressbar|img)(:|$| \[)/.test(line));
+    expect(await tree()).toMatch(/heading "1\. Choose a file" \[level=2\]/);
+    const rows = ["tree-1,Closed,2026-03-01T09:00:00Z", "tree-2,Closed,never"];
+    await chooseFile(page, "tree.csv", Buffer.from(`Ticket ID,Status,Closed at\n${rows.join("\n")}\n`));
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("columns");
+    const mapped = await tree();
+    for (const part of [
+      /heading "2\. Map your columns" \[level=2\]/,
+      /heading "3\. Check and import" \[level=2\]/,
+      /table "The first rows of the file"/,
+      /paragraph: 1 of the first 2 rows would fail/,
+      /button "Run a trial"/,
+    ]) {
+      expect(mapped).toMatch(part);
+    }
+    expect(await unnamed()).toEqual([]);
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("Correct 1 value here").waitFor();
+    const tried = await tree();
+    expect(tried).toMatch(/textbox "Row 3, Closed at" \[invalid\]: never/);
+    expect(tried).toMatch(/link "row 3"/);
+    expect(await unnamed()).toEqual([]);
+    await page.getByRole("textbox", { name: "Row 3, Closed at" }).fill("2026-03-02T09:00:00Z");
+    await page.getByRole("button", { name: /^Import now with 1 corrected row$/ }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect(await tree()).toMatch(/heading "[^"]*tree\.csv[^"]*" \[level=2\]|heading "Import[^"]*" \[level=2\]/);
+    expect(await unnamed()).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

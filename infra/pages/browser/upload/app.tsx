@@ -9,15 +9,18 @@ import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
 import type { EarlierMapping, Sent } from "./send.ts";
 
-/** What is shown: the name and the id after `#` in the address, which a reload and the browser's history keep. */
+/** What is shown: the name, the id and the filters after `#` in the address, which a reload and the browser's history keep. */
 interface Place {
   readonly name: string;
   readonly id: string;
+  /** The filters of a list. */
+  readonly query: string;
 }
 
 const placeOf = (hash: string): Place => {
-  const [name = "", id = ""] = hash.replace(/^#/, "").split("=", 2);
-  return { name: name || "import", id: decodeURIComponent(id) };
+  const [place = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
+  const [name = "", id = ""] = place.split("=", 2);
+  return { name: name || "import", id: decodeURIComponent(id), query };
 };
 
 const usePlace = (): Place => {
@@ -41,7 +44,7 @@ export const App = ({ root }: { readonly root: URL }) => {
   });
   const [sent, setSent] = useState<Sent>();
   const [earlier, setEarlier] = useState<EarlierMapping>();
-  const { name, id } = usePlace();
+  const { name, id, query } = usePlace();
   useEffect(() => {
     if (api === undefined || name === "import") document.title = "Import a file · Work items";
   }, [api, name]);
@@ -85,7 +88,7 @@ export const App = ({ root }: { readonly root: URL }) => {
           onUseAgain={useAgain}
         />
       )}
-      {name === "items" && <ItemsView api={api} />}
+      {name === "items" && <ItemsView key={query} api={api} query={query} />}
       {name === "item" && <ItemView key={id} api={api} id={id} />}
       <div hidden={current !== "import"}>
         <ImportView api={api} earlier={earlier} sent={sent} onForget={() => setEarlier(undefined)} onSent={setSent} />

@@ -100,6 +100,13 @@ export const ImportView = ({
   const [checked, setChecked] = useState(NOTHING_CHECKED);
   const [error, setError] = useState<string>();
   const [sending, setSending] = useState<number>();
+  const [isFocused, setFocus] = useState(false);
+  // The next step begins where the file was taken.
+  useEffect(() => {
+    if (!isFocused) return;
+    document.querySelector<HTMLElement>("#columns")?.focus();
+    setFocus(false);
+  }, [isFocused]);
   const check = useMemo(() => (table ? checkRows(table, mapping) : undefined), [table, mapping]);
 
   const unchecked = proposed.filter((each) => isUnchecked(each, checked));
@@ -121,10 +128,16 @@ export const ImportView = ({
     setError(undefined);
     setReading(true);
     readFile(file)
-      .then(read, (caught: unknown) => {
-        setTable(undefined);
-        setError(sentenceOf(caught));
-      })
+      .then(
+        (next) => {
+          read(next);
+          setFocus(true);
+        },
+        (caught: unknown) => {
+          setTable(undefined);
+          setError(sentenceOf(caught));
+        },
+      )
       .finally(() => setReading(false));
   };
   const start = async (dryRun: boolean): Promise<void> => {
@@ -172,7 +185,9 @@ export const ImportView = ({
       {table && check && (
         <>
           <section aria-labelledby="columns">
-            <h2 id="columns">2. Map your columns</h2>
+            <h2 id="columns" tabIndex={-1}>
+              2. Map your columns
+            </h2>
             <MappingForm
               table={table}
               mapping={mapping}

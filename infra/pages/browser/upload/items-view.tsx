@@ -19,17 +19,18 @@ const toQuery = ({ from = "", to = "", ...filters }: Filters): Filters => {
 };
 
 const FIELDS = [
-  ["external_id", "External id"],
+  ["external_id", "External ID"],
   ["type", "Type"],
   ["agent_email", "Agent’s email"],
-  ["agent_external_id", "Agent's id"],
+  ["agent_external_id", "Agent’s ID"],
 ] as const;
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
 
-/** The list of items with its filters, and its export. */
-export const ItemsView = ({ api }: { readonly api: Api }) => {
-  const [draft, setDraft] = useState<Filters>({});
-  const [filters, setFilters] = useState<Filters>({});
+/** The list of items with its filters, and its export. @param query the filters, as in the address */
+export const ItemsView = ({ api, query }: { readonly api: Api; readonly query: string }) => {
+  const shown: Filters = Object.fromEntries(new URLSearchParams(query));
+  const [draft, setDraft] = useState(shown);
+  const filters = toQuery(shown);
   const [exported, setExported] = useState<number>();
   const [exportError, setExportError] = useState<string>();
   const { entries, isLoading, error, more } = useList<Item>(api, "v1/work_items", { ...filters, limit: "50" });
@@ -54,7 +55,8 @@ export const ItemsView = ({ api }: { readonly api: Api }) => {
         aria-label="Filters"
         onSubmit={(event) => {
           event.preventDefault();
-          setFilters(toQuery(draft));
+          const given = Object.entries(draft).filter(([, value]) => value !== "");
+          location.hash = given.length === 0 ? "#items" : `#items?${new URLSearchParams(given).toString()}`;
         }}
       >
         <Choice
@@ -90,7 +92,7 @@ export const ItemsView = ({ api }: { readonly api: Api }) => {
       {entries.length > 0 && (
         <Table
           caption="Items"
-          columns={["External id", "Type", "Status", "Completed", "Agent"]}
+          columns={["External ID", "Type", "Status", "Completed", "Agent"]}
           rows={entries.map((item) => [
             <a key={item.id} href={`#item=${item.id}`}>
               {item.external_id}

@@ -21,12 +21,13 @@ export const JobsView = ({ api }: { readonly api: Api }) => {
       {entries.length > 0 && (
         <Table
           caption="Imports, newest first"
-          columns={["File", "Started", "Status", "Rows", "Failed"]}
+          columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
           rows={entries.map((job) => [
             <a key={job.id} href={`#job=${job.id}`}>
               {job.file_name ?? job.id}
             </a>,
             shownTime(job.created_at),
+            job.key_name ?? "",
             <span key={job.id} class={`status ${job.status}`}>
               {job.dry_run ? `Trial run ${job.status}` : STATUS[job.status]}
             </span>,

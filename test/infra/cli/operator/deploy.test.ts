@@ -116,8 +116,7 @@ const full = {
   },
 } as const satisfies StageSettings &
   Record<Exclude<keyof StageSettings, "alarms" | "regions" | "smallAccount">, unknown>;
-const { concurrency: _, ...withoutConcurrency } = full;
-const small: StageSettings = { ...withoutConcurrency, smallAccount: true };
+const small: StageSettings = { ...full, concurrency: {}, smallAccount: true };
 const { domain, backup } = full.regions.us;
 const settingsOf = (prod: StageSettings) => {
   const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");

@@ -22,7 +22,7 @@ const used = new Map<OperatorPolicy, Set<string>>();
 let runtime: TestRuntime;
 let lines: string[] = [];
 
-async function* each(all: readonly string[]): AsyncGenerator<string> {
+async function* linesOf(all: readonly string[]): AsyncGenerator<string> {
   yield* all;
 }
 
@@ -84,7 +84,7 @@ describe("a person with the policy", () => {
     await listOrganizations(erase);
     await resyncFeed(erase, "acme");
     await putOrganization(erase, "copy");
-    await Array.fromAsync(importOrganization(erase, "copy", each(lines)));
+    await Array.fromAsync(importOrganization(erase, "copy", linesOf(lines)));
     await eraseItem(erase, "acme", "kept", { sleep });
     await erasePerson(erase, "acme", "ann@example.com", { sleep });
     await countForErasure(erase, "acme");
