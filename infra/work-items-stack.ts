@@ -154,7 +154,7 @@ export class WorkItemsStack extends Stack {
     if (settings.backup) new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup });
     const { alarmEmail: email, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, operatorTopic, key });
-    if (rollout !== undefined) alarms.notify(rollout.alarm);
+    for (const alarm of rollout?.alarms ?? []) alarms.notify(alarm);
     const queries = new SavedQueries(this, "Queries", { logGroups });
     addDashboard(this, "Dashboard", metrics, alarms.alarms, queries.names);
 

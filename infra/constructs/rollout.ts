@@ -59,7 +59,9 @@ export class Rollout extends Construct {
   private readonly application: LambdaApplication;
   private readonly role: Role;
   /** Fires while the API fails; that ends rollouts under way. */
-  readonly alarm: Alarm;
+  private readonly alarm: Alarm;
+  /** That alarm and those of single functions. */
+  readonly alarms: Alarm[] = [];
 
   constructor(scope: Construct, id: string, { api }: { readonly api: RestApi }) {
     super(scope, id);
@@ -81,6 +83,7 @@ export class Rollout extends Construct {
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
+    this.alarms.push(this.alarm);
     Validations.of(this.role).acknowledge({
       id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]",
       reason: "AWS documents this policy for CodeDeploy with Lambda.",
@@ -103,6 +106,7 @@ export class Rollout extends Construct {
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
+    this.alarms.push(failing);
     new LambdaDeploymentGroup(target, "Rollout", {
       application: this.application,
       alias,

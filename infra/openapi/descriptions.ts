@@ -187,7 +187,7 @@ export const BODY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   work_items: "The work items, applied in this order.",
   dry_run: "If true, nothing is saved, and the response shows what would happen.",
   on_invalid:
-    "What to do if an item isn't valid: `refuse` rejects the whole batch, `skip` applies the valid items and reports an `error` for the others. Extension.",
+    "What to do if an item isn't valid: `refuse` rejects the whole batch; with `skip`, items may be anything: the valid ones are applied, and the others get an `error`. Extension.",
   upload: "The file that you are going to upload.",
   "upload.filename": "Name of the file.",
   "upload.size": "Size of the file in bytes.",

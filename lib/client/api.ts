@@ -1,7 +1,7 @@
 // Made of docs/openapi.json by npm run openapi.
 
 
-export type ApplyWorkItemBatchRequest = { /** The work items, applied in this order. */ work_items: (WorkItemInput)[]; /** If true, nothing is saved, and the response shows what would happen. */ dry_run?: boolean | undefined; /** What to do if an item isn't valid: `refuse` rejects the whole batch, `skip` applies the valid items and reports an `error` for the others. Extension. */ on_invalid?: "refuse" | "skip" | undefined; };
+export type ApplyWorkItemBatchRequest = { /** The work items, applied in this order. */ work_items: (WorkItemInput)[]; /** If true, nothing is saved, and the response shows what would happen. */ dry_run?: boolean | undefined; /** What to do if an item isn't valid: `refuse` rejects the whole batch; with `skip`, items may be anything: the valid ones are applied, and the others get an `error`. Extension. */ on_invalid?: "refuse" | "skip" | undefined; };
 
 
 export type ApplyWorkItemBatchResponseBody = { /** The result. */ data: { /** Whether this was a dry run. */ dry_run: boolean; /** Number of items by result. */ summary: { /** Number of items in the request. */ total: number; /** Number of items that were created. */ created: number; /** Number of items that were updated. */ updated: number; /** Number of items without changes. */ unchanged: number; /** Number of deleted items that were restored. */ restored: number; /** Number of items that couldn't be applied. */ error: number; }; /** The result of each item, in the order of the request. */ results: (BatchResult)[]; }; };
