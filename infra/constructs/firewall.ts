@@ -1,5 +1,6 @@
 import { ArnFormat, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
+import type { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
@@ -21,6 +22,8 @@ export interface FirewallProps {
   /** Origins of the pages that may read its responses. */
   readonly allowedOrigins: readonly string[];
   readonly logRetention: RetentionDays;
+  /** Key that encrypts the logs. @default none */
+  readonly key: Key | undefined;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface FirewallProps {
  * Requests that it blocks are logged, without API keys.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { api, allowedOrigins, logRetention }: FirewallProps) {
+  constructor(scope: Construct, id: string, { api, allowedOrigins, logRetention, key }: FirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
@@ -84,6 +87,7 @@ export class Firewall extends Construct {
       logGroupName,
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
+      ...(key && { encryptionKey: key }),
     });
     const logging = new CfnLoggingConfiguration(this, "Logging", {
       resourceArn: acl.attrArn,
