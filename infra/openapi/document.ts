@@ -9,6 +9,7 @@ import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
 import { describe, describeParameters } from "./describe.ts";
+import { BODY_DESCRIPTIONS } from "./descriptions.ts";
 import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./errors.ts";
 import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
 import { operations, TAGS } from "./operations.ts";
@@ -50,19 +51,21 @@ const FILE_PART = "upload[file]";
 /** The form with a file and with the route's fields, of which `mapping` is the part `upload[mapping]`. */
 const fileForm = (fields: Json): Json => {
   const { upload } = fields["properties"] as { readonly upload: { readonly properties: Record<string, Json> } };
-  const parts = Object.entries(upload.properties).map(([key, schema]) => [`upload[${key}]`, schema] as const);
+  const parts = Object.entries(upload.properties).map(
+    ([key, schema]) => [`upload[${key}]`, { description: BODY_DESCRIPTIONS[`upload.${key}`], ...schema }] as const,
+  );
   return {
     schema: {
       type: "object",
       required: [FILE_PART],
       properties: {
-        ...Object.fromEntries(parts),
         [FILE_PART]: {
           type: "string",
           format: "binary",
           // No maxLength: it would count characters, and generators would check it as that of a text.
           description: `The CSV file, with a filename. The whole body is at most ${BODY_MAX_BYTES / 1024 ** 2} MiB.`,
         },
+        ...Object.fromEntries(parts),
       },
       additionalProperties: false,
     },

@@ -15,10 +15,13 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
     stack: () => import("./stack.ts"),
     scale: () => import("./scale.ts"),
     latencies: () => import("./latencies.ts"),
+    pages: () => import("./pages.ts"),
   };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
-const names = positionals.length > 0 ? positionals : Object.keys(SECTIONS);
+/** Fetches a program, and needs a browser: only by name. */
+const ONLY_BY_NAME = "pages";
+const names = positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter((name) => name !== ONLY_BY_NAME);
 
 const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown.length > 0) {

@@ -76,7 +76,7 @@ export function fieldHead(name: string, schema: Schema, isRequired: boolean, des
   return html`<dt>
       <code>${name}</code> <span class="type">${typeOf(schema)}</span>
       ${isRequired && html`<span class="required">required</span>`}
-      ${EXTENSION.test(description) && html`<span class="type">extension</span>`}
+      ${EXTENSION.test(description) && html`<span class="tag">extension</span>`}
     </dt>
     <dd>
       ${renderLine(description.replace(EXTENSION, ""))}
