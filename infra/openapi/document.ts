@@ -51,9 +51,10 @@ const FILE_PART = "upload[file]";
 /** The form with a file and with the route's fields, of which `mapping` is the part `upload[mapping]`. */
 const fileForm = (fields: Json): Json => {
   const { upload } = fields["properties"] as { readonly upload: { readonly properties: Record<string, Json> } };
-  const parts = Object.entries(upload.properties).map(
-    ([key, schema]) => [`upload[${key}]`, { description: BODY_DESCRIPTIONS[`upload.${key}`], ...schema }] as const,
-  );
+  const parts = Object.entries(upload.properties).map(([key, schema]): [string, Json] => [
+    `upload[${key}]`,
+    { description: BODY_DESCRIPTIONS[`upload.${key}`], ...schema },
+  ]);
   return {
     schema: {
       type: "object",
