@@ -17,7 +17,7 @@ import { workers } from "./workers.ts";
 const worker = workers.applyUploadPart;
 
 /** Applies the upload part that each message of the parts queue names. */
-export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
+export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
   const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });
   const access = createAccessStore(runtime);
@@ -35,7 +35,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
     },
   });
   return queueWorker(runtime, apply, createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL));
-};
+}
 
 export const handler = lambda(
   worker.permissions,

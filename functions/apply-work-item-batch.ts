@@ -55,7 +55,7 @@ function addItems(results: readonly BatchResult[], applied: readonly (ApplyResul
 }
 
 /** `POST /v1/work_items/batch` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const applyWorkItems = createApplyWorkItems(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline: end }) => {
     const { items, dry_run: dryRun } = body;
@@ -76,6 +76,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     for (const { status } of results) summary[status] += 1;
     return { body: { data: { dry_run: dryRun, summary, results } } };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -28,7 +28,7 @@ const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
 /** `DELETE /v1/work_items/upload/{id}` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const { clock } = runtime;
   const store = new UploadStore(runtime);
   const finishOrSend = createFinishOrSend(createFinishUpload(store, leaveToWorker, runtime), createPartSender(runtime));
@@ -61,6 +61,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const data = toSingleUploadJobResponse(await find(job));
     return { body: { data }, headers: openJobHeaders(data, clock()) };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, sqs: createSqsClient }, create);

@@ -11,7 +11,7 @@ import { routes } from "./routes.ts";
 const route = routes.createWorkItem;
 
 /** `POST /v1/work_items` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const createWorkItem = createCreateWorkItem(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, headers }) => {
     const key = parseIdempotencyKey(headers);
@@ -19,6 +19,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const createKey = key === undefined ? undefined : { key, body: JSON.stringify(input) };
     return respondWithWorkItem(organization, await createWorkItem(organization, input, createKey));
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -9,7 +9,7 @@ import { routes } from "./routes.ts";
 const route = routes.deleteWorkItem;
 
 /** `DELETE /v1/work_items/{id}` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const deleteWorkItem = createDeleteWorkItem(runtime);
   return endpoint(route, runtime, async ({ organization, id, headers, deadline }) => {
     const ifMatch = parseIfMatch(headers["if-match"]);
@@ -17,6 +17,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     await deleteWorkItem(organization, id, { assertVersion, deadline });
     return { body: { data: { id, deleted: true } } };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

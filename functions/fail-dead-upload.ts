@@ -9,7 +9,8 @@ import { workers } from "./workers.ts";
 const worker = workers.failDeadUpload;
 
 /** Ends the upload job that each dead letter names. */
-export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker =>
-  queueWorker(runtime, createFailDeadUpload({ ...runtime, ...createUploads(runtime) }));
+export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
+  return queueWorker(runtime, createFailDeadUpload({ ...runtime, ...createUploads(runtime) }));
+}
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

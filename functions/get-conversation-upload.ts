@@ -8,11 +8,11 @@ import { routes } from "./routes.ts";
 const route = routes.getConversationUpload;
 
 /** `GET /v1/conversation_uploads/{id}` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const store = createConversationUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, id }) => ({
     body: { data: await store.get(organization.id, id) },
   }));
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

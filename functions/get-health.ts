@@ -8,13 +8,13 @@ import { routes } from "./routes.ts";
 const route = routes.getHealth;
 
 /** `GET /v1/health` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const checkTable = createTableCheck(runtime);
   const { REGION_CODE: region, VERSION: version } = runtime.environment;
   return publicEndpoint(route, runtime, async () => {
     await checkTable();
     return { body: { status: "ok" as const, region, version } };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -8,11 +8,12 @@ import { routes } from "./routes.ts";
 const route = routes.getOpenapiDocument;
 
 /** `GET /v1/openapi.json` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =>
-  publicEndpoint(route, runtime, async (_, event) => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+  return publicEndpoint(route, runtime, async (_, event) => {
     const address = addressOf(event, route.path);
     const servers = address === undefined ? document.servers : [{ url: address }];
     return { body: { ...document, servers }, headers: { "cache-control": "public, max-age=300" } };
   });
+}
 
 export const handler = lambda(route.permissions, {}, create);

@@ -7,7 +7,8 @@ import { pages } from "./pages.ts";
 const permissions = {};
 
 /** The pages and their assets, which the build places next to the function's code. */
-export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
-  pageEndpoint(pages.name, runtime, join(runtime.environment.LAMBDA_TASK_ROOT, "pages"));
+export function create(runtime: Runtime<typeof permissions>): ApiHandler {
+  return pageEndpoint(pages.name, runtime, join(runtime.environment.LAMBDA_TASK_ROOT, "pages"));
+}
 
 export const handler = lambda(permissions, {}, create);

@@ -9,11 +9,11 @@ import { routes } from "./routes.ts";
 const route = routes.getWorkItemUploadFailedRows;
 
 /** `GET /v1/work_items/upload/{id}/failed_rows` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const linkOf = createListLink(runtime);
   return endpoint(route, runtime, async ({ organization, id }) => ({
     body: { data: await linkOf({ organization: organization.id, id }, "failed_rows") },
   }));
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

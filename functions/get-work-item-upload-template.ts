@@ -7,10 +7,11 @@ import { routes } from "./routes.ts";
 const route = routes.getWorkItemUploadTemplate;
 
 /** `GET /v1/work_items/upload/template.csv` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =>
-  publicEndpoint(route, runtime, async () => ({
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+  return publicEndpoint(route, runtime, async () => ({
     body: templateCsv(),
     headers: { "content-disposition": 'attachment; filename="work_items.csv"', "cache-control": "public, max-age=300" },
   }));
+}
 
 export const handler = lambda(route.permissions, {}, create);

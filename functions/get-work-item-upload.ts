@@ -11,7 +11,7 @@ import { routes } from "./routes.ts";
 const route = routes.getWorkItemUpload;
 
 /** `GET /v1/work_items/upload/{id}` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const store = new UploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, id }) => {
     const snapshot = await store.read({ organization: organization.id, id });
@@ -19,6 +19,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const data = toSingleUploadJobResponse(snapshot);
     return { body: { data }, headers: openJobHeaders(data, runtime.clock()) };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

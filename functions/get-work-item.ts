@@ -9,11 +9,11 @@ import { routes } from "./routes.ts";
 const route = routes.getWorkItem;
 
 /** `GET /v1/work_items/{id}` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const getWorkItem = createGetWorkItem(runtime);
   return endpoint(route, runtime, async ({ organization, id }) =>
     respondWithWorkItem(organization, await getWorkItem(organization.id, id)),
   );
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

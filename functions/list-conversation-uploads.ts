@@ -9,12 +9,12 @@ import { routes } from "./routes.ts";
 const route = routes.listConversationUploads;
 
 /** `GET /v1/conversation_uploads` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const store = createConversationUploadStore(runtime);
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { data, next } = await store.list(organization, query);
     return { body: toPage(data, next, query.limit) };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

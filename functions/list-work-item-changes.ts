@@ -8,12 +8,12 @@ import { routes } from "./routes.ts";
 const route = routes.listWorkItemChanges;
 
 /** `GET /v1/work_items/changes` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const readChanges = createReadChanges(runtime);
   return endpoint(route, runtime, async ({ organization, query: { after, limit, include } }) => {
     const { data, next, more } = await readChanges(organization, { after, limit, withEvents: include === "events" });
     return { body: { data, meta: { page: { next, limit, more } } } };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -13,7 +13,7 @@ import { routes } from "./routes.ts";
 const route = routes.listWorkItemEvents;
 
 /** `GET /v1/work_items/{id}/events` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const listEvents = createListWorkItemEvents(runtime);
   return endpoint(route, runtime, async ({ organization, id, query }) => {
     const scope = eventsScope(organization, id);
@@ -25,6 +25,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
     const next = last === undefined ? undefined : encodeCursor(scope, last);
     return { body: toPage(data.slice(0, fitting), next, query.limit) };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -10,12 +10,12 @@ import { routes } from "./routes.ts";
 const route = routes.listWorkItemUploads;
 
 /** `GET /v1/work_items/upload` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const listUploads = createListUploads(runtime, new UploadStore(runtime));
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { data, next } = await listUploads(organization, query);
     return { body: toPage(data, next, query.limit) };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

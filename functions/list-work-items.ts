@@ -9,13 +9,13 @@ import { routes } from "./routes.ts";
 const route = routes.listWorkItems;
 
 /** `GET /v1/work_items` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const listWorkItems = createListWorkItems(runtime);
   return endpoint(route, runtime, async ({ organization, query }) => {
     const { limit, cursor, ...filters } = query;
     const { data, next } = await listWorkItems(organization, filters, { cursor, limit });
     return { body: toPage(data, next, limit) };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

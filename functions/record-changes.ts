@@ -7,7 +7,8 @@ import { workers } from "./workers.ts";
 const worker = workers.recordChanges;
 
 /** Puts the keys of written work items into the change logs of their organizations. */
-export const create = (runtime: Runtime<typeof worker.permissions>): StreamWorker =>
-  streamWorker(runtime, createRecordChanges(runtime));
+export function create(runtime: Runtime<typeof worker.permissions>): StreamWorker {
+  return streamWorker(runtime, createRecordChanges(runtime));
+}
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -16,7 +16,7 @@ const worker = workers.recordConversationUpload;
 export const payloadSchema = conversationUploadInputSchema.extend({ organization: organizationIdSchema });
 
 /** Creates or updates the conversation upload that the payload describes. */
-export const create = (runtime: Runtime<typeof worker.permissions>) => {
+export function create(runtime: Runtime<typeof worker.permissions>) {
   const store = createConversationUploadStore(runtime);
   const access = createAccessStore(runtime);
   /** @throws NotFoundError if the organization doesn't exist, StoreBusyError */
@@ -25,6 +25,6 @@ export const create = (runtime: Runtime<typeof worker.permissions>) => {
     if (organization === undefined) throw new NotFoundError(`organization ${id} not found`);
     return store.record(organization, input);
   });
-};
+}
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

@@ -21,7 +21,7 @@ export const payloadSchema = z.strictObject({
 });
 
 /** Sets the evaluation result of the work item that the payload names. */
-export const create = (runtime: Runtime<typeof worker.permissions>) => {
+export function create(runtime: Runtime<typeof worker.permissions>) {
   const recordQaScore = createRecordQaScore(runtime);
   const access = createAccessStore(runtime);
   /** @throws NotFoundError, also for an organization that is being erased; StoreBusyError */
@@ -33,6 +33,6 @@ export const create = (runtime: Runtime<typeof worker.permissions>) => {
     await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
     return { id, external_id, qa_score };
   });
-};
+}
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

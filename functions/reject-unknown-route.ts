@@ -7,11 +7,12 @@ import { allRoutes } from "./routes.ts";
 const permissions = {};
 
 /** Every method and path that no route has. */
-export const create = (runtime: Runtime<typeof permissions>): ApiHandler =>
-  rejectUnknownRoute(
+export function create(runtime: Runtime<typeof permissions>): ApiHandler {
+  return rejectUnknownRoute(
     "reject-unknown-route",
     [...allRoutes(), ...pages.paths.map((path) => ({ path, method: pages.method }))],
     runtime,
   );
+}
 
 export const handler = lambda(permissions, {}, create);

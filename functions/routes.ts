@@ -26,4 +26,6 @@ export const routes = eachOnce({
 });
 
 /** The same endpoints in order. */
-export const allRoutes = (): readonly Route[] => Object.values(routes);
+export function allRoutes(): readonly Route[] {
+  return Object.values(routes);
+}

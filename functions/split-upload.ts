@@ -17,7 +17,7 @@ import { workers } from "./workers.ts";
 const worker = workers.splitUpload;
 
 /** Splits the uploaded file that each message of the split queue names. */
-export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker => {
+export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
   const sendSplit = createSplitSender(runtime);
   const sendParts = createPartSender(runtime);
   const uploads = createUploads(runtime);
@@ -32,7 +32,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>): QueueWorker
     for (const job of splits) await (isFromS3 ? sendOn(job) : split(job, handOverAt));
   };
   return queueWorker(runtime, handle, createSendAgain(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL));
-};
+}
 
 export const handler = lambda(
   worker.permissions,

@@ -9,10 +9,10 @@ const worker = workers.sweepChanges;
 const MARGIN_MS = 30_000;
 
 /** Writes the heartbeats of the stream, and puts holes into logs that may lack changes. */
-export const create = (runtime: Runtime<typeof worker.permissions>) => {
+export function create(runtime: Runtime<typeof worker.permissions>) {
   const sweep = createSweepChanges(runtime);
   return (_event: Partial<ScheduledEvent>, context: Context): Promise<void> =>
     sweep(runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
-};
+}
 
 export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);

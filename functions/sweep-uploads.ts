@@ -15,7 +15,7 @@ const worker = workers.sweepUploads;
 const MARGIN_MS = 30_000;
 
 /** Checks all open upload jobs that are due, once a minute. */
-export const create = (runtime: Runtime<typeof worker.permissions>) => {
+export function create(runtime: Runtime<typeof worker.permissions>) {
   const { clock } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });
   const sweep = new UploadSweep({
@@ -30,7 +30,7 @@ export const create = (runtime: Runtime<typeof worker.permissions>) => {
     metrics.addMetric("FileWaitSeconds", MetricUnit.Seconds, fileSeconds);
     metrics.publishStoredMetrics();
   };
-};
+}
 
 export const handler = lambda(
   worker.permissions,

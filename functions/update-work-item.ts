@@ -13,7 +13,7 @@ import { routes } from "./routes.ts";
 const route = routes.updateWorkItem;
 
 /** `PATCH /v1/work_items/{id}` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const updateWorkItem = createUpdateWorkItem(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, headers, deadline }) => {
     const { external_id: externalId, ...changes } = body.work_item;
@@ -28,6 +28,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       await updateWorkItem(organization, id, changes, { assertVersion, deadline }),
     );
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

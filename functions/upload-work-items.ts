@@ -19,7 +19,7 @@ import { routes } from "./routes.ts";
 const route = routes.uploadWorkItems;
 
 /** `POST /v1/work_items/upload` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const { clock } = runtime;
   const store = new UploadStore(runtime);
   const { writeOnce } = createUploadObjects(runtime);
@@ -56,6 +56,6 @@ export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler =
       logged: { job: job.id },
     };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);

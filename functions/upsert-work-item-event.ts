@@ -10,12 +10,12 @@ import { routes } from "./routes.ts";
 const route = routes.upsertWorkItemEvent;
 
 /** `POST /v1/work_items/{id}/events` */
-export const create = (runtime: Runtime<typeof route.permissions>): ApiHandler => {
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const upsertEvent = createUpsertWorkItemEvent(runtime);
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, deadline }) => {
     const { created, event } = await upsertEvent(organization, id, body.event, deadline);
     return { status: created ? 201 : 200, body: { data: toEventResponse(event) } };
   });
-};
+}
 
 export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);

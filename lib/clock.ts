@@ -2,10 +2,14 @@
 export type Clock = () => number;
 
 /** ISO 8601 in UTC with milliseconds, the only form in which times are stored, compared and sent in responses. */
-export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
 
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** Whether a time is in the years 0001 to 9999, which ISO 8601 writes with four digits. NaN is not. */
-export const isFourDigitYear = (milliseconds: number): boolean => milliseconds >= FIRST_MS && milliseconds <= LAST_MS;
+export function isFourDigitYear(milliseconds: number): boolean {
+  return milliseconds >= FIRST_MS && milliseconds <= LAST_MS;
+}

@@ -31,11 +31,14 @@ export interface Problem {
 }
 
 /** The problem at a path, if there is one: a list of none or one. */
-export const problemIf = (isWrong: boolean, path: Problem["path"], code: ProblemCode, message: string): Problem[] =>
-  isWrong ? [{ path, code, message }] : [];
+export function problemIf(isWrong: boolean, path: Problem["path"], code: ProblemCode, message: string): Problem[] {
+  return isWrong ? [{ path, code, message }] : [];
+}
 
 /** A problem of a value under a key of another value. */
-export const under = (key: PropertyKey, problem: Problem): Problem => ({ ...problem, path: [key, ...problem.path] });
+export function under(key: PropertyKey, problem: Problem): Problem {
+  return { ...problem, path: [key, ...problem.path] };
+}
 
 /** The most problems that a response names. A body of 4 MiB can have a million. */
 export const PROBLEMS_MAX = 100;
@@ -50,27 +53,29 @@ export function listed(names: readonly string[]): string {
 const KEY_MAX_CHARACTERS = 100;
 
 /** A key as it is shown to callers. */
-export const shownKey = (key: PropertyKey): string => {
+export function shownKey(key: PropertyKey): string {
   const whole = String(key);
   return whole.length > KEY_MAX_CHARACTERS ? `${whole.slice(0, KEY_MAX_CHARACTERS)}…` : whole;
-};
+}
 
 /** One key of a path: `.name`, `[3]` or `["a.b"]`. */
-const step = (key: PropertyKey): string => {
+function step(key: PropertyKey): string {
   if (typeof key === "number") return `[${key}]`;
   const name = shownKey(key);
   return /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-};
+}
 
 /** A path such as `work_items[3].custom_attributes["a.b"]`. */
-const formatPath = (path: readonly PropertyKey[]): string => path.map(step).join("").replace(/^\./, "");
+function formatPath(path: readonly PropertyKey[]): string {
+  return path.map(step).join("").replace(/^\./, "");
+}
 
 /** The place of a problem: the path, or the name of a header, or of the whole value. */
-const placeOf = ({ path, isParameter = false }: Problem, whole: string): string => {
+function placeOf({ path, isParameter = false }: Problem, whole: string): string {
   const [name = ""] = path;
   if (isParameter && /^[\w-]+$/.test(String(name))) return shownKey(name);
   return formatPath(path) || (isParameter ? "query" : whole);
-};
+}
 
 /**
  * Describes problems in one message, each with its place. Used for requests, payloads of direct invocations, CSV rows,
@@ -78,13 +83,13 @@ const placeOf = ({ path, isParameter = false }: Problem, whole: string): string 
  * @param whole name of the value itself, for example `body`
  * @param max how many problems it names; it counts the others
  */
-export const describeProblems = (problems: readonly Problem[], whole = "body", max = PROBLEMS_MAX): string => {
+export function describeProblems(problems: readonly Problem[], whole = "body", max = PROBLEMS_MAX): string {
   const named = problems
     .slice(0, max)
     .map((problem) => `${placeOf(problem, whole)}: ${problem.message}`)
     .join("; ");
   return problems.length > max ? `${named}; and ${problems.length - max} more` : named;
-};
+}
 
 /** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {

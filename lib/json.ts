@@ -19,17 +19,20 @@ declare global {
 }
 
 /** Whether a value is a number with all its digits, from `parseJson`. */
-export const isRawJson = (value: unknown): value is RawJson => JSON.isRawJSON(value);
+export function isRawJson(value: unknown): value is RawJson {
+  return JSON.isRawJSON(value);
+}
 
 /** Whether a value is a JSON object: neither an array nor a number with all its digits. */
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
+}
 
-const keepDigits = (_key: string, value: unknown, context: { source?: string }): unknown => {
+function keepDigits(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== "number") return value;
   const { source } = context;
   return source === undefined || String(value) === source ? value : JSON.rawJSON(source);
-};
+}
 
 /**
  * Matches text that may contain a number that a double changes: one that is long, has an exponent, has a fraction that
@@ -40,23 +43,28 @@ const MAY_LOSE_DIGITS =
   /(?:^|[:,[\s])(?:-?\d[\d.]{14,}|-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d+\.\d*0|-0|-?0\.0{6}\d*)(?=[,\]}\s]|$)/;
 
 /** Whether `JSON.parse` alone keeps every number as it was written. It is several times faster. */
-export const keepsItsDigits = (text: string): boolean => !MAY_LOSE_DIGITS.test(text);
+export function keepsItsDigits(text: string): boolean {
+  return !MAY_LOSE_DIGITS.test(text);
+}
 
 /**
  * Parses JSON text and keeps every digit of every number, for example of 2^53 + 1, 0.10000000000000000001 and 1.0.
  * @throws SyntaxError if the text is not JSON; RangeError if it is nested too deeply for the call stack
  */
-export const parseKeepingDigits = (text: string): JsonValue => JSON.parse(text, keepDigits) as JsonValue;
+export function parseKeepingDigits(text: string): JsonValue {
+  return JSON.parse(text, keepDigits) as JsonValue;
+}
 
 /** Like `parseKeepingDigits`, but faster and for any depth if no digit can be lost. */
-export const parseJson = (text: string): JsonValue =>
-  keepsItsDigits(text) ? (JSON.parse(text) as JsonValue) : parseKeepingDigits(text);
+export function parseJson(text: string): JsonValue {
+  return keepsItsDigits(text) ? (JSON.parse(text) as JsonValue) : parseKeepingDigits(text);
+}
 
 /**
  * Parses the text of a JSON object without losing digits.
  * @throws SyntaxError, or RangeError if it is nested too deeply; the message says what the text must be
  */
-export const parseJsonObject = (text: string): JsonObject => {
+export function parseJsonObject(text: string): JsonObject {
   let value: JsonValue;
   try {
     value = parseJson(text);
@@ -66,10 +74,10 @@ export const parseJsonObject = (text: string): JsonObject => {
   }
   if (!isJsonObject(value)) throw new SyntaxError("must be a JSON object");
   return value;
-};
+}
 
 /** Deep equality: the order of object keys does not matter, but the digits of numbers do. */
-export const jsonEquals = (a: JsonValue, b: JsonValue): boolean => {
+export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (isRawJson(a) || isRawJson(b)) return isRawJson(a) && isRawJson(b) && a.rawJSON === b.rawJSON;
   if (Array.isArray(a)) {
@@ -83,4 +91,4 @@ export const jsonEquals = (a: JsonValue, b: JsonValue): boolean => {
     keys.length === Object.keys(b).length &&
     keys.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key] as JsonValue, b[key] as JsonValue))
   );
-};
+}

@@ -2,7 +2,7 @@
 const COMPARED_CHARACTERS = 32;
 
 /** The number of characters to insert, delete or replace to make one text of the other (Levenshtein distance). */
-export const distance = (a: string, b: string): number => {
+export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   let next = [...row];
   for (let i = 0; i < a.length; i++) {
@@ -14,12 +14,14 @@ export const distance = (a: string, b: string): number => {
     [row, next] = [next, row];
   }
   return row[b.length]!;
-};
+}
 
-const compared = (name: string): string => name.trim().slice(0, COMPARED_CHARACTERS).toLowerCase();
+function compared(name: string): string {
+  return name.trim().slice(0, COMPARED_CHARACTERS).toLowerCase();
+}
 
 /** The name that is most like another, in its own spelling; undefined if there are no names. */
-export const nearestTo = (name: string, names: readonly string[]): string | undefined => {
+export function nearestTo(name: string, names: readonly string[]): string | undefined {
   const wanted = compared(name);
   let nearest: string | undefined;
   let least = Infinity;
@@ -31,4 +33,4 @@ export const nearestTo = (name: string, names: readonly string[]): string | unde
     if (steps < least) [nearest, least] = [each, steps];
   }
   return nearest;
-};
+}

@@ -14,14 +14,18 @@ export const problemDetailSchema = z
   .meta({ id: "ProblemDetail" });
 type ProblemDetail = z.infer<typeof problemDetailSchema>;
 
-const escaped = (key: PropertyKey): string => shownKey(key).replaceAll("~", "~0").replaceAll("/", "~1");
+function escaped(key: PropertyKey): string {
+  return shownKey(key).replaceAll("~", "~0").replaceAll("/", "~1");
+}
 
 /** A problem as callers get it. Long keys are truncated. */
-const toProblemDetail = ({ path, code, message, isParameter = false }: Problem): ProblemDetail =>
-  isParameter
+function toProblemDetail({ path, code, message, isParameter = false }: Problem): ProblemDetail {
+  return isParameter
     ? { parameter: shownKey(path[0] ?? ""), code, message }
     : { pointer: path.map((key) => `/${escaped(key)}`).join(""), code, message };
+}
 
 /** The first problems as callers get them. */
-export const toProblemDetails = (problems: readonly Problem[], max = PROBLEMS_MAX): ProblemDetail[] =>
-  problems.slice(0, max).map(toProblemDetail);
+export function toProblemDetails(problems: readonly Problem[], max = PROBLEMS_MAX): ProblemDetail[] {
+  return problems.slice(0, max).map(toProblemDetail);
+}

@@ -20,4 +20,6 @@ export const regionCodesInWords = regionCodes.join(" or ");
 export const regionCodeSchema = z.enum(regionCodes, `must be ${regionCodesInWords}`);
 
 /** Id of a region's stack, which is also the name of its template. */
-export const stackIdOf = (region: RegionCode): string => `WorkItems-${region}`;
+export function stackIdOf(region: RegionCode): string {
+  return `WorkItems-${region}`;
+}

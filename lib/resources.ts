@@ -91,19 +91,21 @@ export type ResourceNameOf<K extends Resource["kind"]> = {
 }[ResourceName];
 
 /** All resources of one kind by name, in the order of the table. */
-export const resourcesOfKind = <K extends Resource["kind"]>(kind: K) =>
-  (Object.entries(resources) as [ResourceName, Resource][]).filter(
+export function resourcesOfKind<K extends Resource["kind"]>(kind: K) {
+  return (Object.entries(resources) as [ResourceName, Resource][]).filter(
     (entry): entry is [ResourceNameOf<K>, Extract<Resource, { kind: K }>] => entry[1].kind === kind,
   );
+}
 
 /** Maps all resources of one kind to values, by name. */
-export const mapResources = <K extends Resource["kind"], T>(
+export function mapResources<K extends Resource["kind"], T>(
   kind: K,
   map: (resource: Extract<Resource, { kind: K }>, name: ResourceNameOf<K>) => T,
-): Readonly<Record<ResourceNameOf<K>, T>> =>
-  Object.fromEntries(resourcesOfKind(kind).map(([name, resource]) => [name, map(resource, name)])) as Readonly<
+): Readonly<Record<ResourceNameOf<K>, T>> {
+  return Object.fromEntries(resourcesOfKind(kind).map(([name, resource]) => [name, map(resource, name)])) as Readonly<
     Record<ResourceNameOf<K>, T>
   >;
+}
 
 /**
  * Prefix of the partition keys of one kind of records, in the tables WorkItems and Changes or in an index, and of the list of
@@ -127,8 +129,8 @@ export type PartitionKind =
   | "LIST_CONVERSATION";
 
 /** A partition key: the kind, then the owner. Functions' policies allow whole kinds (`dynamodb:LeadingKeys`). */
-export const partitionKeyOf = (kind: PartitionKind, ...owner: readonly (string | number)[]): string => {
+export function partitionKeyOf(kind: PartitionKind, ...owner: readonly (string | number)[]): string {
   let key: string = kind;
   for (const part of owner) key += `#${part}`;
   return key;
-};
+}

@@ -6,9 +6,11 @@ const FIRST_FRAME = "\n    at ";
  * The name of an error and where it was thrown, for the log. Messages are left out, since those of JavaScript may quote
  * what was parsed, except for the one of a damaged record, which names its key and attributes.
  */
-export const traceOf = (
-  cause: unknown,
-): { readonly reason: string; readonly trace?: string; readonly record?: string } => {
+export function traceOf(cause: unknown): {
+  readonly reason: string;
+  readonly trace?: string;
+  readonly record?: string;
+} {
   if (!(cause instanceof Error)) return { reason: typeof cause };
   const { name, message, stack = "" } = cause;
   const at = stack.indexOf(FIRST_FRAME);
@@ -17,4 +19,4 @@ export const traceOf = (
     ...(at >= 0 && { trace: stack.slice(at + 1) }),
     ...(cause instanceof MalformedRecordError && { record: message }),
   };
-};
+}

@@ -27,144 +27,147 @@ const HOUR_SECONDS = 60 * 60;
 const SIX_HOURS_SECONDS = 6 * HOUR_SECONDS;
 const TWELVE_HOURS_SECONDS = 12 * HOUR_SECONDS;
 
-const alarmDefinitions = (metrics: ServiceMetrics): readonly AlarmDefinition[] => [
-  {
-    name: "DeadLetters",
-    metric: metrics.deadLettersTaken,
-    impact:
-      "An upload job was ended as failed after its message had been tried five times; its remaining rows are not applied.",
-    threshold: 1,
-  },
-  {
-    name: "DeadLettersStuck",
-    metric: metrics.deadLettersHeld,
-    impact:
-      "Dead letters are not taken, or cannot be handled: their upload jobs look as if they were still being processed.",
-    threshold: 1,
-    periods: [3, 3],
-  },
-  {
-    name: "ServerErrors",
-    metric: metrics.serverErrorPercent,
-    impact: "One request in a hundred or more fails with a 5xx: callers get errors and retry.",
-    threshold: 1,
-    periods: [2, 3],
-  },
-  {
-    name: "Latency",
-    metric: metrics.latencyP99,
-    impact: "One request in a hundred takes longer than five seconds: callers with short timeouts give up and retry.",
-    threshold: 5000,
-    periods: [3, 3],
-  },
-  {
-    name: "ThrottledWrites",
-    metric: metrics.throttledWrites,
-    impact: "DynamoDB refuses writes: batches return items with errors, single writes 503, upload jobs slow down.",
-    threshold: 100,
-    periods: [2, 3],
-  },
-  {
-    name: "ThrottledReads",
-    metric: metrics.throttledReads,
-    impact: "DynamoDB refuses reads: lists, single reads and key checks are slow or return 503.",
-    threshold: 100,
-    periods: [2, 3],
-  },
-  {
-    name: "Unauthorized",
-    metric: metrics.unauthorized,
-    impact: "Requests with invalid keys: a caller's key was revoked or has expired, or somebody is trying keys.",
-    threshold: 300,
-    periods: [2, 3],
-  },
-  {
-    name: "RateLimited",
-    metric: metrics.rateLimited,
-    impact: "Callers have been over a rate limit for a quarter of an hour: what they send comes late or not at all.",
-    threshold: 1000,
-    periods: [3, 3],
-  },
-  ...(metrics.certificateDays === undefined
-    ? []
-    : [
-        {
-          name: "CertificateExpires",
-          metric: metrics.certificateDays,
-          impact: "The domain's certificate expires within 30 days; after that no caller can connect to the domain.",
-          threshold: 30,
-          comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-          tellsMissing: true,
-        },
-      ]),
-  {
-    name: "JobAge",
-    metric: metrics.jobAgeSeconds,
-    impact:
-      "An upload job has been open for six hours, longer than the largest file needs to arrive: its rows come late or not at all.",
-    threshold: SIX_HOURS_SECONDS,
-  },
-  {
-    name: "FilesWaiting",
-    metric: metrics.fileWaitSeconds,
-    impact:
-      "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
-    threshold: HALF_AN_HOUR_SECONDS,
-  },
-  ...Object.entries(metrics.messageAgeSeconds).map(([queue, metric]) => ({
-    name: `${queue}Age`,
-    metric,
-    impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs come late.",
-    threshold: HOUR_SECONDS,
-  })),
-  {
-    name: "LimiterFailingOpen",
-    metric: metrics.limiterFailedOpen,
-    impact:
-      "Requests pass without a rate limit because its store does not respond in time: one organization can crowd out others.",
-    threshold: 10,
-    periods: [2, 3],
-  },
-  {
-    name: "StoreRefusals",
-    metric: metrics.storeRefusals,
-    impact:
-      "The WorkItems table cannot be written (permissions, table or credentials): calls get 503, upload jobs stand still.",
-    threshold: 1,
-  },
-  {
-    name: "DirectCallsFailing",
-    metric: metrics.directFailures,
-    impact:
-      "Calls by other systems fail (record-qa-score, record-conversation-upload): what they report is not recorded unless they repeat it.",
-    threshold: 1,
-  },
-  {
-    name: "SweepStopped",
-    metric: metrics.sweeps,
-    impact: "Nothing looks after upload jobs: one that loses its message or its worker stands still.",
-    threshold: 1,
-    comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-    periods: [3, 3],
-    tellsMissing: true,
-  },
-  {
-    name: "ChangesWaiting",
-    metric: metrics.changeAgeSeconds,
-    impact:
-      "Changes have waited for 12 hours to get into the change feed. Those that wait for 24 are lost to it: readers then have to load everything again.",
-    threshold: TWELVE_HOURS_SECONDS,
-  },
-  {
-    name: "ChangesSweepStopped",
-    metric: metrics.changeSweeps,
-    impact: "Nothing checks whether the change feed loses changes, and readers are not told to load everything again.",
-    threshold: 1,
-    comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-    periods: [2, 2],
-    tellsMissing: true,
-  },
-];
+function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
+  return [
+    {
+      name: "DeadLetters",
+      metric: metrics.deadLettersTaken,
+      impact:
+        "An upload job was ended as failed after its message had been tried five times; its remaining rows are not applied.",
+      threshold: 1,
+    },
+    {
+      name: "DeadLettersStuck",
+      metric: metrics.deadLettersHeld,
+      impact:
+        "Dead letters are not taken, or cannot be handled: their upload jobs look as if they were still being processed.",
+      threshold: 1,
+      periods: [3, 3],
+    },
+    {
+      name: "ServerErrors",
+      metric: metrics.serverErrorPercent,
+      impact: "One request in a hundred or more fails with a 5xx: callers get errors and retry.",
+      threshold: 1,
+      periods: [2, 3],
+    },
+    {
+      name: "Latency",
+      metric: metrics.latencyP99,
+      impact: "One request in a hundred takes longer than five seconds: callers with short timeouts give up and retry.",
+      threshold: 5000,
+      periods: [3, 3],
+    },
+    {
+      name: "ThrottledWrites",
+      metric: metrics.throttledWrites,
+      impact: "DynamoDB refuses writes: batches return items with errors, single writes 503, upload jobs slow down.",
+      threshold: 100,
+      periods: [2, 3],
+    },
+    {
+      name: "ThrottledReads",
+      metric: metrics.throttledReads,
+      impact: "DynamoDB refuses reads: lists, single reads and key checks are slow or return 503.",
+      threshold: 100,
+      periods: [2, 3],
+    },
+    {
+      name: "Unauthorized",
+      metric: metrics.unauthorized,
+      impact: "Requests with invalid keys: a caller's key was revoked or has expired, or somebody is trying keys.",
+      threshold: 300,
+      periods: [2, 3],
+    },
+    {
+      name: "RateLimited",
+      metric: metrics.rateLimited,
+      impact: "Callers have been over a rate limit for a quarter of an hour: what they send comes late or not at all.",
+      threshold: 1000,
+      periods: [3, 3],
+    },
+    ...(metrics.certificateDays === undefined
+      ? []
+      : [
+          {
+            name: "CertificateExpires",
+            metric: metrics.certificateDays,
+            impact: "The domain's certificate expires within 30 days; after that no caller can connect to the domain.",
+            threshold: 30,
+            comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+            tellsMissing: true,
+          },
+        ]),
+    {
+      name: "JobAge",
+      metric: metrics.jobAgeSeconds,
+      impact:
+        "An upload job has been open for six hours, longer than the largest file needs to arrive: its rows come late or not at all.",
+      threshold: SIX_HOURS_SECONDS,
+    },
+    {
+      name: "FilesWaiting",
+      metric: metrics.fileWaitSeconds,
+      impact:
+        "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
+      threshold: HALF_AN_HOUR_SECONDS,
+    },
+    ...Object.entries(metrics.messageAgeSeconds).map(([queue, metric]) => ({
+      name: `${queue}Age`,
+      metric,
+      impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs come late.",
+      threshold: HOUR_SECONDS,
+    })),
+    {
+      name: "LimiterFailingOpen",
+      metric: metrics.limiterFailedOpen,
+      impact:
+        "Requests pass without a rate limit because its store does not respond in time: one organization can crowd out others.",
+      threshold: 10,
+      periods: [2, 3],
+    },
+    {
+      name: "StoreRefusals",
+      metric: metrics.storeRefusals,
+      impact:
+        "The WorkItems table cannot be written (permissions, table or credentials): calls get 503, upload jobs stand still.",
+      threshold: 1,
+    },
+    {
+      name: "DirectCallsFailing",
+      metric: metrics.directFailures,
+      impact:
+        "Calls by other systems fail (record-qa-score, record-conversation-upload): what they report is not recorded unless they repeat it.",
+      threshold: 1,
+    },
+    {
+      name: "SweepStopped",
+      metric: metrics.sweeps,
+      impact: "Nothing looks after upload jobs: one that loses its message or its worker stands still.",
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: [3, 3],
+      tellsMissing: true,
+    },
+    {
+      name: "ChangesWaiting",
+      metric: metrics.changeAgeSeconds,
+      impact:
+        "Changes have waited for 12 hours to get into the change feed. Those that wait for 24 are lost to it: readers then have to load everything again.",
+      threshold: TWELVE_HOURS_SECONDS,
+    },
+    {
+      name: "ChangesSweepStopped",
+      metric: metrics.changeSweeps,
+      impact:
+        "Nothing checks whether the change feed loses changes, and readers are not told to load everything again.",
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: [2, 2],
+      tellsMissing: true,
+    },
+  ];
+}
 
 export interface AlarmsProps {
   readonly metrics: ServiceMetrics;

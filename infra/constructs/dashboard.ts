@@ -14,24 +14,25 @@ import type { ServiceMetrics } from "./metrics.ts";
 /** Columns of one graph. The dashboard has 24, so that a row holds three graphs. */
 const WIDTH = 8;
 
-const graph = (title: string, unit: string, metrics: readonly IMetric[]) =>
-  new GraphWidget({
+function graph(title: string, unit: string, metrics: readonly IMetric[]) {
+  return new GraphWidget({
     title,
     width: WIDTH,
     left: [...metrics],
     leftYAxis: { label: unit, min: 0, showUnits: false },
   });
+}
 
 /**
  * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed, names of saved queries.
  */
-export const addDashboard = (
+export function addDashboard(
   scope: Construct,
   id: string,
   metrics: ServiceMetrics,
   alarms: readonly Alarm[],
   queries: readonly string[],
-): Dashboard => {
+): Dashboard {
   const dashboard = new Dashboard(scope, id, {
     dashboardName: Stack.of(scope).stackName,
     periodOverride: PeriodOverride.INHERIT,
@@ -73,4 +74,4 @@ export const addDashboard = (
     }),
   );
   return dashboard;
-};
+}

@@ -11,11 +11,13 @@ const REQUESTS_PER_ADDRESS = 60_000;
 const WINDOW_SECONDS = 300;
 const TOO_MANY = "TooManyRequests";
 
-const visibility = (metricName: string) => ({
-  metricName,
-  cloudWatchMetricsEnabled: true,
-  sampledRequestsEnabled: true,
-});
+function visibility(metricName: string) {
+  return {
+    metricName,
+    cloudWatchMetricsEnabled: true,
+    sampledRequestsEnabled: true,
+  };
+}
 
 export interface FirewallProps {
   readonly api: RestApi;

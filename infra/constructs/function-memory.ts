@@ -10,5 +10,6 @@ const SEMI_SPACE_MB = 16;
 export const YOUNG_GENERATION_MB = 3 * SEMI_SPACE_MB;
 
 /** `NODE_OPTIONS` of a function. If they set one limit, Lambda sets none itself, so they set both. */
-export const nodeOptionsFor = (memoryMb: number): string =>
-  `--max-semi-space-size=${SEMI_SPACE_MB} --max-old-space-size=${Math.floor(memoryMb * 0.9)}`;
+export function nodeOptionsFor(memoryMb: number): string {
+  return `--max-semi-space-size=${SEMI_SPACE_MB} --max-old-space-size=${Math.floor(memoryMb * 0.9)}`;
+}

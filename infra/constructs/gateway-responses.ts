@@ -59,31 +59,33 @@ const GATEWAY_RESPONSES: readonly (readonly [ResponseType, GatewayResponse])[] =
  * The CORS headers of responses that no function makes. They cannot depend on the request: where several origins are
  * allowed, every page may read them, and they hold nothing but their fixed text.
  */
-export const fixedCorsHeaders = (allowedOrigins: readonly string[]): Readonly<Record<string, string>> => {
+export function fixedCorsHeaders(allowedOrigins: readonly string[]): Readonly<Record<string, string>> {
   const [only, ...others] = allowedOrigins;
   if (only === undefined) return {};
   return {
     "Access-Control-Allow-Origin": others.length === 0 ? only : "*",
     "Access-Control-Expose-Headers": EXPOSED_HEADERS,
   };
-};
+}
 
 /** A header value that is the same in every response. */
-const fixed = (value: string): string => `'${value}'`;
+function fixed(value: string): string {
+  return `'${value}'`;
+}
 
 /**
  * The body as problem details (RFC 9457), for callers that accept them. The gateway substitutes the request's id.
  * @returns nothing where the gateway itself chooses the status
  */
-const problemTemplate = ({ statusCode, error }: GatewayResponse): Readonly<Record<string, string>> => {
+function problemTemplate({ statusCode, error }: GatewayResponse): Readonly<Record<string, string>> {
   if (statusCode === undefined) return {};
   const title = STATUS_CODES[statusCode] ?? "Error";
   const problem = { type: "about:blank", title, status: Number(statusCode), detail: error };
   return { [PROBLEM_JSON]: JSON.stringify({ ...problem, instance: "$context.requestId", errors: [], error }) };
-};
+}
 
 /** Adds a response for every gateway response type, with the request id in a header. */
-export const addGatewayResponses = (api: RestApi, allowedOrigins: readonly string[]): void => {
+export function addGatewayResponses(api: RestApi, allowedOrigins: readonly string[]): void {
   const cors = Object.entries(fixedCorsHeaders(allowedOrigins)).map(([name, value]) => [name, fixed(value)] as const);
   for (const [type, response] of GATEWAY_RESPONSES) {
     const { statusCode, error, retryAfter } = response;
@@ -98,4 +100,4 @@ export const addGatewayResponses = (api: RestApi, allowedOrigins: readonly strin
       templates: { "application/json": JSON.stringify({ error }), ...problemTemplate(response) },
     });
   }
-};
+}

@@ -27,31 +27,37 @@ export interface Binding {
   readonly acknowledgments?: readonly Acknowledgment[];
 }
 
-const bindTable = (
+function bindTable(
   { variable }: TableResource,
   { tableName, tableArn }: Table,
   { actions, partitions, indexes = [] }: TablePermissions,
-): Binding => ({
-  variables: { [variable]: tableName },
-  statements: [
-    new PolicyStatement({
-      actions: actions.map((action) => `dynamodb:${action}`),
-      resources: [tableArn, ...indexes.map((index) => `${tableArn}/index/${index}`)],
-      ...(partitions && {
-        conditions: {
-          "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
-        },
+): Binding {
+  return {
+    variables: { [variable]: tableName },
+    statements: [
+      new PolicyStatement({
+        actions: actions.map((action) => `dynamodb:${action}`),
+        resources: [tableArn, ...indexes.map((index) => `${tableArn}/index/${index}`)],
+        ...(partitions && {
+          conditions: {
+            "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
+          },
+        }),
       }),
-    }),
-  ],
-});
+    ],
+  };
+}
 
-const logicalIdOf = (bucket: Bucket): string => Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
+function logicalIdOf(bucket: Bucket): string {
+  return Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
+}
 
 /** The origin that addresses a bucket's objects without naming it in their paths. */
-export const originOf = (bucket: Bucket): string => `https://${bucket.bucketRegionalDomainName}`;
+export function originOf(bucket: Bucket): string {
+  return `https://${bucket.bucketRegionalDomainName}`;
+}
 
-const bindBucket = ({ variable, prefix }: BucketResource, bucket: Bucket, { actions }: BucketPermissions): Binding => {
+function bindBucket({ variable, prefix }: BucketResource, bucket: Bucket, { actions }: BucketPermissions): Binding {
   const objects = `${prefix}*`;
   return {
     variables: { [variable]: bucket.bucketName },
@@ -72,16 +78,20 @@ const bindBucket = ({ variable, prefix }: BucketResource, bucket: Bucket, { acti
       },
     ],
   };
-};
+}
 
-const bindQueue = ({ variable }: QueueResource, { queue }: WorkQueue, { actions }: QueuePermissions): Binding => ({
-  variables: { [variable]: queue.queueUrl },
-  statements: [new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] })],
-});
+function bindQueue({ variable }: QueueResource, { queue }: WorkQueue, { actions }: QueuePermissions): Binding {
+  return {
+    variables: { [variable]: queue.queueUrl },
+    statements: [
+      new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] }),
+    ],
+  };
+}
 
 /** The bindings of all resources that the permissions name. They grant exactly these permissions. */
-export const bind = ({ tables, buckets, queues }: StatefulResources, permissions: Permissions): readonly Binding[] =>
-  [
+export function bind({ tables, buckets, queues }: StatefulResources, permissions: Permissions): readonly Binding[] {
+  return [
     ...resourcesOfKind("table").map(
       ([name, resource]) => permissions[name] && bindTable(resource, tables[name], permissions[name]),
     ),
@@ -92,3 +102,4 @@ export const bind = ({ tables, buckets, queues }: StatefulResources, permissions
       ([name, resource]) => permissions[name] && bindQueue(resource, queues[name], permissions[name]),
     ),
   ].filter((binding) => binding !== undefined);
+}

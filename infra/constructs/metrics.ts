@@ -17,7 +17,7 @@ const sum = { statistic: Stats.SUM, period: PERIOD } as const;
 const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 
 /** A metric that functions write into their logs in CloudWatch's embedded metric format. */
-const ownMetric = (
+function ownMetric(
   stack: Stack,
   metricName:
     | "RowsApplied"
@@ -28,14 +28,14 @@ const ownMetric = (
     | "DirectCallsRefused",
   statistic: string,
   label: string,
-) => {
+) {
   const { POWERTOOLS_METRICS_NAMESPACE: namespace, POWERTOOLS_SERVICE_NAME: service } = powertoolsOf(stack);
   return new Metric({ namespace, metricName, dimensionsMap: { service }, statistic, period: PERIOD, label });
-};
+}
 
 /** A metric of a table, or of one of its indexes, which DynamoDB counts separately. */
-const tableMetric = (table: Table, metricName: string, label: string, index?: string) =>
-  new Metric({
+function tableMetric(table: Table, metricName: string, label: string, index?: string) {
+  return new Metric({
     namespace: "AWS/DynamoDB",
     metricName,
     dimensionsMap: {
@@ -45,10 +45,11 @@ const tableMetric = (table: Table, metricName: string, label: string, index?: st
     ...sum,
     label,
   });
+}
 
 /** A metric of every table and index, by ids that math expressions can use. */
-const ofEveryTable = ({ tables }: StatefulResources, metricName: string): Record<string, Metric> =>
-  Object.fromEntries(
+function ofEveryTable({ tables }: StatefulResources, metricName: string): Record<string, Metric> {
+  return Object.fromEntries(
     resourcesOfKind("table").flatMap(([name, { id, indexes }]) => [
       // A graph that shows two metrics requires different ids of all tables.
       [`${name}_${metricName}`, tableMetric(tables[name], metricName, id)],
@@ -58,10 +59,11 @@ const ofEveryTable = ({ tables }: StatefulResources, metricName: string): Record
       ]),
     ]),
   );
+}
 
 /** The sum of metrics; those without data count as 0. */
-const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =>
-  new MathExpression({
+function sumOf(metrics: Record<string, Metric>, label: string): MathExpression {
+  return new MathExpression({
     expression: Object.keys(metrics)
       .map((id) => `FILL(${id}, 0)`)
       .join(" + "),
@@ -69,10 +71,11 @@ const sumOf = (metrics: Record<string, Metric>, label: string): MathExpression =
     period: PERIOD,
     label,
   });
+}
 
 /** Successful invocations of a function. There is no data while it is not started. */
-const successesOf = (target: Function, period: Duration, label: string): MathExpression =>
-  new MathExpression({
+function successesOf(target: Function, period: Duration, label: string): MathExpression {
+  return new MathExpression({
     expression: "invocations - FILL(errors, 0)",
     usingMetrics: {
       invocations: target.metricInvocations({ ...sum, period }),
@@ -81,10 +84,11 @@ const successesOf = (target: Function, period: Duration, label: string): MathExp
     period,
     label,
   });
+}
 
 /** Errors and throttles of the functions that other systems invoke, by ids that math expressions can use. */
-const failuresOfDirectCalls = (functionOf: (worker: Worker) => Function): Record<string, Metric> =>
-  Object.fromEntries(
+function failuresOfDirectCalls(functionOf: (worker: Worker) => Function): Record<string, Metric> {
+  return Object.fromEntries(
     allWorkers
       .filter(({ trigger }) => trigger.kind === "direct")
       .flatMap((worker, index) => [
@@ -92,6 +96,7 @@ const failuresOfDirectCalls = (functionOf: (worker: Worker) => Function): Record
         [`throttles${index}`, functionOf(worker).metricThrottles(sum)],
       ]),
   );
+}
 
 /** The constructs that the metrics belong to. */
 export interface MetricSources {
@@ -104,7 +109,7 @@ export interface MetricSources {
 }
 
 /** Defines every metric that an alarm or the dashboard shows. */
-export const serviceMetrics = ({ api: { api, refused }, domain, resources, workerFunctions }: MetricSources) => {
+export function serviceMetrics({ api: { api, refused }, domain, resources, workerFunctions }: MetricSources) {
   const stack = Stack.of(api);
   const functionOf = ({ name }: Pick<Worker, "name">): Function => {
     const found = workerFunctions.get(name);
@@ -201,7 +206,7 @@ export const serviceMetrics = ({ api: { api, refused }, domain, resources, worke
     consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),
     consumedWrites: Object.values(ofEveryTable(resources, "ConsumedWriteCapacityUnits")),
   };
-};
+}
 
 /** All metrics that an alarm or the dashboard shows. */
 export type ServiceMetrics = ReturnType<typeof serviceMetrics>;

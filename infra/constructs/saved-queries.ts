@@ -46,7 +46,9 @@ export const SAVED_QUERIES = {
 } as const satisfies Record<string, readonly string[]>;
 
 /** Full name of a saved query: those of a stack are in a folder of its own. */
-const nameOf = (stack: Stack, name: string): string => `${stack.stackName}/${name}`;
+function nameOf(stack: Stack, name: string): string {
+  return `${stack.stackName}/${name}`;
+}
 
 /** The saved queries of one region, over the logs of its functions. */
 export class SavedQueries extends Construct {

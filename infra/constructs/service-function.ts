@@ -26,10 +26,12 @@ import { useOf } from "./service-key.ts";
 export const API_TIMEOUT = Duration.seconds(28);
 
 /** Variables that name the stack in the functions' logs and metrics. Two stages may share an account and a region. */
-export const powertoolsOf = ({ stackName }: Stack) => ({
-  POWERTOOLS_SERVICE_NAME: stackName,
-  POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
-});
+export function powertoolsOf({ stackName }: Stack) {
+  return {
+    POWERTOOLS_SERVICE_NAME: stackName,
+    POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
+  };
+}
 
 /** Properties that all functions of one region share. */
 export interface SharedFunctionProps {

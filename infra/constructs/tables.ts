@@ -20,7 +20,9 @@ import {
   TIME_TO_LIVE,
 } from "../../lib/resources.ts";
 
-const attribute = (name: string) => ({ name, type: AttributeType.STRING });
+function attribute(name: string) {
+  return { name, type: AttributeType.STRING };
+}
 
 /** The tables of one region. */
 export class Tables extends Construct {

@@ -32,22 +32,24 @@ const GATHERED = { usually: Duration.seconds(1), inSmallAccounts: Duration.secon
 type StreamTrigger = Extract<Trigger, { readonly kind: "stream" }>;
 
 /** Lambda describes and reads the stream with the function's role. Only `ListStreams` has no resource of its own. */
-const readStream = ({ tables }: StatefulResources, { table }: StreamTrigger): PolicyStatement[] => [
-  new PolicyStatement({
-    actions: ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
-    resources: [tables[table].tableStreamArn ?? ""],
-  }),
-  new PolicyStatement({ actions: ["dynamodb:ListStreams"], resources: ["*"] }),
-];
+function readStream({ tables }: StatefulResources, { table }: StreamTrigger): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      actions: ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+      resources: [tables[table].tableStreamArn ?? ""],
+    }),
+    new PolicyStatement({ actions: ["dynamodb:ListStreams"], resources: ["*"] }),
+  ];
+}
 
 /** Starts a function with the records of a table's stream. None is ever given up: it would be a change that is lost. */
-const addStreamMapping = (
+function addStreamMapping(
   { function: target }: ServiceFunction,
   { tables }: StatefulResources,
   { table, partitions, batchSize }: StreamTrigger,
   smallAccount: boolean,
-): EventSourceMapping =>
-  new EventSourceMapping(target, "Stream", {
+): EventSourceMapping {
+  return new EventSourceMapping(target, "Stream", {
     target,
     eventSourceArn: tables[table].tableStreamArn ?? "",
     startingPosition: StartingPosition.TRIM_HORIZON,
@@ -60,18 +62,20 @@ const addStreamMapping = (
       FilterCriteria.filter({ dynamodb: { Keys: { pk: { S: FilterRule.beginsWith(`${kind}#`) } } } }),
     ),
   });
+}
 
-const receiveFrom = ({ queue }: QueueSource): PolicyStatement =>
-  new PolicyStatement({
+function receiveFrom({ queue }: QueueSource): PolicyStatement {
+  return new PolicyStatement({
     actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
     resources: [queue.queueArn],
   });
+}
 
-const sourcesOf = (
+function sourcesOf(
   { trigger }: Worker,
   { queues }: StatefulResources,
   most: number | undefined,
-): readonly QueueSource[] => {
+): readonly QueueSource[] {
   if (trigger.kind === "queue") {
     const { batchSize = 1 } = trigger;
     const maximumConcurrency = most ?? trigger.maximumConcurrency;
@@ -83,7 +87,7 @@ const sourcesOf = (
     { id: "DeadSplits", queue: queues.splitQueue.deadLetters, ...concurrency },
     { id: "DeadParts", queue: queues.partsQueue.deadLetters, ...concurrency },
   ];
-};
+}
 
 export interface WorkerProps extends SharedFunctionProps {
   readonly worker: Worker;
@@ -94,11 +98,11 @@ export interface WorkerProps extends SharedFunctionProps {
 }
 
 /** Adds a function that is not behind the gateway, with its event sources or its schedule. */
-export const addWorker = (
+export function addWorker(
   scope: Construct,
   id: string,
   { worker, smallAccount, maximumConcurrency, ...sharedProps }: WorkerProps,
-): ServiceFunction => {
+): ServiceFunction {
   const { name, summary, permissions, trigger } = worker;
   const sources = sourcesOf(worker, sharedProps.resources, smallAccount ? LEAST_CONCURRENCY : maximumConcurrency);
   const workerFunction = new ServiceFunction(scope, id, {
@@ -136,4 +140,4 @@ export const addWorker = (
     workerFunction.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: interval });
   }
   return workerFunction;
-};
+}

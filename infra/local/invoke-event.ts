@@ -39,7 +39,9 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Name of a sample's file, without `.json`. */
-const sampleOf = (file: string): string => basename(file, ".json");
+function sampleOf(file: string): string {
+  return basename(file, ".json");
+}
 
 /** The events to send before a sample, each with the function that takes it: they make what the sample needs. */
 export function preparationsOf(file: string): readonly (readonly [functionName: string, file: string])[] {

@@ -3,10 +3,12 @@ import type { Json } from "./schema-form.ts";
 
 type Properties = Record<string, Json>;
 
-const quoted = (name: string): string => name.replaceAll(".", String.raw`\.`);
+function quoted(name: string): string {
+  return name.replaceAll(".", String.raw`\.`);
+}
 
 /** A mapping has sources of its own, or is that of an earlier upload. */
-const mappingAlternatives = ({ description, ...mapping }: Json): Json => {
+function mappingAlternatives({ description, ...mapping }: Json): Json {
   const { from, ...properties } = mapping["properties"] as Properties;
   return {
     description,
@@ -15,15 +17,17 @@ const mappingAlternatives = ({ description, ...mapping }: Json): Json => {
       { title: "Mapping of an earlier upload", ...mapping, properties: { from }, required: ["from"] },
     ],
   };
-};
+}
 
 /** The fields that sources may be of. */
-const withTargets = (sources: Json, names: readonly string[], more: readonly string[] = []): Json => ({
-  ...sources,
-  properties: { external_id: sources["additionalProperties"] },
-  propertyNames: { type: "string", pattern: `^(${[...names.map(quoted), ...more].join("|")})$` },
-  required: ["external_id"],
-});
+function withTargets(sources: Json, names: readonly string[], more: readonly string[] = []): Json {
+  return {
+    ...sources,
+    properties: { external_id: sources["additionalProperties"] },
+    propertyNames: { type: "string", pattern: `^(${[...names.map(quoted), ...more].join("|")})$` },
+    required: ["external_id"],
+  };
+}
 
 const ORIGINS = ["column", "columns", "value", "first_of"];
 
@@ -31,7 +35,7 @@ const ORIGINS = ["column", "columns", "value", "first_of"];
  * A source has exactly one origin: neither two of them nor none. `oneOf` says the same in fewer words, but generators make
  * a class of each of its branches, which has nothing but that one property.
  */
-const withOneOrigin = (source: Json): Json => {
+function withOneOrigin(source: Json): Json {
   const has = (...origins: readonly string[]): Json => ({
     properties: Object.fromEntries(origins.map((origin) => [origin, {}])),
     required: origins,
@@ -39,10 +43,10 @@ const withOneOrigin = (source: Json): Json => {
   const two = ORIGINS.flatMap((one, index) => ORIGINS.slice(index + 1).map((other) => has(one, other)));
   const none = { not: { anyOf: ORIGINS.map((origin) => has(origin)) } };
   return { ...source, not: { anyOf: [...two, none] } };
-};
+}
 
 /** The schemas of which a value may be one or the other, as one condition cannot say. */
-export const withAlternatives = (schemas: Json): Json => {
+export function withAlternatives(schemas: Json): Json {
   const {
     WorkItemUploadMapping: mapping,
     WorkItemUploadMappingFields: fields,
@@ -56,4 +60,4 @@ export const withAlternatives = (schemas: Json): Json => {
     WorkItemUploadMappingEvent: withTargets(event ?? {}, EVENT_FIELD_NAMES),
     WorkItemUploadMappingSource: withOneOrigin(source ?? {}),
   };
-};
+}

@@ -2,19 +2,29 @@ import type { OpenApiDocument } from "./document.ts";
 import { isObject, type Json, propertiesOf, requiredOf, signsOf } from "./schema-form.ts";
 
 /** A property's type. One that may be left out may be undefined too: JSON has neither. */
-const valueOf = (type: string, isRequired: boolean): string => (isRequired ? `: ${type};` : `?: ${type} | undefined;`);
-const nameOf = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key));
-const commentOf = ({ description }: Json): string =>
-  typeof description === "string" ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */ ` : "";
-const literal = (value: unknown): string => JSON.stringify(value);
+function valueOf(type: string, isRequired: boolean): string {
+  return isRequired ? `: ${type};` : `?: ${type} | undefined;`;
+}
+function nameOf(key: string): string {
+  return /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
+}
+function commentOf({ description }: Json): string {
+  return typeof description === "string"
+    ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */ `
+    : "";
+}
+function literal(value: unknown): string {
+  return JSON.stringify(value);
+}
 /** A text at a key, such as the name of a parameter. */
-const textAt = (object: Json, key: string): string => {
+function textAt(object: Json, key: string): string {
   const text = object[key];
   return typeof text === "string" ? text : "";
-};
+}
 /** Literals beside `string` say nothing. */
-const union = (types: readonly string[]): string =>
-  types.includes("(string)") ? "string" : [...new Set(types)].join(" | ");
+function union(types: readonly string[]): string {
+  return types.includes("(string)") ? "string" : [...new Set(types)].join(" | ");
+}
 
 const SCALARS: Readonly<Record<string, string>> = {
   string: "string",
@@ -24,7 +34,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-const objectType = (schema: Json): string => {
+function objectType(schema: Json): string {
   const required = requiredOf(schema);
   const fields = Object.entries(propertiesOf(schema)).map(
     ([key, value]) => `${commentOf(value)}${nameOf(key)}${valueOf(typeOf(value), required.has(key))}`,
@@ -34,19 +44,19 @@ const objectType = (schema: Json): string => {
   if (fields.length === 0) return `Record<string, ${index ?? "unknown"}>`;
   const named = `{ ${fields.join(" ")} }`;
   return index === undefined ? named : `${named} & Record<string, ${index}>`;
-};
+}
 
-const typeOfKind = (type: unknown, schema: Json): string => {
+function typeOfKind(type: unknown, schema: Json): string {
   if (type === "object") return objectType(schema);
   if (type === "array") return `(${typeOf(schema["items"])})[]`;
   if (schema["format"] === "binary") return "Blob";
   const signs = signsOf(schema);
   if (signs.length > 0) return union(signs.map(literal));
   return (typeof type === "string" ? SCALARS[type] : undefined) ?? "unknown";
-};
+}
 
 /** The TypeScript type of the values that a schema admits. */
-const typeOf = (schema: unknown): string => {
+function typeOf(schema: unknown): string {
   if (!isObject(schema)) return "unknown";
   const { $ref: reference, const: constant, enum: values, type } = schema;
   if (typeof reference === "string") return reference.replace("#/components/schemas/", "");
@@ -57,24 +67,25 @@ const typeOf = (schema: unknown): string => {
   if (Array.isArray(branches) && type === undefined) return union(branches.map((branch) => `(${typeOf(branch)})`));
   if (Array.isArray(type)) return union(type.map((each) => typeOfKind(each, schema)));
   return typeOfKind(type, schema);
-};
+}
 
-const contentType = (content: unknown): string =>
-  isObject(content)
+function contentType(content: unknown): string {
+  return isObject(content)
     ? `content: { ${Object.entries(content)
         .map(([type, value]) => `${literal(type)}: ${typeOf(isObject(value) ? value["schema"] : undefined)};`)
         .join(" ")} };`
     : "content?: never;";
+}
 
 /** Follows a reference to a component. */
-const componentOf = (document: OpenApiDocument, value: unknown): Json => {
+function componentOf(document: OpenApiDocument, value: unknown): Json {
   if (!isObject(value)) return {};
   const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(textAt(value, "$ref")) ?? [];
   if (kind === undefined || name === undefined) return value;
   return (document.components as Readonly<Record<string, Readonly<Record<string, Json>>>>)[kind]?.[name] ?? {};
-};
+}
 
-const parametersType = (parameters: readonly Json[]): string => {
+function parametersType(parameters: readonly Json[]): string {
   const places = ["query", "header", "path"].map((place) => {
     const inPlace = parameters.filter((parameter) => parameter["in"] === place);
     const fields = inPlace.map(
@@ -86,9 +97,9 @@ const parametersType = (parameters: readonly Json[]): string => {
     return `${place}${isRequired ? "" : "?"}: { ${fields.join(" ")} };`;
   });
   return `parameters: { ${places.join(" ")} cookie?: never; };`;
-};
+}
 
-const operationType = (document: OpenApiDocument, operation: Json): string => {
+function operationType(document: OpenApiDocument, operation: Json): string {
   const { parameters, requestBody, responses } = operation;
   const body = isObject(requestBody)
     ? `requestBody: { ${contentType(requestBody["content"])} };`
@@ -99,13 +110,13 @@ const operationType = (document: OpenApiDocument, operation: Json): string => {
       `${status}: { headers: Record<string, unknown>; ${contentType(componentOf(document, response)["content"])} };`,
   );
   return `{ ${parametersType(all)} ${body} responses: { ${statuses.join(" ")} }; }`;
-};
+}
 
 /**
  * The types of a document in the form that openapi-fetch takes: a type for each schema, `operations` by their ids, and
  * `paths`. openapi-typescript makes the same, but needs a TypeScript of its own beside ours.
  */
-export const clientTypesOf = (document: OpenApiDocument): string => {
+export function clientTypesOf(document: OpenApiDocument): string {
   const schemas = Object.entries(document.components.schemas as Record<string, Json>).map(
     ([name, schema]) => `${commentOf(schema)}\nexport type ${name} = ${typeOf(schema)};`,
   );
@@ -124,4 +135,4 @@ export const clientTypesOf = (document: OpenApiDocument): string => {
     `/** All endpoints by their operation ids. */\nexport interface operations { ${operations.join("\n")} }`,
     `/** All endpoints by path and method. */\nexport interface paths { ${paths.join("\n")} }`,
   ].join("\n\n")}\n`;
-};
+}

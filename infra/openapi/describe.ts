@@ -14,26 +14,31 @@ const SAME_AS: Readonly<Record<string, string>> = {
   WorkItemUploadWithMapping: "WorkItemUpload",
 };
 
-const descriptionOf = (schema: string, property: string): string | undefined =>
-  SCHEMA_DESCRIPTIONS[schema]?.[property] ?? SCHEMA_DESCRIPTIONS[SAME_AS[schema] ?? ""]?.[property];
+function descriptionOf(schema: string, property: string): string | undefined {
+  return SCHEMA_DESCRIPTIONS[schema]?.[property] ?? SCHEMA_DESCRIPTIONS[SAME_AS[schema] ?? ""]?.[property];
+}
 
-const isBody = (name: string): boolean => /(Request|ResponseBody)$/.test(name);
+function isBody(name: string): boolean {
+  return /(Request|ResponseBody)$/.test(name);
+}
 
 /** Describes the properties of a whole body. @throws DescriptionError */
-const describeBody = (body: Json, path = ""): Json => ({
-  ...body,
-  ...(isObject(body["properties"]) && {
-    properties: Object.fromEntries(
-      Object.entries(propertiesOf(body)).map(([name, property]) => {
-        const place = path === "" ? name : `${path}.${name}`;
-        if (property["$ref"] !== undefined || property["description"] !== undefined) return [name, property];
-        const description = BODY_DESCRIPTIONS[place];
-        if (description === undefined) throw new DescriptionError(`describe the body's ${place} in descriptions.ts`);
-        return [name, { ...describeBody(property, place), description }];
-      }),
-    ),
-  }),
-});
+function describeBody(body: Json, path = ""): Json {
+  return {
+    ...body,
+    ...(isObject(body["properties"]) && {
+      properties: Object.fromEntries(
+        Object.entries(propertiesOf(body)).map(([name, property]) => {
+          const place = path === "" ? name : `${path}.${name}`;
+          if (property["$ref"] !== undefined || property["description"] !== undefined) return [name, property];
+          const description = BODY_DESCRIPTIONS[place];
+          if (description === undefined) throw new DescriptionError(`describe the body's ${place} in descriptions.ts`);
+          return [name, { ...describeBody(property, place), description }];
+        }),
+      ),
+    }),
+  };
+}
 
 const COMPLETION = { status: "completed", completed_at: "2026-03-01T11:30:00+01:00" };
 
@@ -53,13 +58,13 @@ const EXAMPLES: Readonly<Record<string, object>> = {
   ProblemDetail: { ...examples.problem, parameter: "cursor" },
 };
 
-const exampleOf = (schema: string, property: string): Json => {
+function exampleOf(schema: string, property: string): Json {
   const value = (EXAMPLES[schema] as Json | undefined)?.[property];
   return ["string", "number", "boolean"].includes(typeof value) ? { examples: [value] } : {};
-};
+}
 
 /** Adds the descriptions, beside references too, which OpenAPI 3.1 allows. Schemas may bring their own in their `meta`. */
-const describeOne = (name: string, schema: Json): Json => {
+function describeOne(name: string, schema: Json): Json {
   const about = descriptionOf(name, "") ?? schema["description"];
   const properties = propertiesOf(schema);
   const described = Object.entries(properties).map(
@@ -87,21 +92,21 @@ const describeOne = (name: string, schema: Json): Json => {
       ),
     }),
   };
-};
+}
 
 /**
  * Names for the values of an enumeration that are unique in the document, because generators for Go make constants of
  * them that all schemas share: `WORK_ITEM_STATUS_PENDING`.
  */
-const withEnumNames = (name: string, schema: Json): Json => {
+function withEnumNames(name: string, schema: Json): Json {
   const values = schema["enum"];
   if (!Array.isArray(values)) return schema;
   const constant = (text: string): string => text.replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
   return { ...schema, "x-enum-varnames": values.map((value) => constant(`${name}_${String(value)}`)) };
-};
+}
 
 /** Describes all schemas. @throws DescriptionError naming what has no description, and descriptions of nothing */
-export const describe = (schemas: Json): Json => {
+export function describe(schemas: Json): Json {
   const unknown = Object.keys(SCHEMA_DESCRIPTIONS).filter((name) => !Object.hasOwn(schemas, name));
   if (unknown.length > 0) throw new DescriptionError(`there is no ${unknown.join(", ")}: see descriptions.ts`);
   return Object.fromEntries(
@@ -110,7 +115,7 @@ export const describe = (schemas: Json): Json => {
       isBody(name) ? describeBody(schema as Json) : withEnumNames(name, describeOne(name, schema as Json)),
     ]),
   );
-};
+}
 
 /** Values of query parameters in examples. A cursor has none: only one that a response held is valid. */
 const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -125,8 +130,8 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
 };
 
 /** Describes path and query parameters. @param id example of the path parameter `id` @throws DescriptionError */
-export const describeParameters = (parameters: readonly Json[], id: string | undefined): Json[] =>
-  parameters.map((parameter) => {
+export function describeParameters(parameters: readonly Json[], id: string | undefined): Json[] {
+  return parameters.map((parameter) => {
     const name = String(parameter["name"]);
     const description = PARAMETER_DESCRIPTIONS[name] ?? parameter["description"];
     if (description === undefined) {
@@ -135,3 +140,4 @@ export const describeParameters = (parameters: readonly Json[], id: string | und
     const example = name === "id" ? id : PARAMETER_EXAMPLES[name];
     return { ...parameter, description, ...(example !== undefined && { example }) };
   });
+}

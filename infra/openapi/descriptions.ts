@@ -1,11 +1,13 @@
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
 
 type Described = Readonly<Record<string, { readonly description: string; readonly response: unknown }>>;
-const descriptionsOf = (fields: Described): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(fields).map(([name, { description }]) => [name, description]));
+function descriptionsOf(fields: Described): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { description }]) => [name, description]));
+}
 /** The same of the fields that responses have. */
-const shownDescriptionsOf = (fields: Described): Readonly<Record<string, string>> =>
-  descriptionsOf(Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null)));
+function shownDescriptionsOf(fields: Described): Readonly<Record<string, string>> {
+  return descriptionsOf(Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null)));
+}
 
 /** What the document says of each property: by schema, then by property. `schema: …` describes the schema itself. */
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -44,12 +44,14 @@ const INFO: Json = {
 };
 
 /** `getWorkItem` as `GetWorkItem`. */
-const capitalized = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1);
+function capitalized(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
+}
 
 const FILE_PART = "upload[file]";
 
 /** The form with a file and with the route's fields, of which `mapping` is the part `upload[mapping]`. */
-const fileForm = (fields: Json): Json => {
+function fileForm(fields: Json): Json {
   const { upload } = fields["properties"] as { readonly upload: { readonly properties: Record<string, Json> } };
   const parts = Object.entries(upload.properties).map(([key, schema]): [string, Json] => [
     `upload[${key}]`,
@@ -84,16 +86,17 @@ const fileForm = (fields: Json): Json => {
       },
     },
   };
-};
+}
 
 const JSON_TYPE = "application/json";
 
 /** The successful responses of an endpoint: status and description. */
-const successesOf = (name: RouteName, { status }: Route): [string, string][] =>
-  Object.entries({ ...operations[name].otherResponses, [status]: operations[name].response });
+function successesOf(name: RouteName, { status }: Route): [string, string][] {
+  return Object.entries({ ...operations[name].otherResponses, [status]: operations[name].response });
+}
 
 /** The operation of a route with its schemas, as components with the names that clients see. */
-const schemasOf = ([name, route]: [RouteName, Route]) => {
+function schemasOf([name, route]: [RouteName, Route]) {
   const response = route.response.meta({ id: `${capitalized(name)}ResponseBody` });
   return {
     operationId: name,
@@ -117,26 +120,30 @@ const schemasOf = ([name, route]: [RouteName, Route]) => {
       ]),
     ),
   };
-};
+}
 
 /** The errors of an endpoint, in order. */
-const errorStatusesOf = (route: Route, { errors = [] }: Operation): ErrorStatus[] => [
-  400,
-  422,
-  500,
-  503,
-  ...(route.public === true ? [] : ([401, 403, 429] as const)),
-  ...(route.path.includes("{id}") ? ([404] as const) : []),
-  ...(route.bodyKind === "none" ? [] : ([413, 415] as const)),
-  ...errors,
-];
+function errorStatusesOf(route: Route, { errors = [] }: Operation): ErrorStatus[] {
+  return [
+    400,
+    422,
+    500,
+    503,
+    ...(route.public === true ? [] : ([401, 403, 429] as const)),
+    ...(route.path.includes("{id}") ? ([404] as const) : []),
+    ...(route.bodyKind === "none" ? [] : ([413, 415] as const)),
+    ...errors,
+  ];
+}
 
-const withExample = (content: unknown, example: object | string, type = JSON_TYPE): Json => ({
-  [type]: { ...(content as Record<string, Json>)[type], example },
-});
+function withExample(content: unknown, example: object | string, type = JSON_TYPE): Json {
+  return {
+    [type]: { ...(content as Record<string, Json>)[type], example },
+  };
+}
 
 /** Completes an operation that has its schemas. */
-const complete = (name: RouteName, route: Route, made: Json): Json => {
+function complete(name: RouteName, route: Route, made: Json): Json {
   const operation = operations[name];
   const { parameters = [], requestBody, responses } = made as { parameters?: Json[]; [key: string]: unknown };
   const isRead = route.method === "GET";
@@ -186,23 +193,23 @@ const complete = (name: RouteName, route: Route, made: Json): Json => {
       ...errorsOf(...errorStatusesOf(route, operation)),
     },
   };
-};
+}
 
 /** Names the schemas that are only in responses. */
-const responseSchemasOf = (paths: OpenApiDocument["paths"], schemas: Json): ReadonlySet<string> => {
+function responseSchemasOf(paths: OpenApiDocument["paths"], schemas: Json): ReadonlySet<string> {
   const all = Object.values(paths).flatMap((methods) => Object.values(methods));
   const inRequests = referencedSchemas(
     all.map(({ parameters, requestBody }) => [parameters, requestBody]),
     schemas,
   );
   return new Set(Object.keys(schemas).filter((name) => !inRequests.has(name)));
-};
+}
 
 /**
  * Makes the OpenAPI document of all routes.
  * @param options.closed whether objects in responses may have no other keys than those that this version sends
  */
-export const createOpenApiDocument = ({ closed = false }: { readonly closed?: boolean } = {}): OpenApiDocument => {
+export function createOpenApiDocument({ closed = false }: { readonly closed?: boolean } = {}): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const entry of entries) {
     const [, { path, method }] = entry;
@@ -260,4 +267,4 @@ export const createOpenApiDocument = ({ closed = false }: { readonly closed?: bo
       },
     },
   };
-};
+}

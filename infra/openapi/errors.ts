@@ -89,7 +89,7 @@ const ERRORS = {
 /** A status of an error that endpoints share. */
 export type ErrorStatus = keyof typeof ERRORS;
 
-const problemExample = (status: number, { example, errors = [] }: ErrorResponse): Json => {
+function problemExample(status: number, { example, errors = [] }: ErrorResponse): Json {
   const kind = errorKinds.find((each) => each.status === status);
   if (kind === undefined) throw new Error(`no error has the status ${status}`);
   return {
@@ -101,9 +101,9 @@ const problemExample = (status: number, { example, errors = [] }: ErrorResponse)
     errors,
     error: example,
   };
-};
+}
 
-const responseOf = (status: ErrorStatus, error: ErrorResponse): Json => {
+function responseOf(status: ErrorStatus, error: ErrorResponse): Json {
   const isMetered = status !== 401;
   return {
     description: error.description,
@@ -116,10 +116,10 @@ const responseOf = (status: ErrorStatus, error: ErrorResponse): Json => {
       },
     },
   };
-};
+}
 
 /** The schemas of error bodies. @param closed whether problems have no other codes than those of this version */
-export const errorSchemas = (closed: boolean): Json => {
+export function errorSchemas(closed: boolean): Json {
   const text = { type: "string" };
   const codes = { type: "string", enum: PROBLEM_CODES };
   return {
@@ -140,18 +140,20 @@ export const errorSchemas = (closed: boolean): Json => {
       additionalProperties: false,
     },
   };
-};
+}
 
 const statuses = Object.keys(ERRORS).map(Number) as ErrorStatus[];
 
 /** The components of all error responses. */
-export const errorComponents = (): Json =>
-  Object.fromEntries(statuses.map((status) => [ERRORS[status].name, responseOf(status, ERRORS[status])]));
+export function errorComponents(): Json {
+  return Object.fromEntries(statuses.map((status) => [ERRORS[status].name, responseOf(status, ERRORS[status])]));
+}
 
 /** References to error responses, by status. */
-export const errorsOf = (...included: readonly ErrorStatus[]): Json =>
-  Object.fromEntries(
+export function errorsOf(...included: readonly ErrorStatus[]): Json {
+  return Object.fromEntries(
     statuses
       .filter((status) => included.includes(status))
       .map((status) => [status, { $ref: `#/components/responses/${ERRORS[status].name}` }]),
   );
+}

@@ -1,12 +1,16 @@
 import { examples } from "../../functions/routes/examples.ts";
 import type { Json } from "./schema-form.ts";
 
-const text = (description: string, example: string): Json => ({ description, schema: { type: "string" }, example });
-const seconds = (description: string, example: number): Json => ({
-  description,
-  schema: { type: "integer", minimum: 0 },
-  example,
-});
+function text(description: string, example: string): Json {
+  return { description, schema: { type: "string" }, example };
+}
+function seconds(description: string, example: number): Json {
+  return {
+    description,
+    schema: { type: "integer", minimum: 0 },
+    example,
+  };
+}
 
 /** The headers of responses, by name; `Retry-After-Job` is `Retry-After` where a job is shown. */
 export const RESPONSE_HEADERS = {
@@ -43,24 +47,27 @@ export const RESPONSE_HEADERS = {
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** References to the headers of a response; `x-request-id` is always there. */
-export const headersOf = (...keys: readonly ResponseHeader[]): Json =>
-  Object.fromEntries(
+export function headersOf(...keys: readonly ResponseHeader[]): Json {
+  return Object.fromEntries(
     (["x-request-id", ...keys] as const).map((key) => [
       key === "Retry-After-Job" ? "Retry-After" : key,
       { $ref: `#/components/headers/${key}` },
     ]),
   );
+}
 
 /** The headers of responses to a valid key. */
 export const LIMIT_HEADERS = ["RateLimit-Policy", "RateLimit"] as const satisfies readonly ResponseHeader[];
 
-const parameter = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
-  name,
-  in: "header",
-  description,
-  schema: { type: "string", ...schema },
-  ...more,
-});
+function parameter(name: string, description: string, schema: Json, more: Json = {}): Json {
+  return {
+    name,
+    in: "header",
+    description,
+    schema: { type: "string", ...schema },
+    ...more,
+  };
+}
 
 const ENTITY_TAGS = String.raw`^\s*(\*|[\s,]*(W/)?"[^"]*"([\s,]*(W/)?"[^"]*")*[\s,]*)\s*$`;
 

@@ -2,32 +2,36 @@
 export type Json = { [key: string]: unknown };
 
 /** Whether a value is an object and no array. */
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** The properties of a schema; none if it is not that of an object. */
-export const propertiesOf = (schema: Json): Record<string, Json> =>
-  isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
+export function propertiesOf(schema: Json): Record<string, Json> {
+  return isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
+}
 
 /** Names of the properties that a schema requires. */
-export const requiredOf = ({ required }: Json): ReadonlySet<string> =>
-  new Set(Array.isArray(required) ? required.map(String) : []);
+export function requiredOf({ required }: Json): ReadonlySet<string> {
+  return new Set(Array.isArray(required) ? required.map(String) : []);
+}
 
 /** Makes a copy of a value in which every object is replaced by what `map` returns for its copy, from the inside out. */
-const mapObjects = (value: unknown, map: (object: Json) => Json): unknown => {
+function mapObjects(value: unknown, map: (object: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((each) => mapObjects(each, map));
   if (!isObject(value)) return value;
   return map(Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapObjects(each, map)])));
-};
+}
 
 /** What zod's pattern for date-times says, in a form that people can read; `format` says the rest. */
 const DATE_TIME_PATTERN = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$";
 
-const without = (schema: Json, ...keys: readonly string[]): Json =>
-  Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
+function without(schema: Json, ...keys: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
+}
 
 /** `anyOf: [schema, null]` as one schema that admits null, unless the schema is a reference. */
-const mergeNull = (schema: Json): Json => {
+function mergeNull(schema: Json): Json {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
   const [value, nothing] = anyOf as [unknown, unknown];
@@ -36,60 +40,66 @@ const mergeNull = (schema: Json): Json => {
   }
   if (value["enum"] !== undefined) return schema;
   return { ...rest, ...value, type: [value["type"], "null"] };
-};
+}
 
 /** Leaves out the bounds that every integer of zod has. */
-const withoutSafeBounds = (schema: Json): Json => {
+function withoutSafeBounds(schema: Json): Json {
   if (schema["type"] !== "integer") return schema;
   const bounds: readonly [string, number][] = [
     ["minimum", Number.MIN_SAFE_INTEGER],
     ["maximum", Number.MAX_SAFE_INTEGER],
   ];
   return without(schema, "pattern", ...bounds.filter(([key, bound]) => schema[key] === bound).map(([key]) => key));
-};
+}
 
-const readablePattern = (schema: Json): Json => {
+function readablePattern(schema: Json): Json {
   if (schema["pattern"] === undefined) return schema;
   if (schema["format"] === "date-time") return { ...schema, pattern: DATE_TIME_PATTERN };
   return schema["format"] === "uuid" ? without(schema, "pattern") : schema;
-};
+}
 
-const isSign = (value: unknown): boolean => typeof value === "string" && /^[^\w\\]$/.test(value);
-const inClass = (sign: string): string => (sign === "\t" ? String.raw`\t` : sign.replace(/[\]^-]/, String.raw`\$&`));
+function isSign(value: unknown): boolean {
+  return typeof value === "string" && /^[^\w\\]$/.test(value);
+}
+function inClass(sign: string): string {
+  return sign === "\t" ? String.raw`\t` : sign.replace(/[\]^-]/, String.raw`\$&`);
+}
 
 /** An enumeration of signs as a pattern: generators make names of an enumeration's values, and of signs they cannot. */
-const withoutEnumeratedSigns = (schema: Json): Json => {
+function withoutEnumeratedSigns(schema: Json): Json {
   const { enum: values, ...rest } = schema;
   if (!Array.isArray(values) || !values.every(isSign)) return schema;
   return { ...rest, pattern: `^[${values.map(inClass).join("")}]$` };
-};
+}
 
 /** The signs that a pattern of `withoutEnumeratedSigns` admits; none if it is another pattern. */
-export const signsOf = ({ pattern }: Json): readonly string[] => {
+export function signsOf({ pattern }: Json): readonly string[] {
   const [, signs = ""] = /^\^\[((?:\\t|\\?[^\w\\])+)\]\$$/.exec(String(pattern)) ?? [];
   return (signs.match(/\\t|\\?[^\w\\]/g) ?? []).map((sign) => (sign === String.raw`\t` ? "\t" : sign.slice(-1)));
-};
+}
 
 /** A boolean that is always the same without its value: of a `const`, generators for Java make code that doesn't compile. */
-const withoutBooleanConst = (schema: Json): Json => {
+function withoutBooleanConst(schema: Json): Json {
   const { const: value, ...rest } = schema;
   return typeof value === "boolean" ? { ...rest, type: "boolean" } : schema;
-};
+}
 
 /** Gives the schemas that zod makes the form that people and generators read best. They accept the same values. */
-export const readable = (value: unknown): unknown =>
-  mapObjects(value, (object) =>
+export function readable(value: unknown): unknown {
+  return mapObjects(value, (object) =>
     mergeNull(withoutSafeBounds(withoutEnumeratedSigns(withoutBooleanConst(readablePattern(object))))),
   );
+}
 
 /** Admits further keys, which later versions may add, in every object. */
-export const open = (value: unknown): unknown =>
-  mapObjects(value, (object) =>
+export function open(value: unknown): unknown {
+  return mapObjects(value, (object) =>
     object["additionalProperties"] === false ? without(object, "additionalProperties") : object,
   );
+}
 
 /** Names of the schemas that a value refers to, directly or not. */
-export const referencedSchemas = (value: unknown, schemas: Json, found = new Set<string>()): ReadonlySet<string> => {
+export function referencedSchemas(value: unknown, schemas: Json, found = new Set<string>()): ReadonlySet<string> {
   mapObjects(value, (object) => {
     const name = /^#\/components\/schemas\/(.+)$/.exec(String(object["$ref"]))?.[1];
     if (name !== undefined && !found.has(name)) {
@@ -99,4 +109,4 @@ export const referencedSchemas = (value: unknown, schemas: Json, found = new Set
     return object;
   });
   return found;
-};
+}

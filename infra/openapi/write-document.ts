@@ -10,13 +10,13 @@ import { runCommand } from "../cli/operator/administration.ts";
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
 const CLIENT_TYPES = join(PROJECT_ROOT, "lib/client/api.ts");
 
-const committed = (): OpenApiDocument | undefined => {
+function committed(): OpenApiDocument | undefined {
   try {
     return JSON.parse(readFileSync(FILE, "utf8")) as OpenApiDocument;
   } catch {
     return undefined;
   }
-};
+}
 
 function writeDocument({ breaking = false }: { readonly breaking?: boolean }): void {
   const document = createOpenApiDocument();

@@ -39,7 +39,7 @@ const unzipHere: Plugin = {
   },
 };
 
-const buildAssets = async () => {
+async function buildAssets() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: SOURCES,
     entryPoints: Object.values(ENTRIES),
@@ -72,7 +72,7 @@ const buildAssets = async () => {
     nameOf: Object.fromEntries(entries) as Record<Entry, string>,
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
   };
-};
+}
 
 const COMPRESS = {
   br: (bytes: Uint8Array) =>
@@ -82,14 +82,14 @@ const COMPRESS = {
   gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
 } as const;
 
-const compressed = (bytes: Uint8Array, coding: keyof typeof CODINGS): Uint8Array => {
+function compressed(bytes: Uint8Array, coding: keyof typeof CODINGS): Uint8Array {
   const cached = join(CACHE, createHash("sha256").update(bytes).digest("hex") + CODINGS[coding]);
   if (existsSync(cached)) return readFileSync(cached);
   const made = COMPRESS[coding](bytes);
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(cached, made);
   return made;
-};
+}
 
 interface Page {
   readonly path: string;
@@ -101,41 +101,45 @@ interface Page {
   readonly content: string;
 }
 
-const contentOf = (name: string): string => readFileSync(join(SOURCES, `${name}.html`), "utf8");
+function contentOf(name: string): string {
+  return readFileSync(join(SOURCES, `${name}.html`), "utf8");
+}
 
 /** @param search name of the index that pages search */
-const pagesOf = (site: ReturnType<typeof docsSite>, search: string): Page[] => [
-  {
-    path: "/",
-    title: "Work items",
-    description: "Reference, guides and the upload page of the work item service.",
-    styles: ["site.css"],
-    scripts: [],
-    content: contentOf("home").replace("{{guides}}", guideCards(readGuides()).text),
-  },
-  {
-    path: "/upload",
-    title: "Upload · Work items",
-    description: "Import a file from another system, and look at your items.",
-    styles: ["site.css", "upload.css"],
-    scripts: ["upload.js"],
-    content: contentOf("upload"),
-  },
-  ...site.pages.map(({ path, title, description, content }): Page => ({
-    path,
-    title: `${title} · Work items`,
-    description,
-    styles: ["site.css", "docs.css"],
-    scripts: ["docs.js"],
-    content: content.text.replace("{{search}}", search),
-  })),
-];
+function pagesOf(site: ReturnType<typeof docsSite>, search: string): Page[] {
+  return [
+    {
+      path: "/",
+      title: "Work items",
+      description: "Reference, guides and the upload page of the work item service.",
+      styles: ["site.css"],
+      scripts: [],
+      content: contentOf("home").replace("{{guides}}", guideCards(readGuides()).text),
+    },
+    {
+      path: "/upload",
+      title: "Upload · Work items",
+      description: "Import a file from another system, and look at your items.",
+      styles: ["site.css", "upload.css"],
+      scripts: ["upload.js"],
+      content: contentOf("upload"),
+    },
+    ...site.pages.map(({ path, title, description, content }): Page => ({
+      path,
+      title: `${title} · Work items`,
+      description,
+      styles: ["site.css", "docs.css"],
+      scripts: ["docs.js"],
+      content: content.text.replace("{{search}}", search),
+    })),
+  ];
+}
 
-const htmlOf = (
+function htmlOf(
   { title, description, styles, scripts, content, path }: Page,
   nameOf: Readonly<Record<Entry, string>>,
-): string =>
-  contentOf("layout")
+): string {
+  return contentOf("layout")
     .replaceAll("{{title}}", () => html`${title}`.text)
     .replace("{{description}}", () => html`${description}`.text)
     .replace(
@@ -148,9 +152,10 @@ const htmlOf = (
     .replace(`data-path="${path.startsWith("/docs") ? "/docs" : path}"`, 'aria-current="page"')
     .replaceAll(/ data-path="[^"]*"/g, "")
     .replace("{{content}}", () => content);
+}
 
 /** Writes all pages, their assets in every coding, and the index of both, into a directory. */
-export const buildPages = async (outdir: string): Promise<void> => {
+export async function buildPages(outdir: string): Promise<void> {
   mkdirSync(outdir, { recursive: true });
   const { nameOf, files } = await buildAssets();
   const index: PageIndex = { pages: {}, assets: {} };
@@ -170,4 +175,4 @@ export const buildPages = async (outdir: string): Promise<void> => {
     writeFileSync(join(outdir, file), htmlOf(page, nameOf));
   }
   writeFileSync(join(outdir, INDEX_FILE), JSON.stringify(index));
-};
+}

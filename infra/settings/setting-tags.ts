@@ -9,8 +9,12 @@ const SET = "yes";
 /** Values to be found in a tag each; a number is kept as long as it does not become smaller. */
 type KeptValues = (settings: RegionSettings) => readonly (string | number)[];
 
-const whether = (on: boolean): readonly string[] => (on ? [SET] : []);
-const ifGiven = <T extends string | number>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+function whether(on: boolean): readonly string[] {
+  return on ? [SET] : [];
+}
+function ifGiven<T extends string | number>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value];
+}
 
 /**
  * What is kept of a setting, by the name of its tag, which is also how `--drop` names it. Each setting of a stage is
@@ -48,23 +52,28 @@ export type KeptSetting = keyof typeof KEPT;
 export const keptSettings = Object.keys(KEPT) as KeptSetting[];
 
 /** CloudFormation's tag values have at most 256 characters and no commas: a second value has a tag of its own. */
-const tagName = (setting: string, index: number): string => (index === 0 ? setting : `${setting}.${index + 1}`);
+function tagName(setting: string, index: number): string {
+  return index === 0 ? setting : `${setting}.${index + 1}`;
+}
 
 /** The tags by which a later deployment sees what this one has deployed. */
-export const tagsOf = (settings: RegionSettings): StackTags => ({
-  service: "work-items",
-  stage: settings.stage,
-  ...Object.fromEntries(
-    keptSettings.flatMap((name) =>
-      KEPT[name](settings).map((value, index) => [tagName(name, index), String(value)] as const),
+export function tagsOf(settings: RegionSettings): StackTags {
+  return {
+    service: "work-items",
+    stage: settings.stage,
+    ...Object.fromEntries(
+      keptSettings.flatMap((name) =>
+        KEPT[name](settings).map((value, index) => [tagName(name, index), String(value)] as const),
+      ),
     ),
-  ),
-});
+  };
+}
 
-const deployedValues = (tags: StackTags, setting: KeptSetting): readonly string[] =>
-  Object.entries(tags)
+function deployedValues(tags: StackTags, setting: KeptSetting): readonly string[] {
+  return Object.entries(tags)
     .filter(([name]) => name.split(".", 1)[0] === setting)
     .map(([, value]) => value);
+}
 
 /** A setting that is deployed, and that a deployment would drop or lower. */
 export interface Loss {
@@ -74,8 +83,8 @@ export interface Loss {
 }
 
 /** What a deployment of these settings would take away from the stack that has these tags. */
-export const lossesOf = (tags: StackTags, settings: RegionSettings): readonly Loss[] =>
-  keptSettings.flatMap((setting) => {
+export function lossesOf(tags: StackTags, settings: RegionSettings): readonly Loss[] {
+  return keptSettings.flatMap((setting) => {
     const next = KEPT[setting](settings);
     return deployedValues(tags, setting).flatMap((value): Loss[] => {
       const [number] = next;
@@ -86,3 +95,4 @@ export const lossesOf = (tags: StackTags, settings: RegionSettings): readonly Lo
       return [{ setting, description: value === SET ? `drop ${setting}` : `drop ${setting} ${value}` }];
     });
   });
+}

@@ -18,14 +18,15 @@ export class SettingsError extends Error {}
  * Name of a region's stack in CloudFormation; its functions' names start with it. It contains every stage but dev, so
  * that deploying one stage never updates another's stack.
  */
-export const stackNameOf = (region: RegionCode, stage: string): string =>
-  stage === DEFAULT_STAGE ? stackIdOf(region) : `${stackIdOf(region)}-${stage}`;
+export function stackNameOf(region: RegionCode, stage: string): string {
+  return stage === DEFAULT_STAGE ? stackIdOf(region) : `${stackIdOf(region)}-${stage}`;
+}
 
 /** Lambda reserves the first five and rejects templates that set them; the last two are for callers, not functions. */
 const RESERVED_VARIABLES =
   /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|API_KEY|BASE_URL)$/;
 
-const environmentOf = (file: string | undefined, stage: string): Variables => {
+function environmentOf(file: string | undefined, stage: string): Variables {
   if (file === undefined) return {};
   if (stage !== DEFAULT_STAGE) {
     throw new SettingsError(
@@ -39,7 +40,7 @@ const environmentOf = (file: string | undefined, stage: string): Variables => {
     );
   }
   return Object.fromEntries(variables);
-};
+}
 
 /** What `-c name=value` takes. */
 const contextSchema = z.object({
@@ -49,9 +50,11 @@ const contextSchema = z.object({
 });
 
 /** The CDK's own context names contain a colon or a slash; our names do not. */
-const isCdkContext = (name: string): boolean => /[:/]/.test(name);
+function isCdkContext(name: string): boolean {
+  return /[:/]/.test(name);
+}
 
-const parseContext = (given: Context): z.output<typeof contextSchema> => {
+function parseContext(given: Context): z.output<typeof contextSchema> {
   const names = Object.keys(contextSchema.shape);
   const unknown = Object.keys(given).filter((name) => !isCdkContext(name) && !names.includes(name));
   if (unknown.length > 0) {
@@ -62,16 +65,16 @@ const parseContext = (given: Context): z.output<typeof contextSchema> => {
     );
   }
   return contextSchema.parse(given);
-};
+}
 
 /** Checks a name. @throws SettingsError that suggests the most similar one */
-const choose = <N extends string>(option: string, name: string, names: readonly N[]): N => {
+function choose<N extends string>(option: string, name: string, names: readonly N[]): N {
   const found = names.find((each) => each === name);
   if (found !== undefined) return found;
   throw new SettingsError(
     `-c ${option}=${name}: there is no such ${option}; did you mean ${nearestTo(name, names)}? There are ${names.join(", ")}`,
   );
-};
+}
 
 /**
  * Chooses the settings to synthesize: the regions of one stage, and environment variables of all functions for sam and
@@ -79,7 +82,7 @@ const choose = <N extends string>(option: string, name: string, names: readonly 
  * @param given the whole context, by name; the CDK's own values in it are ignored
  * @throws SettingsError
  */
-export const parseSettings = (given: Context, stages: Readonly<Record<string, StageSettings>>) => {
+export function parseSettings(given: Context, stages: Readonly<Record<string, StageSettings>>) {
   const context = parseContext(given);
   const parsed = stagesSchema.safeParse(stages);
   if (!parsed.success) {
@@ -105,4 +108,4 @@ export const parseSettings = (given: Context, stages: Readonly<Record<string, St
     throw new SettingsError(`-c region=${code}: stage ${stage} is not deployed there; add it in ${STAGES_FILE}`);
   });
   return { stage, regions: new Map(regions), environment: environmentOf(context.environment, stage) };
-};
+}

@@ -4,13 +4,14 @@ import { CALL_CLASSES, type CallClass } from "./call-class.ts";
 import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
 
 /** An object that rejects unknown names and suggests the most similar one for each. */
-const settingsObject = <const S extends z.ZodRawShape>(shape: S) =>
-  z.strictObject(shape, {
+function settingsObject<const S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape, {
     error: ({ code, keys }) =>
       code === "unrecognized_keys"
         ? keys.map((key: string) => `there is no ${key}; did you mean ${nearestTo(key, Object.keys(shape))}?`).join(" ")
         : undefined,
   });
+}
 
 const ORIGINS_MAX = 20;
 
@@ -28,10 +29,11 @@ const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 const positive = z.int("must be a whole number").min(1, "must be at least 1");
 
 /** A value for each class of calls. */
-const byClass = <S extends z.ZodType>(value: S) =>
-  settingsObject(
+function byClass<S extends z.ZodType>(value: S) {
+  return settingsObject(
     Object.fromEntries(CALL_CLASSES.map((name) => [name, value.optional()])) as Record<CallClass, z.ZodOptional<S>>,
   );
+}
 
 /** Settings of a stage that each of its regions can override. */
 const sharedSettings = {
@@ -82,8 +84,8 @@ const sharedSettings = {
   throttle: settingsObject({ rate: positive, burst: positive }).optional(),
 };
 
-const domainSchema = ({ awsRegion }: { readonly awsRegion: string }) =>
-  settingsObject({
+function domainSchema({ awsRegion }: { readonly awsRegion: string }) {
+  return settingsObject({
     /** Host name of the region's API. */
     host: z.hostname("must be a host name, for example us.api.example.com"),
     /** ARN of its certificate. API Gateway takes only certificates of its own region. */
@@ -99,14 +101,16 @@ const domainSchema = ({ awsRegion }: { readonly awsRegion: string }) =>
       .regex(/^Z[A-Z0-9]+$/, "must be the id of a Route 53 hosted zone")
       .optional(),
   });
+}
 
-const vaultPattern = (code: RegionCode): RegExp =>
-  code === "eu"
+function vaultPattern(code: RegionCode): RegExp {
+  return code === "eu"
     ? /^arn:aws:backup:eu-[a-z]+-\d:\d{12}:backup-vault:\S+$/
     : /^arn:aws:backup:[a-z0-9-]+:\d{12}:backup-vault:\S+$/;
+}
 
-const regionSchema = (code: RegionCode) =>
-  settingsObject({
+function regionSchema(code: RegionCode) {
+  return settingsObject({
     ...sharedSettings,
     /** The API's own host name; each region has another. @default the address that API Gateway gives */
     domain: domainSchema(REGIONS[code]).optional(),
@@ -126,6 +130,7 @@ const regionSchema = (code: RegionCode) =>
       .startsWith(`arn:aws:sns:${REGIONS[code].awsRegion}:`, `must be the ARN of a topic in ${REGIONS[code].awsRegion}`)
       .optional(),
   });
+}
 
 const regionsSchema = settingsObject(
   Object.fromEntries(regionCodes.map((code) => [code, regionSchema(code).optional()])) as Record<
@@ -175,15 +180,16 @@ export type RegionSettings = Omit<Given, Defaulted> & { readonly [N in Defaulted
   readonly stage: string;
 };
 
-const withoutUndefined = <T extends object>(settings: T): { [N in keyof T]: Exclude<T[N], undefined> } =>
-  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
+function withoutUndefined<T extends object>(settings: T): { [N in keyof T]: Exclude<T[N], undefined> } {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
+}
 
 /** The settings of a region, if the stage is deployed in it: its own, then those of its stage, then the defaults. */
-export const regionSettingsOf = (
+export function regionSettingsOf(
   stage: string,
   { regions, ...shared }: z.output<typeof stagesSchema>[string],
   region: RegionCode,
-): RegionSettings | undefined => {
+): RegionSettings | undefined {
   const own = regions[region];
   return own && { ...DEFAULTS, ...withoutUndefined(shared), ...withoutUndefined(own), stage };
-};
+}

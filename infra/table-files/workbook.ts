@@ -23,13 +23,13 @@ const NO_DATE = "#####";
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** Workbooks count in days, of which a second is no exact fraction: a time may be a millisecond short of it. */
-const withoutSlip = (time: number): number => {
+function withoutSlip(time: number): number {
   const second = Math.round(time / 1000) * 1000;
   return Math.abs(time - second) <= 1 ? second : time;
-};
+}
 
 /** A date, a time of day or both, as ISO 8601 without offset: workbooks have no time zones. */
-const textOfDate = (date: Date): string => {
+function textOfDate(date: Date): string {
   const time = withoutSlip(date.getTime());
   if (Number.isNaN(time) || time > LAST_MS) return NO_DATE;
   const [day = "", clock = ""] = new Date(time)
@@ -38,26 +38,26 @@ const textOfDate = (date: Date): string => {
     .split("T");
   if (day === NO_DAY) return clock;
   return clock === "00:00:00" ? day : `${day} ${clock}`;
-};
+}
 
-const textOf = (cell: unknown): string => {
+function textOf(cell: unknown): string {
   if (cell === null || cell === undefined) return "";
   if (cell instanceof Date) return textOfDate(cell);
   return typeof cell === "string" ? cell : JSON.stringify(cell);
-};
+}
 
-const unreadable = (error: unknown): WorkbookError => {
+function unreadable(error: unknown): WorkbookError {
   const place = /row (\d+),? col (\d+)/.exec(error instanceof Error ? error.message : "");
   const where = place === null ? "" : ` The cell in row ${place[1]}, column ${place[2]} is damaged.`;
   return new WorkbookError(`This workbook cannot be read.${where} Save it as .xlsx or CSV.`, { cause: error });
-};
+}
 
 /**
  * Reads the sheets of an .xlsx workbook that have rows. Of formulas it takes the results; results that are errors, such
  * as #N/A, are empty cells.
  * @throws WorkbookError if it is none, or has no rows
  */
-export const readSheets = async (file: Blob): Promise<[Sheet, ...Sheet[]]> => {
+export async function readSheets(file: Blob): Promise<[Sheet, ...Sheet[]]> {
   const read = await readWorkbook(file, { trim: false }).catch((error: unknown) => {
     throw unreadable(error);
   });
@@ -69,4 +69,4 @@ export const readSheets = async (file: Blob): Promise<[Sheet, ...Sheet[]]> => {
     }));
   if (first === undefined) throw new WorkbookError("This workbook has no rows.");
   return [first, ...others];
-};
+}

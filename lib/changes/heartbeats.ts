@@ -15,14 +15,18 @@ export const STREAM_KEEPS_MS = 23 * 60 * 60 * 1000;
 
 const heartbeatNumbers = Array.from({ length: HEARTBEAT_KEYS }, (_, number) => number);
 
-const heartbeatKey = (number: number) => ({
-  [PARTITION_KEY]: partitionKeyOf("HEARTBEAT", number),
-  [SORT_KEY]: "#HEARTBEAT",
-});
-const notedKey = (number: string) => ({
-  [PARTITION_KEY]: partitionKeyOf("NOTED_HEARTBEAT", number),
-  [SORT_KEY]: "#HEARTBEAT",
-});
+function heartbeatKey(number: number) {
+  return {
+    [PARTITION_KEY]: partitionKeyOf("HEARTBEAT", number),
+    [SORT_KEY]: "#HEARTBEAT",
+  };
+}
+function notedKey(number: string) {
+  return {
+    [PARTITION_KEY]: partitionKeyOf("NOTED_HEARTBEAT", number),
+    [SORT_KEY]: "#HEARTBEAT",
+  };
+}
 const dueKey = { [PARTITION_KEY]: partitionKeyOf("HOLES", "all"), [SORT_KEY]: "#DUE" };
 
 /** Writes a heartbeat under every key. Each must differ from the last one: a write that changes nothing is in no stream. */

@@ -21,11 +21,14 @@ export type Place =
   | { readonly kind: "list"; readonly mark: number; readonly cursor: string }
   | { readonly kind: "log"; readonly mark: number };
 
-const scopeOf = (organization: Organization) => ({ organization, list: "work_items/changes", filters: {} });
+function scopeOf(organization: Organization) {
+  return { organization, list: "work_items/changes", filters: {} };
+}
 
 /** The error of a text that is not a mark. @param message without the parameter's name */
-export const notAMark = (message: string): InvalidInputError =>
-  new InvalidInputError([{ path: ["after"], code: "invalid_value", message, isParameter: true }]);
+export function notAMark(message: string): InvalidInputError {
+  return new InvalidInputError([{ path: ["after"], code: "invalid_value", message, isParameter: true }]);
+}
 
 /** Reads the parameter `after`. @throws InvalidInputError if this organization's feed has not given it out */
 export function placeOf(organization: Organization, after: string | undefined): Place {
@@ -43,8 +46,9 @@ export function placeOf(organization: Organization, after: string | undefined): 
 }
 
 /** The text for a place in the list of a first load. */
-export const listPlace = (organization: Organization, mark: number, cursor: string): string =>
-  encodeCursor(scopeOf(organization), `${mark} ${cursor}`);
+export function listPlace(organization: Organization, mark: number, cursor: string): string {
+  return encodeCursor(scopeOf(organization), `${mark} ${cursor}`);
+}
 
 /** The mark after everything that is in an organization's log. */
 export async function newestMark(log: ChangeLog, { id, changesFrom }: Organization): Promise<number> {

@@ -41,7 +41,9 @@ interface Entry {
   readonly time: number;
 }
 
-const erased = ({ id, sequence, time }: Entry): Change => ({ id, sequence, deleted_at: isoTime(time), erased: true });
+function erased({ id, sequence, time }: Entry): Change {
+  return { id, sequence, deleted_at: isoTime(time), erased: true };
+}
 
 /**
  * Makes the function that reads a page of an organization's change feed. The log only says which items were written: what

@@ -22,20 +22,20 @@ interface Change {
 const ITEM = /^ITEM#([a-z0-9-]+)#([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 const HEARTBEAT = /^HEARTBEAT#(\d+)$/;
 
-const changeIn = ({ partitionKey }: StreamRecord): Change | undefined => {
+function changeIn({ partitionKey }: StreamRecord): Change | undefined {
   const [, organization, id] = ITEM.exec(partitionKey) ?? [];
   return organization === undefined || id === undefined ? undefined : { organization, id };
-};
+}
 
 /** The newest heartbeat of each key. */
-const heartbeatsIn = (records: readonly StreamRecord[]): Map<string, number> => {
+function heartbeatsIn(records: readonly StreamRecord[]): Map<string, number> {
   const newest = new Map<string, number>();
   for (const { partitionKey, createdAt } of records) {
     const number = HEARTBEAT.exec(partitionKey)?.[1];
     if (number !== undefined) newest.set(number, Math.max(createdAt, newest.get(number) ?? 0));
   }
   return newest;
-};
+}
 
 /**
  * Makes the function that puts a batch of the stream's records into the logs of their organizations. Records that come

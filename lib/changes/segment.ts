@@ -26,31 +26,42 @@ export interface Segment {
   readonly expiresAt: number | undefined;
 }
 
-const toBytes = (id: string): Buffer => Buffer.from(id.replaceAll("-", ""), "hex");
-const toId = (bytes: Buffer): string =>
-  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+function toBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll("-", ""), "hex");
+}
+function toId(bytes: Buffer): string {
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
 
 /** Ids as they are stored, one after the other. */
-export const packIds = (ids: readonly string[]): string => Buffer.concat(ids.map(toBytes)).toString("base64");
+export function packIds(ids: readonly string[]): string {
+  return Buffer.concat(ids.map(toBytes)).toString("base64");
+}
 
-const unpackIds = (packed: string): string[] => {
+function unpackIds(packed: string): string[] {
   const bytes = Buffer.from(packed, "base64");
   return Array.from({ length: bytes.length / ID_BYTES }, (_, index) =>
     toId(bytes.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
   );
-};
+}
 
 /** A number as part of a key, in which texts have the order of their numbers. */
-export const numberKey = (number: number): string => String(number).padStart(NUMBER_DIGITS, "0");
+export function numberKey(number: number): string {
+  return String(number).padStart(NUMBER_DIGITS, "0");
+}
 
 /** The partition of an organization's log. */
-export const logPartition = (organization: string): string => partitionKeyOf("LOG", organization);
+export function logPartition(organization: string): string {
+  return partitionKeyOf("LOG", organization);
+}
 
 /** Primary key of the segment that begins with a number. */
-export const segmentKey = (organization: string, first: number) => ({
-  [PARTITION_KEY]: logPartition(organization),
-  [SORT_KEY]: numberKey(first),
-});
+export function segmentKey(organization: string, first: number) {
+  return {
+    [PARTITION_KEY]: logPartition(organization),
+    [SORT_KEY]: numberKey(first),
+  };
+}
 
 const decode = decoderOf(
   "segment of a change log",
@@ -65,11 +76,12 @@ const decode = decoderOf(
 );
 
 /** Decodes a segment. @throws MalformedRecordError */
-export const segmentFrom = (record: Readonly<Record<string, unknown>>): Segment => {
+export function segmentFrom(record: Readonly<Record<string, unknown>>): Segment {
   const { sk, next, time, ids, [TIME_TO_LIVE]: expiresAt } = decode(record);
   return { first: Number(sk), next, time, expiresAt, isHole: ids === undefined, ids: unpackIds(ids ?? "") };
-};
+}
 
 /** Whether a segment is kept; one that expired counts as absent, though DynamoDB removes it days later. */
-export const isKept = ({ expiresAt }: Segment, now: number): boolean =>
-  expiresAt === undefined || now < expiresAt * 1000;
+export function isKept({ expiresAt }: Segment, now: number): boolean {
+  return expiresAt === undefined || now < expiresAt * 1000;
+}

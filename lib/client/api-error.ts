@@ -25,17 +25,20 @@ interface Outcome<T> {
 }
 
 /** The body of a successful response, and its headers. @throws ApiError for any other */
-export const accepted = async <T>(
+export async function accepted<T>(
   outcome: Promise<Outcome<T>>,
-): Promise<{ readonly body: T; readonly headers: Headers }> => {
+): Promise<{ readonly body: T; readonly headers: Headers }> {
   const { data, error, response } = await outcome;
   if (data !== undefined) return { body: data, headers: response.headers };
   throw new ApiError(response.status, typeof error === "object" ? error : {}, response.headers.get("x-request-id"));
-};
+}
 
 /** The body of a successful response. @throws ApiError for any other */
-export const bodyOf = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => (await accepted(outcome)).body;
+export async function bodyOf<T>(outcome: Promise<Outcome<T>>): Promise<T> {
+  return (await accepted(outcome)).body;
+}
 
 /** What a successful response holds. @throws ApiError for any other */
-export const dataOf = async <T>(outcome: Promise<Outcome<{ readonly data: T }>>): Promise<T> =>
-  (await bodyOf(outcome)).data;
+export async function dataOf<T>(outcome: Promise<Outcome<{ readonly data: T }>>): Promise<T> {
+  return (await bodyOf(outcome)).data;
+}

@@ -61,7 +61,7 @@ const POLL_MS = 1000;
 const CONCURRENCY = 4;
 
 /** Creates a client. Requests without a response and those that get a 429 or 503 are retried. */
-export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions) => {
+export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions) {
   const http = createFetchClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, ""),
     headers: { authorization: `Bearer ${apiKey}`, accept: "application/json, application/problem+json" },
@@ -224,5 +224,5 @@ export const createClient = ({ baseUrl, apiKey, ...retryOptions }: ClientOptions
 
   /** `http`: every endpoint as it is, with the types of the document. */
   return { http, workItems, changes, copy, uploads, conversationUploads };
-};
+}
 export type Client = ReturnType<typeof createClient>;

@@ -12,8 +12,8 @@ export interface RetryOptions {
 }
 
 /** Waits. @throws the signal's reason as soon as it is aborted */
-export const wait = (milliseconds: number, signal?: AbortSignal | null): Promise<void> =>
-  new Promise((resolve, reject) => {
+export function wait(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const abort = (): void => {
       clearTimeout(timer);
@@ -25,22 +25,24 @@ export const wait = (milliseconds: number, signal?: AbortSignal | null): Promise
     }, milliseconds);
     signal?.addEventListener("abort", abort, { once: true });
   });
+}
 
 /** The milliseconds in a `Retry-After` header; undefined without one. */
-export const retryAfterMs = (headers: Headers): number | undefined => {
+export function retryAfterMs(headers: Headers): number | undefined {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   return Number.isFinite(seconds) ? seconds * 1000 : undefined;
-};
+}
 
-const jittered = (attempt: number): number => Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+function jittered(attempt: number): number {
+  return Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+}
 
 /**
  * A `fetch` that retries dropped connections, and 429 and 503 responses once the time in `Retry-After` has passed.
  * Every call is safe to retry: creates and uploads have an `Idempotency-Key`.
  */
-export const fetchWithRetries =
-  ({ retries = 8, fetch = globalThis.fetch }: RetryOptions) =>
-  async (request: Request): Promise<Response> => {
+export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch }: RetryOptions) {
+  return async (request: Request): Promise<Response> => {
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= retries;
       try {
@@ -56,3 +58,4 @@ export const fetchWithRetries =
       }
     }
   };
+}

@@ -29,13 +29,15 @@ export type Mapping = WorkItemUploadMapping;
 /**
  * The work item as an input, without its events, so that it can be changed and written back. A null clears its field.
  */
-export const inputOf = ({ external_id, agent, type, status, completed_at, custom_attributes }: Item): Input => ({
-  external_id,
-  agent_email: agent.email,
-  agent_name: agent.name,
-  agent_external_id: agent.external_id,
-  type,
-  status,
-  completed_at,
-  custom_attributes,
-});
+export function inputOf({ external_id, agent, type, status, completed_at, custom_attributes }: Item): Input {
+  return {
+    external_id,
+    agent_email: agent.email,
+    agent_name: agent.name,
+    agent_external_id: agent.external_id,
+    type,
+    status,
+    completed_at,
+    custom_attributes,
+  };
+}

@@ -42,40 +42,46 @@ export interface Upload {
 const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 128 * 1024;
 
 /** Whether a file is sent to the service itself and not to the store by a presigned form. */
-export const isSmall = (file: Blob): boolean => file.size <= MULTIPART_MAX_BYTES;
+export function isSmall(file: Blob): boolean {
+  return file.size <= MULTIPART_MAX_BYTES;
+}
 
-const isStream = (file: UploadFile): file is AsyncIterable<Uint8Array<ArrayBuffer>> =>
-  typeof file === "object" && Symbol.asyncIterator in file;
+function isStream(file: UploadFile): file is AsyncIterable<Uint8Array<ArrayBuffer>> {
+  return typeof file === "object" && Symbol.asyncIterator in file;
+}
 
 /** The file with its size known. */
-export const toBlob = async (file: UploadFile): Promise<Blob> => {
+export async function toBlob(file: UploadFile): Promise<Blob> {
   if (file instanceof Blob) return file;
   if (!isStream(file)) return new Blob([file], { type: "text/csv" });
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   for await (const chunk of file) chunks.push(chunk);
   return new Blob(chunks, { type: "text/csv" });
-};
+}
 
 /** The name under which a file is uploaded. */
-export const nameOf = (file: Blob, { filename }: UploadOptions): string =>
-  filename ?? (file instanceof File && file.name !== "" ? file.name : "upload.csv");
+export function nameOf(file: Blob, { filename }: UploadOptions): string {
+  return filename ?? (file instanceof File && file.name !== "" ? file.name : "upload.csv");
+}
 
 /** The form of a small file. */
-export const formOf = (file: Blob, options: UploadOptions): FormData => {
+export function formOf(file: Blob, options: UploadOptions): FormData {
   const form = new FormData();
   if (options.mapping !== undefined) form.set("upload[mapping]", JSON.stringify(options.mapping));
   if (options.dryRun !== undefined) form.set("upload[dry_run]", String(options.dryRun));
   form.set("upload[file]", file, nameOf(file, options));
   return form;
-};
+}
 
 /** The presigned form of a large file. The file must be its last field. */
-export const presignedFormOf = (file: Blob, fields: Readonly<Record<string, string>>): FormData => {
+export function presignedFormOf(file: Blob, fields: Readonly<Record<string, string>>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   form.set("file", file);
   return form;
-};
+}
 
 /** Whether a job has ended. */
-export const hasEnded = ({ status }: UploadJob): boolean => status !== "pending" && status !== "processing";
+export function hasEnded({ status }: UploadJob): boolean {
+  return status !== "pending" && status !== "processing";
+}

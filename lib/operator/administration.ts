@@ -38,11 +38,11 @@ const present = `attribute_exists(${PARTITION_KEY})`;
  * default for a new organization. Functions see a change within 30 s.
  * @throws ZodError if the id or a limit is not valid
  */
-export const putOrganization = async (
+export async function putOrganization(
   administration: Administration,
   id: string,
   settings: Pick<OrganizationChanges, "rate" | "burst"> = {},
-): Promise<OrganizationRecord> => {
+): Promise<OrganizationRecord> {
   const { clock, dynamodb, environment } = administration;
   const fresh = organizationRecordSchema.parse({
     organization: id,
@@ -70,7 +70,7 @@ export const putOrganization = async (
       await backOff(attempt);
     }
   }
-};
+}
 
 /** Attributes of an organization's record to set. */
 export type OrganizationChanges = Partial<{
@@ -78,11 +78,11 @@ export type OrganizationChanges = Partial<{
 }>;
 
 /** Sets attributes of an organization; undefined ones keep their values. @throws NotFoundError */
-export const changeOrganization = async (
+export async function changeOrganization(
   { dynamodb, environment }: AccessRuntime,
   id: string,
   attributes: OrganizationChanges,
-): Promise<OrganizationRecord> => {
+): Promise<OrganizationRecord> {
   const changes = Object.entries(attributes).filter(([, value]) => value !== undefined);
   if (changes.length === 0) return getOrganization({ dynamodb, environment }, id);
   try {
@@ -102,22 +102,22 @@ export const changeOrganization = async (
     if (isConditionFailure(error)) throw new NotFoundError(`there is no organization ${id}`);
     throw error;
   }
-};
+}
 
 /** Reads an organization. @throws NotFoundError */
-export const getOrganization = async (
+export async function getOrganization(
   { dynamodb, environment }: AccessRuntime,
   id: string,
-): Promise<OrganizationRecord> => {
+): Promise<OrganizationRecord> {
   const { Item: item } = await dynamodb.send(
     new GetCommand({ TableName: environment.ACCESS_TABLE, Key: organizationRecordKey(id), ConsistentRead: true }),
   );
   if (item === undefined) throw new NotFoundError(`there is no organization ${id}`);
   return decodeOrganization(item);
-};
+}
 
 /** All organizations, in no particular order. It reads the whole Access table. */
-export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime): Promise<OrganizationRecord[]> => {
+export async function listOrganizations({ dynamodb, environment }: AccessRuntime): Promise<OrganizationRecord[]> {
   const pages = paginateScan(
     { client: dynamodb },
     {
@@ -128,7 +128,7 @@ export const listOrganizations = async ({ dynamodb, environment }: AccessRuntime
     },
   );
   return (await allItems(pages)).map(decodeOrganization);
-};
+}
 
 /** @throws StateConflictError if the organization's data is being erased */
 export function assertKept({ organization, erasing_since: erasingSince }: OrganizationRecord): void {

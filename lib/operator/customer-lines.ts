@@ -41,29 +41,35 @@ export type CustomerLine = z.output<typeof customerLineSchema>;
 export type CustomerCounts = Extract<CustomerLine, { end: unknown }>["end"];
 
 /** The first line of an export. @param exportedAt ISO 8601 */
-export const firstLine = (id: string, exportedAt: string): CustomerLine => ({
-  organization: { id, format: FORMAT, exported_at: exportedAt },
-});
+export function firstLine(id: string, exportedAt: string): CustomerLine {
+  return {
+    organization: { id, format: FORMAT, exported_at: exportedAt },
+  };
+}
 
 /** The line of a work item's record. @throws ZodError if it is none */
-export const workItemLine = (record: Attributes): CustomerLine => {
+export function workItemLine(record: Attributes): CustomerLine {
   const item = storedWorkItemSchema.parse(record);
   return { work_item: { ...item, custom_attributes: parseJsonObject(item.custom_attributes) } };
-};
+}
 /** The line of an event's record. @throws ZodError if it is none */
-export const eventLine = (workItemExternalId: string, record: Attributes): CustomerLine => ({
-  event: { work_item_external_id: workItemExternalId, ...storedEventSchema.parse(record) },
-});
+export function eventLine(workItemExternalId: string, record: Attributes): CustomerLine {
+  return {
+    event: { work_item_external_id: workItemExternalId, ...storedEventSchema.parse(record) },
+  };
+}
 /** The line of a conversation upload's record. @throws ZodError if it is none */
-export const conversationUploadLine = (record: Attributes): CustomerLine => ({
-  conversation_upload: storedUploadSchema.parse(record),
-});
+export function conversationUploadLine(record: Attributes): CustomerLine {
+  return {
+    conversation_upload: storedUploadSchema.parse(record),
+  };
+}
 
 /** The record that a line describes, in an organization; undefined for the first and the last line. */
-export const recordOfLine = (
+export function recordOfLine(
   organization: Organization,
   line: CustomerLine,
-): { readonly key: RecordKey; readonly attributes: Attributes } | undefined => {
+): { readonly key: RecordKey; readonly attributes: Attributes } | undefined {
   const { id: owner } = organization;
   if ("work_item" in line) {
     const item = { ...line.work_item, custom_attributes: JSON.stringify(line.work_item.custom_attributes) };
@@ -83,4 +89,4 @@ export const recordOfLine = (
     };
   }
   return undefined;
-};
+}

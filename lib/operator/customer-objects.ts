@@ -18,7 +18,7 @@ export async function* objectsOf({ s3, environment }: ObjectsRuntime, organizati
 }
 
 /** Deletes up to 1,000 objects. @throws StoreBusyError if S3 refuses one */
-export const deleteObjects = async ({ s3, environment }: ObjectsRuntime, keys: readonly string[]): Promise<void> => {
+export async function deleteObjects({ s3, environment }: ObjectsRuntime, keys: readonly string[]): Promise<void> {
   const { Errors: errors = [] } = await s3.send(
     new DeleteObjectsCommand({
       Bucket: environment.UPLOADS_BUCKET,
@@ -26,4 +26,4 @@ export const deleteObjects = async ({ s3, environment }: ObjectsRuntime, keys: r
     }),
   );
   if (errors.length > 0) throw new StoreBusyError(`S3 refuses to delete ${errors.length} objects: ${errors[0]?.Code}`);
-};
+}

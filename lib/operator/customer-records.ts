@@ -39,7 +39,9 @@ export interface ScanPage {
   readonly place: ScanPlace;
 }
 /** The places of a scan that begins. */
-export const scanStart = (): ScanPlace[] => Array.from({ length: SEGMENTS }, () => ({ ended: false }));
+export function scanStart(): ScanPlace[] {
+  return Array.from({ length: SEGMENTS }, () => ({ ended: false }));
+}
 
 /**
  * Reads all records of an organization in the WorkItems table, strongly consistent, by scanning the whole table. The
@@ -48,13 +50,13 @@ export const scanStart = (): ScanPlace[] => Array.from({ length: SEGMENTS }, () 
  * @param places where an earlier scan has stopped
  * @throws StoreBusyError if DynamoDB keeps throttling
  */
-export const scanOrganization = async (
+export async function scanOrganization(
   { dynamodb, environment }: RecordsRuntime,
   organization: string,
   handle: (page: ScanPage) => Promise<void>,
   onProgress: (progress: ScanProgress) => void = () => undefined,
   places: readonly ScanPlace[] = scanStart(),
-): Promise<ScanProgress> => {
+): Promise<ScanProgress> {
   let scanned = 0;
   let readUnits = 0;
   const read = async (segment: number, start: RecordKey | undefined) => {
@@ -96,16 +98,16 @@ export const scanOrganization = async (
   };
   await Promise.all(places.map((_, segment) => scanSegment(segment)));
   return { scanned, readUnits };
-};
+}
 
 type DeleteRequests = NonNullable<BatchWriteCommandInput["RequestItems"]>[string];
 
 /** Deletes records, whatever they hold by now. @throws StoreBusyError if DynamoDB keeps throttling */
-export const deleteRecords = async (
+export async function deleteRecords(
   { dynamodb }: Pick<RecordsRuntime, "dynamodb">,
   table: string,
   keys: readonly RecordKey[],
-): Promise<void> => {
+): Promise<void> {
   await mapConcurrently(chunksOf(keys, DELETES_PER_REQUEST), CONCURRENT_DELETES, async (chunk) => {
     let requests: DeleteRequests = chunk.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
     for (let attempt = 1; requests.length > 0; attempt++) {
@@ -117,4 +119,4 @@ export const deleteRecords = async (
       if (requests.length > 0) await backOff(attempt);
     }
   });
-};
+}

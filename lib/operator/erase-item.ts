@@ -16,7 +16,7 @@ interface Found {
   readonly others: readonly RecordKey[];
 }
 
-const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> => {
+async function find({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> {
   const pages = paginateQuery(
     { client: dynamodb },
     {
@@ -35,7 +35,7 @@ const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey
     events: below.filter(({ sk }) => sk.startsWith(EVENT_SORT_KEY_PREFIX)),
     others: below.filter(({ sk }) => !sk.startsWith(EVENT_SORT_KEY_PREFIX)),
   };
-};
+}
 
 /**
  * Erases a work item, deleted or not, with its events: first the events, then the item on condition that nobody has
@@ -44,12 +44,12 @@ const find = async ({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey
  * @returns how many events were erased, and whether the item was there: a repeated erasure may find events only
  * @throws NotFoundError if there is no such item
  */
-export const eraseItem = async (
+export async function eraseItem(
   runtime: RecordsRuntime,
   organization: string,
   externalId: string,
   options: { readonly dryRun?: boolean; readonly sleep: (milliseconds: number) => Promise<unknown> },
-) => {
+) {
   const key = itemKeyOf(organization, externalId);
   const table = runtime.environment.WORK_ITEMS_TABLE;
   const id = workItemId(organization, externalId);
@@ -92,4 +92,4 @@ export const eraseItem = async (
   const late = await find(runtime, key);
   if (late.version === undefined) await removeAll(late);
   return { id, events, item };
-};
+}

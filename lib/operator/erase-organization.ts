@@ -18,15 +18,17 @@ import { erasedAs, lastRecords } from "./kinds-of-data.ts";
 /** What erasing an organization requires of a runtime. */
 export type ErasureRuntime = Administration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
-const noCounts = () => ({
-  work_items: 0,
-  events: 0,
-  upload_jobs: 0,
-  conversation_uploads: 0,
-  other_records: 0,
-  objects: 0,
-  keys: 0,
-});
+function noCounts() {
+  return {
+    work_items: 0,
+    events: 0,
+    upload_jobs: 0,
+    conversation_uploads: 0,
+    other_records: 0,
+    objects: 0,
+    keys: 0,
+  };
+}
 /** How many things of each kind were erased, or would be. */
 export type ErasureCounts = ReturnType<typeof noCounts>;
 
@@ -45,24 +47,26 @@ const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
  * Until when a file may arrive by a form of this job, in milliseconds since the epoch; 0 if none may. Also of a job that
  * has ended: its form can be posted until it expires.
  */
-const fileMayComeUntil = (record: Attributes & RecordKey): number => {
+function fileMayComeUntil(record: Attributes & RecordKey): number {
   if (erasedAs(record) !== "upload_jobs") return 0;
   const job = jobFrom(record);
   return job.origin === "form" ? fileDue(job) : 0;
-};
+}
 
-const countsOf = (records: readonly RecordKey[]): Partial<ErasureCounts> =>
-  Object.fromEntries([...Map.groupBy(records, erasedAs)].map(([kind, { length }]) => [kind, length]));
+function countsOf(records: readonly RecordKey[]): Partial<ErasureCounts> {
+  return Object.fromEntries([...Map.groupBy(records, erasedAs)].map(([kind, { length }]) => [kind, length]));
+}
 
-const totalOf = (counts: Readonly<ErasureCounts>): number =>
-  Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+function totalOf(counts: Readonly<ErasureCounts>): number {
+  return Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+}
 
 /** Counts what erasing an organization would erase, and what the scan costs. Nothing is changed. @throws NotFoundError */
-export const countForErasure = async (
+export async function countForErasure(
   runtime: ErasureRuntime,
   organization: string,
   onProgress?: ErasureOptions["onProgress"],
-): Promise<ScanProgress & { readonly erased: ErasureCounts }> => {
+): Promise<ScanProgress & { readonly erased: ErasureCounts }> {
   const erased = noCounts();
   await getOrganization(runtime, organization);
   erased.keys = (await listKeys(runtime, organization)).length;
@@ -77,7 +81,7 @@ export const countForErasure = async (
   for await (const segments of segmentKeys(runtime, organization)) erased.other_records += segments.length;
   for await (const keys of objectsOf(runtime, organization)) erased.objects += keys.length;
   return { ...scan, erased };
-};
+}
 
 /**
  * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
@@ -85,11 +89,11 @@ export const countForErasure = async (
  * nothing. Then it deletes the keys and the organization itself. An interrupted erasure goes on where it is repeated.
  * @throws NotFoundError, StoreBusyError, StateConflictError if another command has finished the erasure meanwhile
  */
-export const eraseOrganization = async (
+export async function eraseOrganization(
   runtime: ErasureRuntime,
   organization: string,
   { onProgress, onWait, sleep }: ErasureOptions,
-) => {
+) {
   const { clock, environment } = runtime;
   const before = await markErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
   const { erasing_since: since, files_until: mayCome = isoTime(0) } = before;
@@ -179,4 +183,4 @@ export const eraseOrganization = async (
     /** Read request units of the scans. */
     read_units: readUnits,
   };
-};
+}

@@ -57,7 +57,9 @@ const PASSES_MAX = 5;
 const NO_AGENT = { agent_email: null, agent_name: null, agent_external_id: null } as const;
 const NO_ACTOR = { actor_email: null, actor_name: null, actor_external_id: null } as const;
 
-const isRecordOfItem = ({ sk }: RecordKey): boolean => sk === ITEM_SORT_KEY;
+function isRecordOfItem({ sk }: RecordKey): boolean {
+  return sk === ITEM_SORT_KEY;
+}
 
 /**
  * Empties the agent of every item and the actor of every event that has this email address, whatever its case, also in
@@ -66,12 +68,12 @@ const isRecordOfItem = ({ sk }: RecordKey): boolean => sk === ITEM_SORT_KEY;
  * Repeats until a pass finds none. Texts are not changed: the result names those that hold the address.
  * @throws NotFoundError, StoreBusyError
  */
-export const erasePerson = async (
+export async function erasePerson(
   runtime: PersonRuntime,
   organizationId: string,
   address: string,
   options: PersonOptions = {},
-) => {
+) {
   const { clock } = runtime;
   const { sleep = wait, onWait = () => undefined } = options;
   const organization = toOrganization(await getOrganization(runtime, organizationId));
@@ -194,6 +196,6 @@ export const erasePerson = async (
       throw new StoreBusyError(`${address} comes back while it is erased: stop what sends it, and repeat the command`);
     }
   }
-};
+}
 /** What was erased of a person, and what may still hold the address. */
 export type ErasedPerson = Awaited<ReturnType<typeof erasePerson>>;

@@ -40,12 +40,12 @@ export interface ExportOptions {
  * @returns how many there were, as the last line says, and the read request units that the scan has consumed
  * @throws NotFoundError, StoreBusyError, StateConflictError if the organization is being erased, or was made again
  */
-export const exportOrganization = async (
+export async function exportOrganization(
   runtime: RuntimeWith<"workItems" | "access">,
   organization: string,
   write: (lines: string) => Promise<void>,
   { onProgress, from, onWritten = async () => undefined }: ExportOptions = {},
-) => {
+) {
   const before = await getOrganization(runtime, organization);
   assertKept(before);
   const exportedAt = from?.exported_at ?? isoTime(runtime.clock());
@@ -95,4 +95,4 @@ export const exportOrganization = async (
   assertSame(before, await getOrganization(runtime, organization));
   await write(textOf({ end: counts }));
   return { counts, readUnits };
-};
+}

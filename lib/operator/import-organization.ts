@@ -21,14 +21,14 @@ export interface Imported {
   readonly existing: number;
 }
 
-const refuse = (line: number, problems: readonly Problem[]): never => {
+function refuse(line: number, problems: readonly Problem[]): never {
   throw new InvalidInputError(problems, `line ${line}: ${describeProblems(problems, "line")}`);
-};
-const refuseFile = (message: string): never => {
+}
+function refuseFile(message: string): never {
   throw new InvalidInputError([], message);
-};
+}
 
-const parseLine = (text: string, number: number): CustomerLine => {
+function parseLine(text: string, number: number): CustomerLine {
   let value: JsonValue;
   try {
     value = parseJson(text);
@@ -37,7 +37,7 @@ const parseLine = (text: string, number: number): CustomerLine => {
   }
   const parsed = customerLineSchema.safeParse(value);
   return parsed.success ? parsed.data : refuse(number, problemsOf(parsed.error));
-};
+}
 
 /**
  * Imports the lines of an export into an organization, which may have another id: ids of items and events follow from

@@ -7,7 +7,7 @@ import { type AccessRuntime, type ApiKeyRecord, decodeKey } from "../organizatio
 import { keyUseKey } from "../organizations/key-use.ts";
 
 /** The API keys of all organizations, by organization, newest first. It reads the whole Access table. */
-export const listAllKeys = async ({ dynamodb, environment }: AccessRuntime): Promise<ApiKeyRecord[]> => {
+export async function listAllKeys({ dynamodb, environment }: AccessRuntime): Promise<ApiKeyRecord[]> {
   const pages = paginateScan(
     { client: dynamodb },
     {
@@ -21,13 +21,13 @@ export const listAllKeys = async ({ dynamodb, environment }: AccessRuntime): Pro
   return keys.toSorted(
     (a, b) => a.organization.localeCompare(b.organization) || b.created_at.localeCompare(a.created_at),
   );
-};
+}
 
 /** The hours of the keys' last uses, ISO 8601, by key id. Keys that were never used are missing. */
-export const lastUsesOf = async (
+export async function lastUsesOf(
   { dynamodb, environment }: Pick<RuntimeWith<"limits">, "dynamodb" | "environment">,
   keys: readonly Pick<ApiKeyRecord, "key_id">[],
-): Promise<ReadonlyMap<string, string>> => {
+): Promise<ReadonlyMap<string, string>> {
   const recordKeys = keys.map(({ key_id: id }) => ({ id, ...keyUseKey(id) }));
   const found = await batchGet(
     dynamodb,
@@ -41,4 +41,4 @@ export const lastUsesOf = async (
       return typeof usedAt === "string" ? [[id, usedAt]] : [];
     }),
   );
-};
+}

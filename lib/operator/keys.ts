@@ -46,11 +46,11 @@ export interface KeyOptions {
  * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
  * @throws StateConflictError if the organization's data is being erased
  */
-export const createKey = async (
+export async function createKey(
   administration: Administration,
   organization: string,
   options: KeyOptions = {},
-): Promise<CreatedKey> => {
+): Promise<CreatedKey> {
   const { dynamodb, environment, region, clock } = administration;
   assertKept(await putOrganization(administration, organization));
   const key = generateApiKey(region);
@@ -90,13 +90,13 @@ export const createKey = async (
     }
   }
   return { key, record };
-};
+}
 
 /** Lists all API keys of an organization, including revoked and expired ones, newest first. */
-export const listKeys = async (
+export async function listKeys(
   { dynamodb, environment }: AccessRuntime,
   organization: string,
-): Promise<ApiKeyRecord[]> => {
+): Promise<ApiKeyRecord[]> {
   const pages = paginateQuery(
     { client: dynamodb },
     {
@@ -107,21 +107,22 @@ export const listKeys = async (
     },
   );
   return (await allItems(pages)).map(decodeKey).toSorted((a, b) => b.created_at.localeCompare(a.created_at));
-};
+}
 
 /** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */
-export const isLive = (key: ApiKeyRecord, now: number): boolean =>
-  key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
+export function isLive(key: ApiKeyRecord, now: number): boolean {
+  return key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
+}
 
 /**
  * Revokes a key permanently; functions reject it within 60 s. A key that is already revoked doesn't change.
  * @throws NotFoundError if the organization has no key with that id
  */
-export const revokeKey = async (
+export async function revokeKey(
   administration: Administration,
   organization: string,
   keyId: string,
-): Promise<ApiKeyRecord> => {
+): Promise<ApiKeyRecord> {
   const { dynamodb, environment, clock } = administration;
   const record = (await listKeys(administration, organization)).find((key) => key.key_id === keyId);
   if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
@@ -145,7 +146,7 @@ export const revokeKey = async (
     throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
   }
   return { ...record, revoked_at: revokedAt };
-};
+}
 
 /** Which key is rotated. */
 type RotationOptions = Omit<KeyOptions, "replaces"> & {
@@ -154,11 +155,11 @@ type RotationOptions = Omit<KeyOptions, "replaces"> & {
 };
 
 /** The key to rotate. @throws NotFoundError, StateConflictError if several have the name */
-const keyToRotate = (
+function keyToRotate(
   live: readonly ApiKeyRecord[],
   organization: string,
   { keyId, name = KEY_NAME_DEFAULT }: RotationOptions,
-): ApiKeyRecord => {
+): ApiKeyRecord {
   if (keyId !== undefined) {
     const named = live.find((key) => key.key_id === keyId);
     if (named === undefined) throw new NotFoundError(`organization ${organization} has no live key ${keyId}`);
@@ -170,7 +171,7 @@ const keyToRotate = (
   if (others.length === 0) return newest;
   const ids = [newest, ...others].map((key) => key.key_id).join(", ");
   throw new StateConflictError(`organization ${organization} has several keys named ${name}; say which: ${ids}`);
-};
+}
 
 /**
  * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both stay valid, so that
@@ -178,11 +179,11 @@ const keyToRotate = (
  * aren't changed.
  * @throws NotFoundError if no live key matches; StateConflictError if several have the name
  */
-export const rotateKey = async (
+export async function rotateKey(
   administration: Administration,
   organization: string,
   { keyId, ...options }: RotationOptions = {},
-): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> => {
+): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> {
   const live = (await listKeys(administration, organization)).filter((key) => isLive(key, administration.clock()));
   const previous = keyToRotate(live, organization, { keyId, name: options.name });
   const older = live.find((key) => key.key_id === previous.replaces);
@@ -194,4 +195,4 @@ export const rotateKey = async (
     replaces: previous.key_id,
   });
   return { ...created, previous, revoked };
-};
+}

@@ -15,7 +15,9 @@ interface KindOfData {
   readonly exportedAs: "work item" | "conversation upload" | null;
 }
 
-const secondPart = ({ pk }: RecordKey): string | undefined => pk.split("#")[1];
+function secondPart({ pk }: RecordKey): string | undefined {
+  return pk.split("#")[1];
+}
 const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null };
 /** The partition is in an index, whose entries go with the records that they list, or in another table. */
 const ELSEWHERE = null;
@@ -48,7 +50,9 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
 };
 
 /** Kind of a record's partition. */
-export const kindOf = ({ pk }: RecordKey): PartitionKind => pk.slice(0, pk.indexOf("#")) as PartitionKind;
+export function kindOf({ pk }: RecordKey): PartitionKind {
+  return pk.slice(0, pk.indexOf("#")) as PartitionKind;
+}
 
 /** The organization whose record it is; undefined if it belongs to none. */
 export function ownerOf(key: RecordKey): string | undefined {
@@ -58,10 +62,14 @@ export function ownerOf(key: RecordKey): string | undefined {
 }
 
 /** What an erasure counts a record as. */
-export const erasedAs = (key: RecordKey): ErasedKind => (kindsOfData[kindOf(key)] ?? others).erasedAs(key);
+export function erasedAs(key: RecordKey): ErasedKind {
+  return (kindsOfData[kindOf(key)] ?? others).erasedAs(key);
+}
 
 /** What a record's lines in an export are; null if it has none. */
-export const exportedAs = (key: RecordKey): KindOfData["exportedAs"] => kindsOfData[kindOf(key)]?.exportedAs ?? null;
+export function exportedAs(key: RecordKey): KindOfData["exportedAs"] {
+  return kindsOfData[kindOf(key)]?.exportedAs ?? null;
+}
 
 /**
  * What an erasure deletes last from each table, by key: the passes over the WorkItems table need the organization, and

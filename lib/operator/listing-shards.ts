@@ -14,12 +14,12 @@ const SHARDS_KNOWN_WITHIN_MILLISECONDS = 2 * KEY_CACHE_SECONDS * 1000;
  * @param wait waits for that minute; tests replace it
  * @throws StateConflictError if the number is lower than now, or above the most
  */
-export const growListingShards = async (
+export async function growListingShards(
   runtime: AccessRuntime,
   id: string,
   shards: number,
   wait: (milliseconds: number) => Promise<unknown> = sleep,
-): Promise<OrganizationRecord> => {
+): Promise<OrganizationRecord> {
   const { listing_shards: read, listing_write_shards: write = read } = await getOrganization(runtime, id);
   if (shards < read || shards > LISTING_SHARDS_MAX) {
     throw new StateConflictError(`listing shards: must be from ${read}, which are read now, to ${LISTING_SHARDS_MAX}`);
@@ -28,4 +28,4 @@ export const growListingShards = async (
   if (write === shards) return grown;
   await wait(SHARDS_KNOWN_WITHIN_MILLISECONDS);
   return changeOrganization(runtime, id, { listing_write_shards: shards });
-};
+}

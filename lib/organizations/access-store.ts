@@ -63,10 +63,12 @@ export function organizationRecordKey(organization: string) {
 }
 
 /** Primary key of an organization's entry in the list of all organizations. */
-export const listedOrganizationKey = (organization: string) => ({
-  [PARTITION_KEY]: partitionKeyOf("ORGANIZATIONS", "all"),
-  [SORT_KEY]: organization,
-});
+export function listedOrganizationKey(organization: string) {
+  return {
+    [PARTITION_KEY]: partitionKeyOf("ORGANIZATIONS", "all"),
+    [SORT_KEY]: organization,
+  };
+}
 
 /** What reading the Access table requires of a runtime. */
 export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environment">;

@@ -12,11 +12,11 @@ const FILE_FIELD = "upload[file]";
 
 const ADVICE = '; for larger files send { "upload": { "filename", "size" } } as JSON';
 /** @throws InvalidInputError that names the field as the form does, without quotes */
-const refuseField = (name: string, code: ProblemCode, message: string): never => {
+function refuseField(name: string, code: ProblemCode, message: string): never {
   throw new InvalidInputError([{ path: [name], code, message }], `${shownKey(name)}: ${message}`);
-};
+}
 
-const readJsonField = ({ name, content }: FormField): unknown => {
+function readJsonField({ name, content }: FormField): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch (error) {
@@ -24,14 +24,14 @@ const readJsonField = ({ name, content }: FormField): unknown => {
     const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
     return refuseField(name, "invalid_format", `must be JSON${position ?? ""}`);
   }
-};
+}
 
 /** Clients write what their language prints: `True` is Python's. */
-const readBooleanField = ({ content }: FormField): unknown => {
+function readBooleanField({ content }: FormField): unknown {
   const text = content.toString();
   const word = text.toLowerCase();
   return word === "true" || word === "false" ? word === "true" : text;
-};
+}
 
 /** The other form fields, by their keys in a JSON request. They may come with or without a filename. */
 const OTHER_FIELDS: Readonly<Record<string, { readonly key: string; readonly read: (field: FormField) => unknown }>> = {
@@ -47,41 +47,43 @@ const multipartParser = httpMultipartBodyParser({
 });
 
 /** The form fields by their names. @throws InvalidInputError if one is unknown or given twice */
-const byName = (fields: readonly FormField[]): ReadonlyMap<string, FormField> => {
+function byName(fields: readonly FormField[]): ReadonlyMap<string, FormField> {
   const stray = fields.find(({ name }) => !FIELD_NAMES.includes(name));
   if (stray) refuseField(stray.name, "unknown", `unknown part; parts are ${FIELD_NAMES.join(", ")}`);
   const found = new Map(fields.map((field) => [field.name, field]));
   const repeated = fields.find((field) => found.get(field.name) !== field);
   if (repeated) refuseField(repeated.name, "repeated", "must be given once");
   return found;
-};
+}
 
-const fileIn = (fields: ReadonlyMap<string, FormField>): UploadedFile => {
+function fileIn(fields: ReadonlyMap<string, FormField>): UploadedFile {
   const field = fields.get(FILE_FIELD);
   if (field === undefined) return refuseField(FILE_FIELD, "required", "is required");
   if (field.filename === undefined) {
     return refuseField(FILE_FIELD, "invalid_type", "must be a file, a part with a filename");
   }
   return { filename: field.filename.replace(/^.*[/\\]/s, ""), content: field.content };
-};
+}
 
-const othersIn = (fields: ReadonlyMap<string, FormField>) => ({
-  upload: Object.fromEntries(
-    Object.entries(OTHER_FIELDS).flatMap(([name, { key, read }]) => {
-      const field = fields.get(name);
-      return field ? [[key, read(field)]] : [];
-    }),
-  ),
-});
+function othersIn(fields: ReadonlyMap<string, FormField>) {
+  return {
+    upload: Object.fromEntries(
+      Object.entries(OTHER_FIELDS).flatMap(([name, { key, read }]) => {
+        const field = fields.get(name);
+        return field ? [[key, read(field)]] : [];
+      }),
+    ),
+  };
+}
 
 /** Whether the delimiter occurs only at the start of the body and at the start of its last line. */
-const isPlainlyFramed = (bytes: Buffer, delimiter: string): boolean => {
+function isPlainlyFramed(bytes: Buffer, delimiter: string): boolean {
   const last = bytes.lastIndexOf(delimiter);
   return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
-};
+}
 
 /** Scans the body first: for an incomplete body, middy's parser throws an error that cannot be caught. */
-const readForm = async (raw: RawBody, mediaType: MediaType): Promise<RequestBody> => {
+async function readForm(raw: RawBody, mediaType: MediaType): Promise<RequestBody> {
   const boundary = mediaType.parameters.get("boundary");
   try {
     const bytes = Buffer.from(raw.body ?? "", raw.isBase64Encoded ? "base64" : "utf8");
@@ -96,7 +98,7 @@ const readForm = async (raw: RawBody, mediaType: MediaType): Promise<RequestBody
     if (!(error instanceof MalformedMultipartError)) throw error;
     throw new MalformedBodyError(`the request body is not valid multipart/form-data: ${error.message}`);
   }
-};
+}
 
 /** Reads file and fields from a multipart body, or a JSON body that requests an upload form. */
 export const readUploadBody: ReadBody = async (raw, headers) => {

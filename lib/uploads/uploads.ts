@@ -5,9 +5,9 @@ import { UploadStore } from "./job/upload-store.ts";
 import { createFinishUpload } from "./workers/finish-upload.ts";
 
 /** The dependencies of every function that works on jobs: records, objects, and the function that ends a job. */
-export const createUploads = (runtime: RuntimeWith<"workItems" | "uploads">) => {
+export function createUploads(runtime: RuntimeWith<"workItems" | "uploads">) {
   const store = new UploadStore(runtime);
   const objects = createUploadObjects(runtime);
   const finish = createFinishUpload(store, createWriteList(runtime, objects), runtime);
   return { store, objects, finish };
-};
+}

@@ -49,6 +49,7 @@ describe("an upload", () => {
     expect({ status, job }).toEqual({
       status: 202,
       job: {
+        key_name: "default",
         id: expect.any(String),
         status: "pending",
         dry_run: false,

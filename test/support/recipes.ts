@@ -23,7 +23,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   'call("getOrganization")': ["test/functions/get-organization.test.ts"],
   'kind: "table", id: "Notes"': ["lib/resources.ts", "  /** Uploaded files, their segments"],
   '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
-  "export const noteKey": ["lib/notes/note-store.ts"],
+  "export function noteKey": ["lib/notes/note-store.ts"],
   "import { noteKey }": [KINDS, "import type { PartitionKind"],
   "NOTE: others": [KINDS, "  LOG: ELSEWHERE"],
   "notes: (organization)": [KINDS, "  workItems: () =>"],

@@ -14,14 +14,14 @@ import ticketsMapping from "./tickets.mapping.json" with { type: "json" };
 const TICKETS = fileURLToPath(new URL("tickets.csv", import.meta.url));
 
 /** Shows the progress of work. @returns what the work returns, and its seconds */
-const timed = async <T>(...work: Parameters<typeof withProgress<T>>) => {
+async function timed<T>(...work: Parameters<typeof withProgress<T>>) {
   const started = performance.now();
   return { result: await withProgress(...work), seconds: (performance.now() - started) / 1000 };
-};
+}
 
 /** What the batches did, by outcome, and how long it took. */
-const sendBatches = ({ workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) =>
-  timed(dryRun ? "compare" : "batches", "items", async (update) => {
+function sendBatches({ workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) {
+  return timed(dryRun ? "compare" : "batches", "items", async (update) => {
     const summary = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
     let sent = 0;
     for await (const { status } of workItems.apply(items, { dryRun, onInvalid: "skip" })) {
@@ -30,18 +30,21 @@ const sendBatches = ({ workItems }: Client, items: readonly WorkItemInput[], dry
     }
     return summary;
   });
+}
 
-const perSecond = (count: number, seconds: number): string => `${Math.round(count / seconds)} a second`;
+function perSecond(count: number, seconds: number): string {
+  return `${Math.round(count / seconds)} a second`;
+}
 
-const openFile = async (path: string): Promise<Blob> => {
+async function openFile(path: string): Promise<Blob> {
   try {
     return await openAsBlob(path);
   } catch {
     throw new CommandError(`cannot read ${path}`);
   }
-};
+}
 
-const main = async (log: string | undefined): Promise<void> => {
+async function main(log: string | undefined): Promise<void> {
   const path = log ?? TICKETS;
   const written = log === undefined ? ticketsMapping : logMapping;
   const mapping = mappingSchema.parse(written);
@@ -68,7 +71,7 @@ const main = async (log: string | undefined): Promise<void> => {
   console.log(`compare  ${compared.unchanged} of ${items.length} items are equal, whichever way they came`);
   const failed = batches.result.error + job.failed_rows;
   if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) process.exitCode = 1;
-};
+}
 
 try {
   const program = createCommandLine("npm run demo --", "Apply a change log as batches and as an upload, and compare");

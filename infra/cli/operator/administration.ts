@@ -32,7 +32,7 @@ export function withTarget(command: Command): Command {
     .option("--json", "print the result as JSON");
 }
 
-const localVariables = (variables: Variables): Variables => {
+function localVariables(variables: Variables): Variables {
   const file = localFiles(variables).stack;
   const local = readEnvironmentFile(file);
   if (Object.keys(local).length > 0) return local;
@@ -40,18 +40,18 @@ const localVariables = (variables: Variables): Variables => {
     `which service? Start the local one with npm start (it writes ${file}), ` +
       `or name a deployed one: --stage prod --region ${regionCodesInWords}`,
   );
-};
+}
 
 /** Checks the code of a region. @throws UsageError with the nearest one that exists */
-export const regionCode = (value: string | undefined): RegionCode => {
+export function regionCode(value: string | undefined): RegionCode {
   const parsed = regionCodeSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const guess = value === undefined ? "" : `: there is no ${value}; did you mean ${nearestTo(value, regionCodes)}?`;
   throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)${guess}`);
-};
+}
 
 /** Options of an SDK client with the credentials of these variables, or with those that the SDK finds by itself. */
-export const clientOptions = (variables: Variables, endpoint: string | undefined) => {
+export function clientOptions(variables: Variables, endpoint: string | undefined) {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -60,7 +60,7 @@ export const clientOptions = (variables: Variables, endpoint: string | undefined
   const hasKey = accessKeyId !== undefined && secretAccessKey !== undefined;
   const credentials = hasKey && { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
   return { maxAttempts: 3, ...(endpoint !== undefined && { endpoint }), ...(credentials && { credentials }) };
-};
+}
 
 /** What a command works on. */
 export interface OpenedAdministration extends Administration {
@@ -72,7 +72,7 @@ export interface OpenedAdministration extends Administration {
  * Opens the tables that a command works on.
  * @throws UsageError if neither the options nor the environment nor a local stack name the Access table
  */
-export const openAdministration = (target: Target, variables: Variables): OpenedAdministration => {
+export function openAdministration(target: Target, variables: Variables): OpenedAdministration {
   const named = target.table ?? variables["ACCESS_TABLE"];
   const all: Variables = named === undefined ? { ...localVariables(variables), ...variables } : variables;
   const table = named ?? all["ACCESS_TABLE"];
@@ -89,21 +89,21 @@ export const openAdministration = (target: Target, variables: Variables): Opened
     region,
     variables: { ...all, WORK_ITEMS_TABLE: target.itemsTable ?? all["WORK_ITEMS_TABLE"] },
   };
-};
+}
 
 /** Checks an organization's id. @throws UsageError */
-export const organizationId = (value: string): string => {
+export function organizationId(value: string): string {
   const parsed = organizationIdSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
-};
+}
 
 /** Reads an organization. @param advice end of the message @throws UsageError with the nearest one that exists */
-export const existingOrganization = async (
+export async function existingOrganization(
   administration: Administration,
   id: string,
   advice = "",
-): Promise<OrganizationRecord> => {
+): Promise<OrganizationRecord> {
   try {
     return await getOrganization(administration, id);
   } catch (error) {
@@ -113,9 +113,9 @@ export const existingOrganization = async (
     const hint = nearest === undefined ? ";" : `; did you mean ${nearest}?`;
     throw new UsageError(`${error.message}${hint} ${advice}`.replace(/;? *$/, ""));
   }
-};
+}
 
-const describe = (error: unknown): string => {
+function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = error instanceof UsageError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
@@ -124,7 +124,7 @@ const describe = (error: unknown): string => {
   const meaning = meaningOf(error);
   if (meaning !== undefined) return `AWS cannot be called: ${meaning}`;
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
-};
+}
 
 /** Runs the command line of this process; any error is printed in one line, with exit status 1. */
 export async function runCommand(command: Command): Promise<void> {

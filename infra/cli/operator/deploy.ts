@@ -17,7 +17,7 @@ const ROLE_NOT_ASSUMED = "could not be used to assume";
 const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/;
 
 /** Prints the CDK's output; if the account is not bootstrapped, one line replaces the CDK's long message. */
-const relay = (stack: string, output: NodeJS.ReadableStream): void => {
+function relay(stack: string, output: NodeJS.ReadableStream): void {
   let held: string[] = [];
   let isReplaced = false;
   const release = (): void => {
@@ -41,7 +41,7 @@ const relay = (stack: string, output: NodeJS.ReadableStream): void => {
   createInterface({ input: output })
     .on("line", (line) => isReplaced || print(line))
     .once("close", () => isReplaced || release());
-};
+}
 
 const OWN_OPTIONS = ["drop", "stage"] as const;
 /** An option that differs in so few characters from one of ours is a mistake. The CDK would ignore it. */
@@ -89,7 +89,7 @@ function assertNotifies(region: RegionCode, settings: RegionSettings): void {
  * @param args the region, and options for `cdk deploy`
  * @throws SettingsError
  */
-const deploy = async ([region, ...others]: readonly string[], options: DeployOptions): Promise<void> => {
+async function deploy([region, ...others]: readonly string[], options: DeployOptions): Promise<void> {
   if (region === undefined || region.startsWith("-")) {
     const commands = regionCodes.map((code) => `npm run deploy -- ${code}`);
     throw new SettingsError(`name the region to deploy: ${commands.join(", or ")}`);
@@ -120,7 +120,7 @@ const deploy = async ([region, ...others]: readonly string[], options: DeployOpt
     relay(stack, cdk.stderr);
     cdk.once("close", (status) => (process.exitCode = status ?? 1));
   }
-};
+}
 
 const program = createCommandLine("npm run deploy --", "Deploy a region, unless that would remove what is deployed");
 program

@@ -17,7 +17,7 @@ const NEVER_BEGUN = "REVIEW_IN_PROGRESS";
 /** What `--drop` takes: a setting, the protection of tables, or everything. */
 export type Drop = KeptSetting | "protection" | "everything";
 
-const describe = async (client: CloudFormationClient, stackName: string): Promise<Stack | undefined> => {
+async function describe(client: CloudFormationClient, stackName: string): Promise<Stack | undefined> {
   try {
     const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
     return stack;
@@ -31,7 +31,7 @@ const describe = async (client: CloudFormationClient, stackName: string): Promis
       ),
     );
   }
-};
+}
 
 /**
  * Checks that a deployment takes nothing away from what is deployed. If the first deployment failed, it lifts the
@@ -39,11 +39,11 @@ const describe = async (client: CloudFormationClient, stackName: string): Promis
  * @param drops settings that may be lost
  * @throws SettingsError that names what would be lost
  */
-export const checkDeployedStack = async (
+export async function checkDeployedStack(
   { stackName, region, profile }: StackAddress,
   settings: RegionSettings,
   drops: readonly Drop[],
-): Promise<void> => {
+): Promise<void> {
   const client = new CloudFormationClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
   const stack = await describe(client, stackName);
   if (stack === undefined || stack.StackStatus === NEVER_BEGUN) return;
@@ -77,4 +77,4 @@ export const checkDeployedStack = async (
     `${stackName}: this deployment would ${losses.map(({ description }) => description).join(", ")}; ` +
       `restore stage ${settings.stage} in ${STAGES_FILE}, or add ${[...allow].join(" ")}`,
   );
-};
+}

@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 /** Mentions that are printed without `--json`. */
 const MENTIONS_SHOWN = 20;
 
-const confirm = async (organization: string, what: string): Promise<void> => {
+async function confirm(organization: string, what: string): Promise<void> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
   const typed = await Promise.race([
@@ -39,7 +39,7 @@ const confirm = async (organization: string, what: string): Promise<void> => {
   ]);
   reader.close();
   if (typed.trim() !== organization) throw new UsageError("nothing was erased");
-};
+}
 
 const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
 
@@ -61,58 +61,64 @@ async function resumably<T>(state: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const countsInWords = (counts: Readonly<ErasureCounts>): string =>
-  Object.entries(counts)
+function countsInWords(counts: Readonly<ErasureCounts>): string {
+  return Object.entries(counts)
     .map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`)
     .join(", ");
+}
 
 interface Remaining {
   readonly what: string;
   readonly until: string;
 }
 
-const backups = (finished: number): readonly Remaining[] => [
-  {
-    what: "continuous backups of the tables (point-in-time recovery)",
-    until: isoTime(finished + BACKUP_DAYS * DAY_MS),
-  },
-  { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
-];
+function backups(finished: number): readonly Remaining[] {
+  return [
+    {
+      what: "continuous backups of the tables (point-in-time recovery)",
+      until: isoTime(finished + BACKUP_DAYS * DAY_MS),
+    },
+    { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
+  ];
+}
 /** What holds data of an erased organization for some time. */
-const remainsOfOrganization = (finished: number): readonly Remaining[] => [
-  ...backups(finished),
-  { what: "upload parts that were never completed in S3", until: isoTime(finished + DAY_MS) },
-  {
-    what: "messages in queues and dead letters: ids, no content",
-    until: isoTime(finished + DEAD_LETTER_DAYS * DAY_MS),
-  },
-  { what: "traces: ids, routes and times, no content", until: isoTime(finished + TRACE_DAYS * DAY_MS) },
-  { what: "logs: the organization's and its keys' ids, routes and sizes, no content", until: "the setting logDays" },
-];
+function remainsOfOrganization(finished: number): readonly Remaining[] {
+  return [
+    ...backups(finished),
+    { what: "upload parts that were never completed in S3", until: isoTime(finished + DAY_MS) },
+    {
+      what: "messages in queues and dead letters: ids, no content",
+      until: isoTime(finished + DEAD_LETTER_DAYS * DAY_MS),
+    },
+    { what: "traces: ids, routes and times, no content", until: isoTime(finished + TRACE_DAYS * DAY_MS) },
+    { what: "logs: the organization's and its keys' ids, routes and sizes, no content", until: "the setting logDays" },
+  ];
+}
 /** What may hold data of an item or a person for some time. */
-const remainsOfContent = (finished: number): readonly Remaining[] => [
-  ...backups(finished),
-  { what: "files, segments and reports of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
-  { what: "plans of dry runs of uploads that held it", until: isoTime(finished + PLAN_DAYS * DAY_MS) },
-];
-const remainsInWords = (remains: readonly Remaining[]): string[] => [
-  "what remains:",
-  ...remains.map(({ what, until }) => `  ${what}: until ${until}`),
-];
+function remainsOfContent(finished: number): readonly Remaining[] {
+  return [
+    ...backups(finished),
+    { what: "files, segments and reports of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
+    { what: "plans of dry runs of uploads that held it", until: isoTime(finished + PLAN_DAYS * DAY_MS) },
+  ];
+}
+function remainsInWords(remains: readonly Remaining[]): string[] {
+  return ["what remains:", ...remains.map(({ what, until }) => `  ${what}: until ${until}`)];
+}
 
 /** What erasing an item or a person has done, or would do, with what remains. */
-const report = (
+function report(
   { json = false, dryRun = false }: EraseOptions,
   now: number,
   result: object,
   lines: readonly string[],
-): string => {
+): string {
   const remains = remainsOfContent(now);
   if (json) return JSON.stringify({ ...result, dry_run: dryRun, at: isoTime(now), remains });
   return [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n");
-};
+}
 
-const eraseAll = async (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
+async function eraseAll(runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> {
   const { erased, readUnits } = await withScanBar("counting", (onProgress) =>
     countForErasure(runtime, organization, onProgress),
   );
@@ -134,14 +140,14 @@ const eraseAll = async (runtime: OperatorRuntime, organization: string, options:
     `began ${receipt.began_at}, finished ${receipt.finished_at}, ${receipt.passes} passes, ${costOf(receipt.read_units)}`,
     ...remainsInWords(remains),
   ].join("\n");
-};
+}
 
-const eraseOne = async (
+async function eraseOne(
   runtime: OperatorRuntime,
   organization: string,
   externalId: string,
   options: EraseOptions,
-): Promise<string> => {
+): Promise<string> {
   const { dryRun = false } = options;
   const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep });
   if (!dryRun && !options.yes) {
@@ -156,9 +162,9 @@ const eraseOne = async (
   return report(options, runtime.clock(), { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
   ]);
-};
+}
 
-const personInWords = (person: ErasedPerson, address: string, dryRun: boolean): string[] => {
+function personInWords(person: ErasedPerson, address: string, dryRun: boolean): string[] {
   const { work_items: items, events, mentions, files, read_units: readUnits } = person;
   const kinds = Map.groupBy(mentions, ({ kind }) => kind);
   return [
@@ -173,14 +179,14 @@ const personInWords = (person: ErasedPerson, address: string, dryRun: boolean): 
       : ["files, segments and reports of these uploads may hold it until they expire, 30 days after they were made:"]),
     ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${name} ${created}`),
   ];
-};
+}
 
-const eraseAddress = async (
+async function eraseAddress(
   runtime: OperatorRuntime,
   organization: string,
   address: string,
   options: EraseOptions,
-): Promise<string> => {
+): Promise<string> {
   if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
   const { dryRun = false } = options;
   if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
@@ -196,12 +202,12 @@ const eraseAddress = async (
     );
   const erased = await (dryRun ? erasing() : resumably(`${address} is still in some agents and actors`, erasing));
   return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
-};
+}
 
 /** Erases everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */
-export const erase = (runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> => {
+export function erase(runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> {
   const { item, person } = options;
   if (item !== undefined) return eraseOne(runtime, organization, item, options);
   if (person !== undefined) return eraseAddress(runtime, organization, person, options);
   return eraseAll(runtime, organization, options);
-};
+}

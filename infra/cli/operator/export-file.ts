@@ -16,25 +16,25 @@ interface Kept extends Source {
   readonly place: ExportPlace;
 }
 
-const readKept = (file: string, source: Source): Kept | undefined => {
+function readKept(file: string, source: Source): Kept | undefined {
   if (!existsSync(file)) return undefined;
   const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
   return kept.organization === source.organization && kept.table === source.table ? kept : undefined;
-};
+}
 
-const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Promise<void> => {
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
     done += bytesWritten;
   }
-};
+}
 
 /**
  * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that
  * was interrupted goes on in its `<file>.partial`, from the place in `<file>.partial.json`.
  * @throws UsageError if the file cannot be written, or is complete and may not be overwritten
  */
-export const openExportFile = async (file: string, source: Source, overwrite = false) => {
+export async function openExportFile(file: string, source: Source, overwrite = false) {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   if (!overwrite && existsSync(file)) {
     throw new UsageError(`--file: ${file} exists; name another file, or add --overwrite to replace it when complete`);
@@ -70,4 +70,4 @@ export const openExportFile = async (file: string, source: Source, overwrite = f
     },
     [Symbol.asyncDispose]: (): Promise<void> => handle.close(),
   };
-};
+}

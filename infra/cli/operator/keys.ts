@@ -21,36 +21,42 @@ import { variablesOf } from "./stack-variables.ts";
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
 
 /** The time that is for example `90d` or `12h` from now. */
-const expiry = (text: string | undefined, clock: Clock): string | undefined => {
+function expiry(text: string | undefined, clock: Clock): string | undefined {
   if (text === undefined) return undefined;
   const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
   if (count === undefined) throw new UsageError("--expires: must be hours or days, such as 12h or 90d");
   return isoTime(clock() + Number(count) * DURATION_MILLISECONDS[unit as "h" | "d"]);
-};
+}
 
-const scopesIn = (text: string | undefined): KeyScope[] | undefined =>
-  text?.split(",").map((name) => {
+function scopesIn(text: string | undefined): KeyScope[] | undefined {
+  return text?.split(",").map((name) => {
     const parsed = keyScopeSchema.safeParse(name.trim());
     if (parsed.success) return parsed.data;
     throw new UsageError(`--scopes: there is no ${name}; did you mean ${nearestTo(name, KEY_SCOPES)}?`);
   });
+}
 
-const keyId = (text: string): string => (text.startsWith("wi_") ? apiKeyId(hashApiKey(text)) : text);
+function keyId(text: string): string {
+  return text.startsWith("wi_") ? apiKeyId(hashApiKey(text)) : text;
+}
 
-const stateOf = (key: ApiKeyRecord, now: number): string => {
+function stateOf(key: ApiKeyRecord, now: number): string {
   if (key.revoked_at !== undefined) return `revoked ${key.revoked_at}`;
   if (!isLive(key, now)) return `expired ${key.valid_until}`;
   return key.valid_until === undefined ? "live" : `live until ${key.valid_until}`;
-};
+}
 
 /** A key's record without its hash. */
-const withoutHash = (key: ApiKeyRecord) => apiKeyRecordSchema.omit({ hash: true }).parse(key);
+function withoutHash(key: ApiKeyRecord) {
+  return apiKeyRecordSchema.omit({ hash: true }).parse(key);
+}
 
-const describeCreated = ({ key, record }: CreatedKey): string =>
-  `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
+function describeCreated({ key, record }: CreatedKey): string {
+  return `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
+}
 
 /** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or nobody knows. */
-const keysWithUse = async (administration: OpenedAdministration, organization: string | undefined) => {
+async function keysWithUse(administration: OpenedAdministration, organization: string | undefined) {
   const keys = await (organization === undefined
     ? listAllKeys(administration)
     : listKeys(administration, organization));
@@ -60,10 +66,10 @@ const keysWithUse = async (administration: OpenedAdministration, organization: s
       ? new Map<string, string>()
       : await lastUsesOf({ dynamodb: administration.dynamodb, environment: { LIMITS_TABLE: limits } }, keys);
   return keys.map((key) => ({ key, usedAt: uses.get(key.key_id) }));
-};
+}
 
-const describeListed = (key: ApiKeyRecord, usedAt: string | undefined, now: number): string =>
-  [
+function describeListed(key: ApiKeyRecord, usedAt: string | undefined, now: number): string {
+  return [
     key.organization,
     key.key_id,
     key.name,
@@ -72,6 +78,7 @@ const describeListed = (key: ApiKeyRecord, usedAt: string | undefined, now: numb
     usedAt === undefined ? "use unknown" : `used ${usedAt.slice(0, "2026-11-21T18".length)}`,
     stateOf(key, now),
   ].join("  ");
+}
 
 type Values = Target & {
   readonly organization: string;
@@ -85,14 +92,17 @@ type Values = Target & {
 /** What a command results in: an object for `--json`, and lines for people. */
 type Result = readonly [result: unknown, lines: string];
 
-const existing = async (administration: OpenedAdministration, organization: string): Promise<string> =>
-  (await existingOrganization(administration, organizationId(organization))).organization;
+async function existing(administration: OpenedAdministration, organization: string): Promise<string> {
+  return (await existingOrganization(administration, organizationId(organization))).organization;
+}
 
-const newKey = ({ name, expires, scopes }: Values, clock: Clock) => ({
-  name,
-  validUntil: expiry(expires, clock),
-  scopes: scopesIn(scopes),
-});
+function newKey({ name, expires, scopes }: Values, clock: Clock) {
+  return {
+    name,
+    validUntil: expiry(expires, clock),
+    scopes: scopesIn(scopes),
+  };
+}
 
 async function create(administration: OpenedAdministration, values: Values): Promise<Result> {
   const options = newKey(values, administration.clock);

@@ -10,7 +10,7 @@ import { clientOptions, type OpenedAdministration } from "./administration.ts";
 export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
 /** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
-export const operatorRuntime = (opened: OpenedAdministration): OperatorRuntime => {
+export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
   const { variables, region } = opened;
   const nameOf = (name: ResourceName): string => {
     const { variable, id } = resources[name];
@@ -33,4 +33,4 @@ export const operatorRuntime = (opened: OpenedAdministration): OperatorRuntime =
     log: new Logger({ logLevel: "SILENT" }),
     environment: { ...environment, ...opened.environment },
   };
-};
+}

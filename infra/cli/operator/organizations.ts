@@ -31,16 +31,17 @@ import { operatorRuntime } from "./operator-runtime.ts";
 import { variablesOf } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 
-const wholeNumber = (name: string, text: string | undefined, max: number): number | undefined => {
+function wholeNumber(name: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > max) throw new UsageError(`--${name}: must be a whole number from 1 to ${max}`);
   return value;
-};
+}
 
 /** What an operator sees of an organization: its record without what only the service uses. */
-const publicPart = (record: OrganizationRecord) =>
-  organizationRecordSchema.omit({ cursor_secret: true, changes_from: true }).parse(record);
+function publicPart(record: OrganizationRecord) {
+  return organizationRecordSchema.omit({ cursor_secret: true, changes_from: true }).parse(record);
+}
 
 type Values = Target & {
   readonly rate?: string;
@@ -54,10 +55,11 @@ interface ChangesOptions {
   readonly resync?: boolean;
 }
 
-const open = async (values: Values): Promise<OpenedAdministration> =>
-  openAdministration(values, await variablesOf(values, process.env));
+async function open(values: Values): Promise<OpenedAdministration> {
+  return openAdministration(values, await variablesOf(values, process.env));
+}
 
-const changed = async (administration: Administration, organization: string, values: Values) => {
+async function changed(administration: Administration, organization: string, values: Values) {
   const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
   const record = await putOrganization(administration, organization, {
     rate: wholeNumber("rate", values.rate, RATE_MAX),
@@ -68,36 +70,43 @@ const changed = async (administration: Administration, organization: string, val
     console.error(`every function knows the new shards in ${milliseconds / 1000} s; then they are written too`);
     return sleep(milliseconds);
   });
-};
+}
 
-const describe = (record: OrganizationRecord, region: RegionCode): string =>
-  `${record.organization} in ${region}: ${record.rate} requests a second, ${record.burst} at once; ` +
-  `its lists have ${record.listing_shards} shards` +
-  (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`);
+function describe(record: OrganizationRecord, region: RegionCode): string {
+  return (
+    `${record.organization} in ${region}: ${record.rate} requests a second, ${record.burst} at once; ` +
+    `its lists have ${record.listing_shards} shards` +
+    (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`)
+  );
+}
 
-const inWords = (record: OrganizationRecord, { region }: Administration, { json }: Values): string =>
-  json === true ? JSON.stringify({ region, ...publicPart(record) }) : describe(record, region);
+function inWords(record: OrganizationRecord, { region }: Administration, { json }: Values): string {
+  return json === true ? JSON.stringify({ region, ...publicPart(record) }) : describe(record, region);
+}
 
 const show: Run<Values> = async (opened, organization, values) =>
   inWords(await getOrganization(opened, organization), opened, values);
 const set: Run<Values> = async (opened, organization, values) =>
   inWords(await changed(opened, organization, values), opened, values);
 
-const list = async (values: Values): Promise<string> => {
+async function list(values: Values): Promise<string> {
   const opened = await open(values);
   const { region } = opened;
   const records = (await listOrganizations(opened)).toSorted((a, b) => a.organization.localeCompare(b.organization));
   if (values.json === true) return JSON.stringify(records.map((record) => ({ region, ...publicPart(record) })));
   return records.map((record) => describe(record, region)).join("\n") || `there are no organizations in ${region}`;
-};
+}
 
-const describeFeed = (state: FeedState): string =>
-  `${state.organization}: marks from ${state.oldest_mark} to ${state.newest_mark}; ` +
-  (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
-  (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`);
+function describeFeed(state: FeedState): string {
+  return (
+    `${state.organization}: marks from ${state.oldest_mark} to ${state.newest_mark}; ` +
+    (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
+    (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`)
+  );
+}
 
 /** Shows the change feed of one organization or of all, and makes its readers start over. */
-const changes = async (id: string | undefined, values: Values & ChangesOptions): Promise<void> => {
+async function changes(id: string | undefined, values: Values & ChangesOptions): Promise<void> {
   if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
   const opened = await open(values);
   const runtime = operatorRuntime(opened);
@@ -110,7 +119,7 @@ const changes = async (id: string | undefined, values: Values & ChangesOptions):
     const state = await readFeedState(runtime, organization);
     if (state !== undefined) console.log(values.json === true ? JSON.stringify(state) : describeFeed(state));
   }
-};
+}
 
 type Run<V> = (opened: OpenedAdministration, organization: string, values: V) => Promise<string | undefined>;
 

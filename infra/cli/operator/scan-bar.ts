@@ -5,8 +5,9 @@ import { withBar } from "../progress.ts";
 const DOLLARS_PER_MILLION_READ_UNITS = 0.125;
 
 /** What a scan has consumed, in words. */
-export const costOf = (readUnits: number): string =>
-  `${Math.ceil(readUnits)} read units, about $${((readUnits / 1e6) * DOLLARS_PER_MILLION_READ_UNITS).toFixed(4)}`;
+export function costOf(readUnits: number): string {
+  return `${Math.ceil(readUnits)} read units, about $${((readUnits / 1e6) * DOLLARS_PER_MILLION_READ_UNITS).toFixed(4)}`;
+}
 
 /** Shows the progress of a scan, whose end nobody knows before. */
 export async function withScanBar<T>(

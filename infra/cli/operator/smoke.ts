@@ -13,7 +13,7 @@ import { runCommand } from "./administration.ts";
 const PREFIX = "smoke-";
 const ORGANIZATION_DEFAULT = `${PREFIX}1`;
 
-const perform = async ({ name, run: check }: Check, run: Run) => {
+async function perform({ name, run: check }: Check, run: Run) {
   const began = performance.now();
   const took = (): number => Math.round(performance.now() - began);
   try {
@@ -22,12 +22,12 @@ const perform = async ({ name, run: check }: Check, run: Run) => {
     const reason = error instanceof Difference ? error.message : plainReason(error);
     return { check: name, ok: false, seen: reason, milliseconds: took() };
   }
-};
+}
 
 type Outcome = Awaited<ReturnType<typeof perform>>;
 
 /** Checks that the address is that of the key's region, and the key that of the organization. @throws UsageError */
-const assertRightPlace = async ({ url, key, send, prefix }: Run, organization: string): Promise<void> => {
+async function assertRightPlace({ url, key, send, prefix }: Run, organization: string): Promise<void> {
   const [, region] = /^wi_([a-z]{2})_\w{38}$/.exec(key) ?? [];
   if (region === undefined || !regionCodeSchema.safeParse(region).success) throw new UsageError("--key: is no API key");
   if (!organization.startsWith(PREFIX)) throw new UsageError(`--organization: its name must begin with ${PREFIX}`);
@@ -49,9 +49,9 @@ const assertRightPlace = async ({ url, key, send, prefix }: Run, organization: s
       `the key is not one of organization ${organization}; nothing was written. Name its own: --organization ${PREFIX}…`,
     );
   }
-};
+}
 
-const tableOf = (outcomes: readonly Outcome[]): string => {
+function tableOf(outcomes: readonly Outcome[]): string {
   const width = Math.max(...outcomes.map(({ check }) => check.length));
   return outcomes
     .map(({ check, ok, seen, milliseconds }) => {
@@ -59,7 +59,7 @@ const tableOf = (outcomes: readonly Outcome[]): string => {
       return `${check.padEnd(width)}  ${result.padEnd(7)}  ${String(milliseconds).padStart(6)} ms  ${seen}`;
     })
     .join("\n");
-};
+}
 
 interface SmokeOptions {
   readonly url: string;

@@ -13,7 +13,7 @@ const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
   ...resourcesOfKind("bucket").map(([, { variable, id }]) => [variable, `${id}Bucket`] as const),
 ];
 
-const describe = async (client: CloudFormationClient, stackName: string) => {
+async function describe(client: CloudFormationClient, stackName: string) {
   try {
     const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
     return stack;
@@ -21,16 +21,16 @@ const describe = async (client: CloudFormationClient, stackName: string) => {
     const { message } = error as Error;
     throw new UsageError(`${stackName} cannot be read: ${message}`.replaceAll(/\s+/g, " "));
   }
-};
+}
 
 /**
  * The environment variables, and the names of tables and bucket of the stack that `stage` and `region` name.
  * @throws UsageError if there is no such stage, region or stack
  */
-export const variablesOf = async (
+export async function variablesOf(
   target: { readonly stage?: string | undefined; readonly region?: string | undefined },
   environment: Variables,
-): Promise<Variables> => {
+): Promise<Variables> {
   const { stage } = target;
   if (stage === undefined) return environment;
   if (!Object.hasOwn(stages, stage)) {
@@ -47,4 +47,4 @@ export const variablesOf = async (
     REGION_CODE: region,
     ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
   };
-};
+}

@@ -20,15 +20,16 @@ export interface TransferOptions {
   readonly json?: boolean;
 }
 
-const countsInWords = ({ work_items: items, events, conversation_uploads: conversations }: CustomerCounts): string =>
-  `${items} work items, ${events} events, ${conversations} conversation uploads`;
+function countsInWords({ work_items: items, events, conversation_uploads: conversations }: CustomerCounts): string {
+  return `${items} work items, ${events} events, ${conversations} conversation uploads`;
+}
 
 /** Exports NDJSON to the standard output or a file. A repeated export to a file continues where it stopped. */
-export const exportTo = async (
+export async function exportTo(
   runtime: OperatorRuntime,
   organization: string,
   { file, overwrite, json = false, dryRun = false }: TransferOptions,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   await using toFile =
     file === undefined || dryRun
       ? undefined
@@ -51,17 +52,17 @@ export const exportTo = async (
   }
   if (json) return JSON.stringify({ organization, file, dry_run: dryRun, ...counts, read_units: readUnits });
   return `${dryRun ? "would export" : `${file}:`} ${countsInWords(counts)}; ${cost}`;
-};
+}
 
 /** Opens a file, so that one that cannot be read is told before anything is done. */
-const opened = async (file: string): Promise<ReadStream> => {
+async function opened(file: string): Promise<ReadStream> {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const stream = createReadStream(file);
   await once(stream, "open").catch((error: unknown) => {
     throw new UsageError(`--file ${file}: ${plainReason(error)}`);
   });
   return stream;
-};
+}
 
 /** The lines of a stream. It is not read before the first is asked for: lines that come earlier would be lost. */
 async function* linesOf(input: Readable): AsyncGenerator<string> {
@@ -69,11 +70,11 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
 }
 
 /** `organizations import`: takes what `export` has written, from the standard input or a file. */
-export const importFrom = async (
+export async function importFrom(
   runtime: OperatorRuntime,
   organization: string,
   options: TransferOptions,
-): Promise<string> => {
+): Promise<string> {
   const { file, replace = false, json = false, dryRun = false } = options;
   const input = file === undefined ? process.stdin : await opened(file);
   const bytes = file === undefined ? 0 : statSync(file).size;
@@ -86,4 +87,4 @@ export const importFrom = async (
   });
   if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
   return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} were there and stay as they are`;
-};
+}

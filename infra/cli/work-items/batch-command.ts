@@ -8,14 +8,14 @@ import { plainReason } from "../../plain-reason.ts";
 import { withProgress } from "../progress.ts";
 
 /** An object as in the file, with all digits of its numbers: the service validates it. */
-const parseLine = (text: string): WorkItemInput | undefined => {
+function parseLine(text: string): WorkItemInput | undefined {
   try {
     const item = parseJson(text);
     return isJsonObject(item) ? ({ ...item } as Record<string, unknown> & WorkItemInput) : undefined;
   } catch {
     return undefined;
   }
-};
+}
 
 /** The work items of a file, one per line. The functions get each line's number. */
 async function* itemsIn(

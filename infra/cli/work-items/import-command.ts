@@ -19,21 +19,21 @@ import { plainReason } from "../../plain-reason.ts";
 /** Rows that a proposal is made of. */
 const SAMPLE_ROWS = 500;
 
-const delimiterOf = (options: Options): Delimiter | undefined => {
+function delimiterOf(options: Options): Delimiter | undefined {
   const given = textOption(options, "delimiter");
   if (given === undefined) return undefined;
   const delimiter = given === String.raw`\t` || given === "tab" ? "\t" : given;
   if (delimiter in DELIMITERS) return delimiter as Delimiter;
   throw new UsageError('--delimiter is one of "," ";" "|" and tab');
-};
+}
 
-const proposed = async (file: CsvFile): Promise<Proposal> => {
+async function proposed(file: CsvFile): Promise<Proposal> {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
-};
+}
 
 /** The proposed mapping, if nobody has to look at it. @throws CommandError naming what is only likely */
-const certainMapping = async (file: CsvFile): Promise<Mapping> => {
+async function certainMapping(file: CsvFile): Promise<Mapping> {
   const proposal = await proposed(file);
   const likely = likelyColumns(proposal);
   if (likely.length > 0) {
@@ -42,13 +42,13 @@ const certainMapping = async (file: CsvFile): Promise<Mapping> => {
     );
   }
   return proposal.mapping as Mapping;
-};
+}
 
 /**
  * The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. Without
  * one, a file with another delimiter than a comma gets the mapping that is proposed for it.
  */
-const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | undefined> => {
+async function mappingOf(options: Options, file: CsvFile): Promise<Mapping | undefined> {
   const path = textOption(options, "mapping");
   const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
   if (path === undefined) return file.delimiter === COMMA ? undefined : certainMapping(file);
@@ -59,42 +59,42 @@ const mappingOf = async (options: Options, file: CsvFile): Promise<Mapping | und
     throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
   }
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
-};
+}
 
-const saveList = async (client: Client, id: string, list: RowList, file: string | undefined): Promise<void> => {
+async function saveList(client: Client, id: string, list: RowList, file: string | undefined): Promise<void> {
   if (file === undefined) return;
   const content = await readList(client, id, list);
   if (content === undefined) return;
   await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
   note(`${list} are in ${file}`);
-};
+}
 
 /** Names the rows of a trial run whose id stands in an earlier row. In a file with events that is meant. */
-const noteRepeatedIds = async (client: Client, id: string): Promise<void> => {
+async function noteRepeatedIds(client: Client, id: string): Promise<void> {
   const results = await readList(client, id, "results");
   if (results === undefined) return;
   const { repeated, repeatedRows } = await readTrialFindings(results);
   if (repeatedRows === 0) return;
   note(`${repeatedRows} rows repeat the id of an earlier row, and the later row wins:`);
   for (const { row, externalId, firstRow } of repeated) note(`row ${row}: ${externalId}, first in row ${firstRow}`);
-};
+}
 
 /** What a job did, in one line. */
-export const describeJob = (job: WorkItemUpload): string => {
+export function describeJob(job: WorkItemUpload): string {
   const counts = (["created", "updated", "unchanged", "restored", "failed"] as const).map(
     (outcome) => `${job[`${outcome}_rows`]} ${outcome}`,
   );
   const kind = job.dry_run ? " (dry run)" : "";
   const error = job.error === undefined ? "" : `; ${job.error}`;
   return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
-};
+}
 
-const exitCodeOf = (job: WorkItemUpload): ExitCode => {
+function exitCodeOf(job: WorkItemUpload): ExitCode {
   if (job.status === "failed" || job.status === "cancelled") return EXIT.failed;
   return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
-};
+}
 
-const runImport = async (client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> => {
+async function runImport(client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> {
   const mapping = await mappingOf(options, file);
   const upload = await client.uploads.upload(file.blob, {
     filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
@@ -116,7 +116,7 @@ const runImport = async (client: Client, options: Options, path: string, file: C
   }
   print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
-};
+}
 
 /** Uploads a table of any system. */
 export const importCommand: Command = {

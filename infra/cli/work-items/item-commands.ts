@@ -10,11 +10,11 @@ const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The id of an item by its id or external_id. */
-const idOf = async ({ workItems }: Client, name: string): Promise<string> => {
+async function idOf({ workItems }: Client, name: string): Promise<string> {
   if (UUID.test(name)) return name;
   for await (const { id } of workItems.list({ external_id: name })) return id;
   throw new CommandError(`there is no work item ${name}`);
-};
+}
 
 const FILTERS = ["external_id", "agent_external_id", "agent_email", "type", "status", "completed_from", "completed_to"];
 const FILTER_OPTIONS = Object.fromEntries(
@@ -42,13 +42,13 @@ async function* itemsOf({ http }: Client, options: Options, most: number): Async
   }
 }
 
-const printCsv = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+async function printCsv(items: AsyncIterable<WorkItem>): Promise<void> {
   print(ITEM_CSV_HEADER);
   for await (const item of items) print(itemCsvLine(item));
-};
-const printJson = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+}
+async function printJson(items: AsyncIterable<WorkItem>): Promise<void> {
   for await (const item of items) print(JSON.stringify(item));
-};
+}
 const segmenter = new Intl.Segmenter();
 
 /** Characters as people count them. */
@@ -57,7 +57,7 @@ function widthOf(text: string): number {
 }
 
 /** For people at a terminal: columns with a header, as wide as their longest value. */
-const printTable = async (items: AsyncIterable<WorkItem>): Promise<void> => {
+async function printTable(items: AsyncIterable<WorkItem>): Promise<void> {
   const rows = [["EXTERNAL ID", "STATUS", "TYPE", "AGENT", "COMPLETED"]];
   for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
     const who = agent.name ?? agent.email ?? agent.external_id ?? "";
@@ -70,22 +70,22 @@ const printTable = async (items: AsyncIterable<WorkItem>): Promise<void> => {
     const cells = row.map((value, column) => value + " ".repeat((widths[column] ?? 0) - widthOf(value)));
     print(cells.join("  ").trimEnd());
   }
-};
+}
 
-const mostOf = (options: Options): number => {
+function mostOf(options: Options): number {
   const limit = Number(textOption(options, "limit") ?? 50);
   if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit must be a whole number of at least 1");
   return limit;
-};
+}
 
-const list = async ({ client, options }: CommandCall) => {
+async function list({ client, options }: CommandCall) {
   if (options["json"] === true && options["csv"] === true) throw new UsageError("--json or --csv, not both");
   const items = itemsOf(client(), options, mostOf(options));
   const isForPeople = process.stdout.isTTY && options["json"] !== true;
   if (options["csv"] === true) await printCsv(items);
   else await (isForPeople ? printTable(items) : printJson(items));
   return EXIT.done;
-};
+}
 
 /** The commands for work items, by name. */
 export const itemCommands: Readonly<Record<string, Command>> = {

@@ -39,7 +39,7 @@ export interface OpenOptions {
   readonly sheet: string | undefined;
 }
 
-const sheetOf = (sheets: readonly [Sheet, ...Sheet[]], name: string | undefined): Sheet => {
+function sheetOf(sheets: readonly [Sheet, ...Sheet[]], name: string | undefined): Sheet {
   if (name === undefined) return sheets[0];
   const found = sheets.find((sheet) => sheet.name.trim().toLowerCase() === name.trim().toLowerCase());
   if (found) return found;
@@ -47,9 +47,9 @@ const sheetOf = (sheets: readonly [Sheet, ...Sheet[]], name: string | undefined)
   throw new CommandError(
     `there is no sheet "${name}" with rows; the nearest is "${nearestTo(name, names)}" of: ${names.join(", ")}`,
   );
-};
+}
 
-const openWorkbook = async (file: Blob, name: string | undefined): Promise<CsvFile> => {
+async function openWorkbook(file: Blob, name: string | undefined): Promise<CsvFile> {
   const sheets = await readSheets(file).catch((error: unknown) => {
     throw error instanceof WorkbookError ? new CommandError(error.message, { cause: error }) : error;
   });
@@ -62,27 +62,27 @@ const openWorkbook = async (file: Blob, name: string | undefined): Promise<CsvFi
     readAs: `the sheet ${sheet.name}${others.length > 0 ? `; others are ${others.join(", ")}` : ""}`,
     close: async () => undefined,
   };
-};
+}
 
 type OpenFile = Pick<CsvFile, "blob" | "close">;
 
 /** Writes what can be read once to a temporary folder: it may be larger than the memory. */
-const keep = async (source: Readable): Promise<OpenFile> => {
+async function keep(source: Readable): Promise<OpenFile> {
   const folder = await mkdtemp(join(tmpdir(), "work-items-"));
   const path = join(folder, "file.csv");
   await pipeline(source, createWriteStream(path));
   return { blob: await openAsBlob(path), close: () => rm(folder, { recursive: true }) };
-};
+}
 
 /** Opens a file, a pipe, or the standard input as `-`. */
-const openFile = async (path: string): Promise<OpenFile> => {
+async function openFile(path: string): Promise<OpenFile> {
   if (path === STANDARD_INPUT) return keep(process.stdin);
   const isFile = (await stat(path)).isFile();
   if (!isFile) return keep(createReadStream(path));
   return { blob: await openAsBlob(path), close: async () => undefined };
-};
+}
 
-const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> => {
+async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> {
   const format = await findTextFormat(file, { encoding: encoding?.toLowerCase(), delimiter }).catch(
     (error: unknown) => {
       if (!(error instanceof RangeError)) throw error;
@@ -96,7 +96,7 @@ const openText = async (file: Blob, { encoding, delimiter }: OpenOptions): Promi
     isWorkbook: false,
     readAs: format.encoding === UTF_8 ? undefined : format.encoding,
   };
-};
+}
 
 async function openTable(path: string, file: Blob, head: Buffer, options: OpenOptions): Promise<CsvFile> {
   if (isWorkbook(head)) return openWorkbook(file, options.sheet);
@@ -110,7 +110,7 @@ async function openTable(path: string, file: Blob, head: Buffer, options: OpenOp
  * Opens a table: CSV in any common encoding, or a sheet of a workbook.
  * @throws CommandError if it is neither
  */
-export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFile> => {
+export async function openCsv(path: string, options: OpenOptions): Promise<CsvFile> {
   let opened: OpenFile;
   let head: Buffer;
   try {
@@ -126,10 +126,10 @@ export const openCsv = async (path: string, options: OpenOptions): Promise<CsvFi
     await opened.close();
     throw error;
   }
-};
+}
 
 /** The header of a file, the number of its row, and the first rows below it. @throws InvalidFileError */
-export const readSample = async ({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) => {
+export async function readSample({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) {
   const rows: (readonly string[])[] = [];
   for await (const { records } of readCsv(Readable.fromWeb(blob.stream() as never), { delimiter })) {
     for (const record of records) {
@@ -141,4 +141,4 @@ export const readSample = async ({ blob, delimiter }: Pick<CsvFile, "blob" | "de
   }
   const headerRow = findHeaderRow(rows);
   return { names: rows[headerRow - 1] ?? [], headerRow, rows: rows.slice(headerRow, headerRow + rowsMax), delimiter };
-};
+}

@@ -9,19 +9,21 @@ import { CommandError } from "../../command-line.ts";
 const EVENTS_MAX = 99;
 
 /** What two rows of an item make of it together. */
-const merged = (first: WorkItemInput, second: WorkItemInput): WorkItemInput => ({
-  ...first,
-  ...second,
-  custom_attributes: { ...first.custom_attributes, ...second.custom_attributes },
-  events: [...(first.events ?? []), ...(second.events ?? [])],
-});
+function merged(first: WorkItemInput, second: WorkItemInput): WorkItemInput {
+  return {
+    ...first,
+    ...second,
+    custom_attributes: { ...first.custom_attributes, ...second.custom_attributes },
+    events: [...(first.events ?? []), ...(second.events ?? [])],
+  };
+}
 
 /**
  * Reads a file by a mapping, as an upload does, into work items for batches: rows of the same item are merged, unless
  * they have more events than a call takes.
  * @throws CommandError if a row cannot be read
  */
-export const readItems = async (source: AsyncIterable<Uint8Array>, mapping: Mapping): Promise<WorkItemInput[]> => {
+export async function readItems(source: AsyncIterable<Uint8Array>, mapping: Mapping): Promise<WorkItemInput[]> {
   const items: WorkItemInput[] = [];
   const places = new Map<string, number>();
   let reader: RowReader | undefined;
@@ -46,4 +48,4 @@ export const readItems = async (source: AsyncIterable<Uint8Array>, mapping: Mapp
     }
   }
   return items;
-};
+}

@@ -6,11 +6,11 @@ import { CommandError } from "../../command-line.ts";
 export type RowList = "failed_rows" | "results";
 
 /** The CSV text of one of a job's lists; undefined if it has no rows. */
-export const readList = async (
+export async function readList(
   { http }: Client,
   id: string,
   list: RowList,
-): Promise<ReadableStream<Uint8Array> | undefined> => {
+): Promise<ReadableStream<Uint8Array> | undefined> {
   const { body } = await accepted(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: { path: { id } } }));
   const { url } = body.data;
   if (url === null) return undefined;
@@ -19,4 +19,4 @@ export const readList = async (
     throw new CommandError(`${list} cannot be downloaded: ${response.status}`);
   }
   return response.body;
-};
+}

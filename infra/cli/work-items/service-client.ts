@@ -11,7 +11,7 @@ import { plainReason } from "../../plain-reason.ts";
  * wrote into its data directory.
  * @throws CommandError
  */
-const findService = (variables: NodeJS.Dict<string> = process.env) => {
+function findService(variables: NodeJS.Dict<string> = process.env) {
   const file = localFiles(variables).service;
   const local: NodeJS.Dict<string> = readEnvironmentFile(file);
   const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
@@ -22,27 +22,30 @@ const findService = (variables: NodeJS.Dict<string> = process.env) => {
     );
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
-};
+}
 
 /** Attempts after the first: few, so that a service that isn't running is reported within seconds. */
 const RETRIES = 5;
 
 /** The client of the service that is found. @throws CommandError */
-export const openService = (): Client => createClient({ ...findService(), retries: RETRIES });
+export function openService(): Client {
+  return createClient({ ...findService(), retries: RETRIES });
+}
 
 /** A response whose body the client leaves as text. */
 type TextOutcome = Parameters<typeof accepted<string>>[0];
 
 /** The body of a response, in which numbers keep their digits. @throws ApiError */
-export const keepingDigits = async <T>(outcome: TextOutcome): Promise<T> =>
-  parseJson((await accepted(outcome)).body) as T;
+export async function keepingDigits<T>(outcome: TextOutcome): Promise<T> {
+  return parseJson((await accepted(outcome)).body) as T;
+}
 
 const ADVICE: Readonly<Record<number, string>> = {
   401: "; is WORK_ITEMS_KEY the key of this service, and not revoked?",
 };
 
 /** Says in one line why a command failed. @returns undefined for an error of this program */
-export const explain = (error: unknown): string | undefined => {
+export function explain(error: unknown): string | undefined {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
   // fetch throws a TypeError if there is no response.
@@ -50,4 +53,4 @@ export const explain = (error: unknown): string | undefined => {
     return `no service responds at ${findService().baseUrl}: ${plainReason(error)}`;
   }
   return undefined;
-};
+}

@@ -5,14 +5,14 @@ import type { Checkpoints } from "./stream-source.ts";
 const PRIVATE_FILE = 0o600;
 const contentSchema = z.record(z.string(), z.string());
 
-const read = (file: string): Record<string, string> => {
+function read(file: string): Record<string, string> {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
     // Without it a stream is handled from its beginning, which is harmless.
     return {};
   }
-};
+}
 
 /** Keeps the checkpoints of a stream's shards in a file, so that the next start goes on where this one stopped. */
 export function openCheckpoints(file: string): Checkpoints {

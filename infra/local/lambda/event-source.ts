@@ -28,28 +28,30 @@ export interface EventSource {
   readonly reportsBatchItemFailures: boolean;
 }
 
-const toRecord = (message: Message, { queueArn, region }: EventSource): SQSRecord => ({
-  messageId: message.MessageId ?? "",
-  receiptHandle: message.ReceiptHandle ?? "",
-  body: message.Body ?? "",
-  attributes: { ...message.Attributes } as unknown as SQSRecord["attributes"],
-  messageAttributes: Object.fromEntries(
-    Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [
-      name,
-      {
-        dataType: value.DataType ?? "String",
-        ...(value.StringValue !== undefined && { stringValue: value.StringValue }),
-        ...(value.BinaryValue !== undefined && { binaryValue: Buffer.from(value.BinaryValue).toString("base64") }),
-        stringListValues: [],
-        binaryListValues: [],
-      },
-    ]),
-  ),
-  md5OfBody: message.MD5OfBody ?? "",
-  eventSource: "aws:sqs",
-  eventSourceARN: queueArn,
-  awsRegion: region,
-});
+function toRecord(message: Message, { queueArn, region }: EventSource): SQSRecord {
+  return {
+    messageId: message.MessageId ?? "",
+    receiptHandle: message.ReceiptHandle ?? "",
+    body: message.Body ?? "",
+    attributes: { ...message.Attributes } as unknown as SQSRecord["attributes"],
+    messageAttributes: Object.fromEntries(
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [
+        name,
+        {
+          dataType: value.DataType ?? "String",
+          ...(value.StringValue !== undefined && { stringValue: value.StringValue }),
+          ...(value.BinaryValue !== undefined && { binaryValue: Buffer.from(value.BinaryValue).toString("base64") }),
+          stringListValues: [],
+          binaryListValues: [],
+        },
+      ]),
+    ),
+    md5OfBody: message.MD5OfBody ?? "",
+    eventSource: "aws:sqs",
+    eventSourceARN: queueArn,
+    awsRegion: region,
+  };
+}
 
 const batchResponseSchema = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
@@ -60,14 +62,14 @@ const batchResponseSchema = z
  * not in the batch, fails the whole batch
  * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
  */
-const succeededIn = (batch: readonly Message[], payload: string): readonly Message[] => {
+function succeededIn(batch: readonly Message[], payload: string): readonly Message[] {
   const parsed = batchResponseSchema.safeParse(JSON.parse(payload));
   if (!parsed.success) return [];
   const failed = new Set(parsed.data?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
   const known = new Set(batch.map(({ MessageId }) => MessageId));
   if ([...failed].some((id) => !known.has(id))) return [];
   return batch.filter(({ MessageId }) => MessageId !== undefined && !failed.has(MessageId));
-};
+}
 
 /** The running poller of one event source mapping. */
 export interface Poller {
@@ -79,7 +81,7 @@ export interface Poller {
  * Polls a queue and invokes a function with its messages, as Lambda's event source mapping does. Messages that succeed
  * are deleted; others become visible again after the queue's visibility timeout, until its redrive policy applies.
  */
-export const pollEventSource = (source: EventSource, target: LambdaFunction, sqs: SQSClient): Poller => {
+export function pollEventSource(source: EventSource, target: LambdaFunction, sqs: SQSClient): Poller {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -136,4 +138,4 @@ export const pollEventSource = (source: EventSource, target: LambdaFunction, sqs
       await Promise.all(running);
     },
   };
-};
+}

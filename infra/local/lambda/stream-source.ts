@@ -33,7 +33,9 @@ const batchResponseSchema = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().nullish() })).nullish() })
   .nullish();
 
-const numberOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? "";
+function numberOf({ dynamodb }: DynamoDBRecord): string {
+  return dynamodb?.SequenceNumber ?? "";
+}
 
 /**
  * How many records of a batch, from the first on, are done with, by Lambda's rules: those before the first one that

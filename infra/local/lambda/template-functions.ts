@@ -39,17 +39,19 @@ export interface Mapping {
   readonly reportsBatchItemFailures: boolean;
 }
 
-const nameInArn = (arn: string): string => arn.split(":").at(-1) ?? "";
+function nameInArn(arn: string): string {
+  return arn.split(":").at(-1) ?? "";
+}
 
 const STREAM_ARN = /:table\/([^/]+)\/stream\//;
 
-const mappingResources = (template: ResolvedTemplate) => [
-  ...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values(),
-];
+function mappingResources(template: ResolvedTemplate) {
+  return [...template.resourcesOf("AWS::Lambda::EventSourceMapping", mappingSchema).values()];
+}
 
 /** The template's event source mappings from queues. */
-export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] =>
-  mappingResources(template)
+export function mappingsOf(template: ResolvedTemplate): readonly Mapping[] {
+  return mappingResources(template)
     .filter(({ EventSourceArn }) => !STREAM_ARN.test(EventSourceArn))
     .map((mapping) => ({
       queueArn: mapping.EventSourceArn,
@@ -58,10 +60,11 @@ export const mappingsOf = (template: ResolvedTemplate): readonly Mapping[] =>
       maximumConcurrency: mapping.ScalingConfig?.MaximumConcurrency ?? API_CONCURRENCY,
       reportsBatchItemFailures: mapping.FunctionResponseTypes.includes("ReportBatchItemFailures"),
     }));
+}
 
 /** The template's event source mappings from the streams of tables. */
-export const streamMappingsOf = (template: ResolvedTemplate) =>
-  mappingResources(template).flatMap(({ EventSourceArn, FunctionName, BatchSize, ...mapping }) => {
+export function streamMappingsOf(template: ResolvedTemplate) {
+  return mappingResources(template).flatMap(({ EventSourceArn, FunctionName, BatchSize, ...mapping }) => {
     const [, tableName] = STREAM_ARN.exec(EventSourceArn) ?? [];
     if (tableName === undefined) return [];
     return {
@@ -72,10 +75,11 @@ export const streamMappingsOf = (template: ResolvedTemplate) =>
       filters: (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => JSON.parse(Pattern) as FilterPattern),
     };
   });
+}
 
 /** The template's enabled schedules, one entry for each function that a rule invokes. */
-export const schedulesOf = (template: ResolvedTemplate) =>
-  [...template.resourcesOf("AWS::Events::Rule", ruleSchema)]
+export function schedulesOf(template: ResolvedTemplate) {
+  return [...template.resourcesOf("AWS::Events::Rule", ruleSchema)]
     .filter(([, { State }]) => State === "ENABLED")
     .flatMap(([logicalId, { ScheduleExpression, Targets }]) =>
       Targets.map(({ Arn }) => ({
@@ -83,17 +87,18 @@ export const schedulesOf = (template: ResolvedTemplate) =>
         rule: { arn: template.arn(logicalId), region: template.region, expression: ScheduleExpression },
       })),
     );
+}
 
 /**
  * The template's functions.
  * @param assembly directory of the cloud assembly, which holds their code
  * @param platform variables that each function gets in addition to those in the template
  */
-export const functionsOf = (
+export function functionsOf(
   template: ResolvedTemplate,
   assembly: string,
   platform: Readonly<Record<string, string>>,
-): readonly FunctionDefinition[] => {
+): readonly FunctionDefinition[] {
   const mappingsByFunction = Map.groupBy(mappingsOf(template), ({ functionName }) => functionName);
   return [...template.resourcesOf("AWS::Lambda::Function", functionSchema)].map(([logicalId, properties]) => {
     const name = template.physicalName(logicalId);
@@ -110,4 +115,4 @@ export const functionsOf = (
       concurrency: mappings?.reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) ?? API_CONCURRENCY,
     };
   });
-};
+}

@@ -11,6 +11,8 @@ startSendForm();
 /** The contents are a column where there is room for one. */
 const contents = document.querySelector<HTMLDetailsElement>("details.all");
 const isWide = matchMedia("(min-width: 60rem)");
-const follow = (): void => void (contents && (contents.open = isWide.matches));
+function follow(): void {
+  return void (contents && (contents.open = isWide.matches));
+}
 isWide.addEventListener("change", follow);
 follow();

@@ -61,7 +61,9 @@ function curl({ method, url, isPublic, headers, body, isUpload }: Request): stri
   return lines.join(" \\\n  ");
 }
 
-const indented = (text: string): string => text.replaceAll("\n", "\n  ");
+function indented(text: string): string {
+  return text.replaceAll("\n", "\n  ");
+}
 
 function typeScript({ method, url, isPublic, headers, body, isUpload, isJson }: Request): string {
   const headerLines = [

@@ -22,8 +22,7 @@ export class LeaseLostError extends Error {
 }
 
 /** Lifetime of a part's record: as long as that of segments and reports. */
-const PART_DAYS = 30;
-const DAY_SECONDS = 86_400;
+const PART_KEPT_SECONDS = 30 * 86_400;
 /** An error names what is wrong with a file; the record must stay far below DynamoDB's 400 KB. */
 const ERROR_MAX_CHARACTERS = 4000;
 /** A job or part that this worker has claimed. */
@@ -186,7 +185,7 @@ export class UploadStore {
         ...set,
         number,
         state: "open",
-        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + PART_DAYS * DAY_SECONDS,
+        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + PART_KEPT_SECONDS,
       },
       add: { epoch: 1, ...add, segment: 0, offset: 0, succeeded: 0, failed: 0 },
       condition:

@@ -19,8 +19,9 @@ import { isTimeZone } from "./time-zone.ts";
 type Path = Problem["path"];
 
 /** The columns that a source names. */
-export const columnsOf = ({ column, columns = [] }: Source): readonly string[] =>
-  column === undefined ? columns : [column];
+export function columnsOf({ column, columns = [] }: Source): readonly string[] {
+  return column === undefined ? columns : [column];
+}
 
 /** A target of a mapping, its source and the path of the source. */
 export interface TargetSource {
@@ -30,8 +31,8 @@ export interface TargetSource {
 }
 
 /** The targets of a mapping, without those whose names are unknown. */
-export const targetsOf = ({ fields = {}, event = {} }: Mapping): TargetSource[] =>
-  (
+export function targetsOf({ fields = {}, event = {} }: Mapping): TargetSource[] {
+  return (
     [
       ["fields", fields, itemTarget],
       ["event", event, eventTarget],
@@ -42,6 +43,7 @@ export const targetsOf = ({ fields = {}, event = {} }: Mapping): TargetSource[] 
       return target ? [{ target, source, path: [key, name] }] : [];
     }),
   );
+}
 
 /** A source that is not a list of others, and its path. */
 export interface SingleSource {
@@ -50,24 +52,30 @@ export interface SingleSource {
 }
 
 /** The columns that any source of a mapping names, in the form in which they are compared. */
-export const columnsIn = (mapping: Mapping): ReadonlySet<string> =>
-  new Set(
+export function columnsIn(mapping: Mapping): ReadonlySet<string> {
+  return new Set(
     targetsOf(mapping)
       .flatMap(singlesOf)
       .flatMap(({ source }) => columnsOf(source).map(comparable)),
   );
+}
 
-const innerOf = ({ source, path }: SingleSource): SingleSource[] | undefined =>
-  source.first_of?.map((inner, index) => ({ source: inner, path: [...path, "first_of", index] }));
+function innerOf({ source, path }: SingleSource): SingleSource[] | undefined {
+  return source.first_of?.map((inner, index) => ({ source: inner, path: [...path, "first_of", index] }));
+}
 
 /** The sources of a target in their order: those in `first_of`, or the source itself. */
-export const singlesOf = (place: SingleSource): SingleSource[] => innerOf(place)?.flatMap(singlesOf) ?? [place];
+export function singlesOf(place: SingleSource): SingleSource[] {
+  return innerOf(place)?.flatMap(singlesOf) ?? [place];
+}
 
 const ORIGINS: readonly (keyof Source)[] = ["column", "columns", "value", "first_of"];
-const isOrigin = (key: keyof Source): boolean => ORIGINS.includes(key);
+function isOrigin(key: keyof Source): boolean {
+  return ORIGINS.includes(key);
+}
 
 /** The problems of which keys a source has, its own and those of the sources in it. */
-const problemsOfKeys = (place: SingleSource): Problem[] => {
+function problemsOfKeys(place: SingleSource): Problem[] {
   const { source, path } = place;
   const given = (Object.keys(source) as (keyof Source)[]).filter((key) => source[key] !== undefined);
   const [origins, options] = [given.filter(isOrigin), given.filter((key) => !isOrigin(key))];
@@ -81,10 +89,10 @@ const problemsOfKeys = (place: SingleSource): Problem[] => {
     ),
     ...(inner ?? []).flatMap(problemsOfKeys),
   ];
-};
+}
 
 /** The problems of a date-time's format and time zone. */
-const problemsOfTime = ({ source: { format = "iso", time_zone: zone }, path }: SingleSource): Problem[] => {
+function problemsOfTime({ source: { format = "iso", time_zone: zone }, path }: SingleSource): Problem[] {
   const isPattern = !["iso", "unix", "unix_ms"].includes(format);
   const problem = isPattern ? problemOfPattern(format) : undefined;
   const needsZone = isPattern && problem === undefined && !hasOffset(format) && zone === undefined;
@@ -95,7 +103,7 @@ const problemsOfTime = ({ source: { format = "iso", time_zone: zone }, path }: S
     ...problemIf(needsZone, [...path, "time_zone"], "required", "is required for a format without offset"),
     ...problemIf(isUnknown, [...path, "time_zone"], "invalid_value", expected),
   ];
-};
+}
 
 /** Whether what a source gives a target is kept as the text that it is. */
 function isText(target: Target, { as = "text" }: Source): boolean {
@@ -104,7 +112,7 @@ function isText(target: Target, { as = "text" }: Source): boolean {
 }
 
 /** The problems of options that a target does not have. */
-const problemsOfOptions = (target: Target, { source, path }: SingleSource): Problem[] => {
+function problemsOfOptions(target: Target, { source, path }: SingleSource): Problem[] {
   const stray = (isFor: boolean, option: "format" | "time_zone" | "as" | "prefix", targets: string): Problem[] =>
     problemIf(!isFor && source[option] !== undefined, [...path, option], "invalid", `is for ${targets} only`);
   return [
@@ -113,19 +121,19 @@ const problemsOfOptions = (target: Target, { source, path }: SingleSource): Prob
     ...stray(target.kind === "attribute", "as", `${ATTRIBUTE_PREFIX}<name>`),
     ...stray(isText(target, source), "prefix", "texts"),
   ];
-};
+}
 
 /** The texts that stand in a source itself: what becomes of them can be checked before any row is read. */
-const textsIn = ({ source, path }: SingleSource): [Path, string][] => {
+function textsIn({ source, path }: SingleSource): [Path, string][] {
   const { value, values = {}, otherwise } = source;
   const texts: [Path, string][] = Object.entries(values).map(([text, alias]) => [[...path, "values", text], alias]);
   if (otherwise !== undefined) return [...texts, [[...path, "otherwise"], otherwise]];
   const stays = value !== undefined && createAliases(source).find(comparable(value)) === undefined;
   return stays ? [[[...path, "value"], value], ...texts] : texts;
-};
+}
 
 /** The problems of the texts in a source. */
-const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping): Problem[] => {
+function problemsOfTexts(target: Target, single: SingleSource, mapping: Mapping): Problem[] {
   const convert = createConversion(target, single.source, mapping);
   const schema = schemaOf(target);
   return textsIn(single).flatMap(([path, text]) => {
@@ -138,9 +146,9 @@ const problemsOfTexts = (target: Target, single: SingleSource, mapping: Mapping)
       return [{ path, code: "invalid_value", message: error instanceof Error ? error.message : "cannot be read" }];
     }
   });
-};
+}
 
-const problemsOfRepetition = ({ source: { columns = [], values = {} }, path }: SingleSource): Problem[] => {
+function problemsOfRepetition({ source: { columns = [], values = {} }, path }: SingleSource): Problem[] {
   const repeated = (texts: readonly string[]): number => {
     const known = new Set<string>();
     return texts.map(comparable).findIndex((text) => known.size === known.add(text).size);
@@ -152,9 +160,9 @@ const problemsOfRepetition = ({ source: { columns = [], values = {} }, path }: S
     ...problemIf(column !== -1, [...path, "columns", column], "repeated", "stands twice"),
     ...problemIf(alias !== undefined, [...path, "values", alias ?? ""], "repeated", twice),
   ];
-};
+}
 
-const problemsOfSource = ({ target, ...place }: TargetSource, mapping: Mapping): Problem[] => {
+function problemsOfSource({ target, ...place }: TargetSource, mapping: Mapping): Problem[] {
   const keys = problemsOfKeys(place);
   const singles = singlesOf(place).flatMap((single) => {
     const options = [...problemsOfOptions(target, single), ...(isTime(target) ? problemsOfTime(single) : [])];
@@ -162,14 +170,14 @@ const problemsOfSource = ({ target, ...place }: TargetSource, mapping: Mapping):
     return [...options, ...problemsOfRepetition(single), ...texts];
   });
   return [...keys, ...singles];
-};
+}
 
-const problemsOfNames = (
+function problemsOfNames(
   key: "fields" | "event",
   sources: Readonly<Record<string, Source>>,
   known: readonly string[],
   targetOf: (name: string) => Target | undefined,
-): Problem[] => {
+): Problem[] {
   const unknown = Object.keys(sources).filter((name) => targetOf(name) === undefined);
   return [
     ...problemIf(!Object.hasOwn(sources, "external_id"), [key, "external_id"], "required", "is required"),
@@ -179,13 +187,13 @@ const problemsOfNames = (
       message: `is not known; did you mean ${nearestTo(name, known) ?? ""}?`,
     })),
   ];
-};
+}
 
 /**
  * What is wrong with a mapping beyond its shape, whatever the file is. Paths begin in the mapping.
  * @param mapping one with its own sources, not `from` another job
  */
-export const problemsOfMapping = (mapping: Mapping): Problem[] => {
+export function problemsOfMapping(mapping: Mapping): Problem[] {
   const { fields, event } = mapping;
   if (fields === undefined) return [{ path: ["fields"], code: "required", message: "is required" }];
   return [
@@ -193,4 +201,4 @@ export const problemsOfMapping = (mapping: Mapping): Problem[] => {
     ...(event ? problemsOfNames("event", event, EVENT_FIELD_NAMES, eventTarget) : []),
     ...targetsOf(mapping).flatMap((target) => problemsOfSource(target, mapping)),
   ];
-};
+}

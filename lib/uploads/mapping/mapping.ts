@@ -15,7 +15,7 @@ const HEADER_ROW_RANGE = `must be a whole number from 1 to ${HEADER_ROW_MAX}`;
 const LEVELS_MAX = 32;
 
 /** Where a value comes from. Exactly one of `column`, `columns`, `value` and `first_of` is given. */
-const createSourceSchema = () => {
+function createSourceSchema() {
   // No `default` in the document: clients that generators make send defaults, and these keys do not fit every source.
   const sourceSchema = z
     .strictObject({
@@ -42,7 +42,7 @@ const createSourceSchema = () => {
     })
     .meta({ id: "WorkItemUploadMappingSource" });
   return sourceSchema;
-};
+}
 /** A source in a mapping. */
 export type Source = z.output<ReturnType<typeof createSourceSchema>>;
 
@@ -84,7 +84,7 @@ const FORBIDDEN_KEY = rule("invalid_value", "must not have a key named __proto__
 type Rule = ReturnType<typeof rule>;
 
 /** Why a value cannot be checked by the schema of its shape; undefined if it can. */
-const problemOfNesting = (value: unknown, levels: number): Rule | undefined => {
+function problemOfNesting(value: unknown, levels: number): Rule | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (levels === 0) return TOO_DEEP;
   // The schema would leave such a key out in silence.
@@ -94,18 +94,19 @@ const problemOfNesting = (value: unknown, levels: number): Rule | undefined => {
     if (problem !== undefined) return problem;
   }
   return undefined;
-};
+}
 
-const countSources = (sources: readonly Source[]): number =>
-  sources.reduce((sum, { first_of: inner = [] }) => sum + 1 + countSources(inner), 0);
+function countSources(sources: readonly Source[]): number {
+  return sources.reduce((sum, { first_of: inner = [] }) => sum + 1 + countSources(inner), 0);
+}
 
 /** Which limit a mapping exceeds; undefined if it exceeds none. */
-const problemOfSize = (mapping: z.output<typeof shape>): Rule | undefined => {
+function problemOfSize(mapping: z.output<typeof shape>): Rule | undefined {
   const { fields = {}, event = {} } = mapping;
   if (Buffer.byteLength(JSON.stringify(mapping)) > MAPPING_MAX_BYTES) return TOO_LARGE;
   const sources = countSources([...Object.values(fields), ...Object.values(event)]);
   return sources > SOURCES_MAX ? TOO_MANY_SOURCES : undefined;
-};
+}
 
 /** The shape of a mapping. `problemsOfMapping` finds what else may be wrong with it. */
 export const mappingSchema = z.preprocess(
@@ -127,4 +128,6 @@ export const mappingSchema = z.preprocess(
 export type Mapping = z.output<typeof shape>;
 
 /** A problem of a mapping with its path in the request. */
-export const mappingPath = (problem: Problem): Problem => under("upload", under("mapping", problem));
+export function mappingPath(problem: Problem): Problem {
+  return under("upload", under("mapping", problem));
+}

@@ -19,17 +19,19 @@ export interface Check {
 /** The deployment doesn't behave as documented. */
 export class Difference extends Error {}
 
-const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 200);
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? "nothing").slice(0, 200);
+}
 
 /** @throws Difference unless the value is the expected one */
-export const expectEqual = (what: string, value: unknown, expected: unknown): void => {
+export function expectEqual(what: string, value: unknown, expected: unknown): void {
   if (JSON.stringify(value) !== JSON.stringify(expected)) {
     throw new Difference(`${what}: ${shown(value)} instead of ${shown(expected)}`);
   }
-};
+}
 
 /** Checks status and request id, and that an error is `{ "error": string }`. @returns the body @throws Difference */
-export const expectStatus = (response: Response, ...expected: readonly number[]): Json => {
+export function expectStatus(response: Response, ...expected: readonly number[]): Json {
   const { status, body, headers, text } = response;
   if (!expected.includes(status)) {
     throw new Difference(`${status} instead of ${expected.join(" or ")}: ${text.slice(0, 200)}`);
@@ -39,4 +41,4 @@ export const expectStatus = (response: Response, ...expected: readonly number[])
   if (status >= 400) expectEqual(`the body of the ${status}`, body, { error: body["error"] });
   if (status >= 400 && typeof body["error"] !== "string") throw new Difference(`${status} without a text in error`);
   return body;
-};
+}

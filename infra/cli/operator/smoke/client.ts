@@ -15,7 +15,9 @@ export interface Json {
 }
 
 /** A text of a response; empty if there is none. */
-export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+export function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
 
 interface Request {
   readonly method?: string;
@@ -35,16 +37,16 @@ export type Send = (path: string, request?: Request) => Promise<Response>;
 /** Timeout of a request: the gateway's own is 29 s. */
 const TIMEOUT_MS = 60_000;
 
-const parse = (text: string): Json | undefined => {
+function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
-};
+}
 
 /** Sends requests with a key. */
-export const createSend = (url: string, ownKey: string): Send => {
+export function createSend(url: string, ownKey: string): Send {
   const send: Send = async (path, request = {}) => {
     const { method = "GET", json, key = ownKey, isLimited = false } = request;
     const body = json === undefined ? request.body : JSON.stringify(json);
@@ -67,4 +69,4 @@ export const createSend = (url: string, ownKey: string): Send => {
     return { status: response.status, headers: response.headers, text, body: parse(text) };
   };
   return send;
-};
+}

@@ -5,7 +5,7 @@ import { type Json, textOf } from "./client.ts";
 const POLL_MS = 1000;
 const JOB_ENDS_WITHIN_MS = 180_000;
 
-const items = async ({ send, prefix }: Run): Promise<string> => {
+async function items({ send, prefix }: Run): Promise<string> {
   const externalId = `${prefix}item`;
   const item = { external_id: externalId, agent_name: "Smoke", custom_attributes: { n: 1 } };
   const created = expectStatus(await send("/v1/work_items", { method: "POST", json: { work_item: item } }), 201)[
@@ -26,9 +26,9 @@ const items = async ({ send, prefix }: Run): Promise<string> => {
   });
   expectStatus(await send(path), 404);
   return "create, 409, read, merge, event, list, delete, 404";
-};
+}
 
-const batches = async ({ send, prefix }: Run): Promise<string> => {
+async function batches({ send, prefix }: Run): Promise<string> {
   const work = Array.from({ length: 100 }, (_, index) => ({ external_id: `${prefix}batch-${index}` }));
   const apply = async (dryRun: boolean): Promise<Json | undefined> => {
     const response = await send("/v1/work_items/batch", {
@@ -50,17 +50,24 @@ const batches = async ({ send, prefix }: Run): Promise<string> => {
   expectEqual("first time", await apply(false), of({ created: 100 }));
   expectEqual("second time", await apply(false), of({ unchanged: 100 }));
   return "100 items: dry run, created, unchanged";
-};
+}
 
-const fileOf = (prefix: string): File =>
-  new File([`external_id,status\n${prefix}row-1,completed\n${prefix}row-2,nonsense\n${prefix}row-3,\n`], "smoke.csv", {
-    type: "text/csv",
-  });
+function fileOf(prefix: string): File {
+  return new File(
+    [`external_id,status\n${prefix}row-1,completed\n${prefix}row-2,nonsense\n${prefix}row-3,\n`],
+    "smoke.csv",
+    {
+      type: "text/csv",
+    },
+  );
+}
 
-const isOpen = (job: Json | undefined): boolean => ["pending", "processing"].includes(textOf(job?.["status"]));
+function isOpen(job: Json | undefined): boolean {
+  return ["pending", "processing"].includes(textOf(job?.["status"]));
+}
 
 /** Waits for the end of a job, and checks its counters and the report of its failed row. */
-const expectEnd = async ({ send, prefix }: Run, first: Json | undefined): Promise<string> => {
+async function expectEnd({ send, prefix }: Run, first: Json | undefined): Promise<string> {
   const path = `/v1/work_items/upload/${textOf(first?.["id"])}`;
   const began = Date.now();
   let job = first;
@@ -75,16 +82,16 @@ const expectEnd = async ({ send, prefix }: Run, first: Json | undefined): Promis
   const report = await (await fetch(textOf(url))).text();
   if (!report.includes(`${prefix}row-2`)) throw new Difference(`the report of failed rows: ${report.slice(0, 200)}`);
   return `completed in ${Math.ceil((Date.now() - began) / 1000)} s, failed row reported`;
-};
+}
 
-const upload = async (run: Run): Promise<string> => {
+async function upload(run: Run): Promise<string> {
   const body = new FormData();
   body.set("upload[file]", fileOf(`${run.prefix}file-`));
   const job = expectStatus(await run.send("/v1/work_items/upload", { method: "POST", body }), 202)["data"];
   return expectEnd({ ...run, prefix: `${run.prefix}file-` }, job);
-};
+}
 
-const form = async (run: Run): Promise<string> => {
+async function form(run: Run): Promise<string> {
   const file = fileOf(`${run.prefix}form-`);
   const json = { upload: { filename: file.name, size: file.size } };
   const asked = expectStatus(await run.send("/v1/work_items/upload", { method: "POST", json }), 202);
@@ -95,13 +102,13 @@ const form = async (run: Run): Promise<string> => {
   const posted = await fetch(textOf(url), { method: "POST", body });
   if (posted.status !== 204) throw new Difference(`the form: ${posted.status} ${(await posted.text()).slice(0, 200)}`);
   return expectEnd({ ...run, prefix: `${run.prefix}form-` }, asked["data"]);
-};
+}
 
-const conversations = async ({ send }: Run): Promise<string> => {
+async function conversations({ send }: Run): Promise<string> {
   const body = expectStatus(await send("/v1/conversation_uploads?limit=1"), 200);
   if (!Array.isArray(body["data"])) throw new Difference("no list");
   return "a list";
-};
+}
 
 /** What the handlers and the workers do. */
 export const dataChecks: readonly Check[] = [

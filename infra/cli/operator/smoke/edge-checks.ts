@@ -6,10 +6,10 @@ const MEBIBYTE = 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
 
 /** The protocol of a handshake; undefined if it is rejected. */
-const handshake = async (
+async function handshake(
   url: URL,
   version: { readonly minVersion?: "TLSv1"; readonly maxVersion?: "TLSv1.1" },
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const socket = connect({
     host: url.hostname,
     port: Number(url.port || 443),
@@ -26,9 +26,9 @@ const handshake = async (
   } finally {
     socket.destroy();
   }
-};
+}
 
-const tls = async ({ url }: Run): Promise<string> => {
+async function tls({ url }: Run): Promise<string> {
   const address = new URL(url);
   if (address.protocol !== "https:") return "skipped: this address has no TLS";
   const protocol = await handshake(address, {});
@@ -36,9 +36,9 @@ const tls = async ({ url }: Run): Promise<string> => {
   const old = await handshake(address, { minVersion: "TLSv1", maxVersion: "TLSv1.1" });
   if (old !== undefined) throw new Difference(`${old} is accepted`);
   return protocol;
-};
+}
 
-const keys = async ({ send, key }: Run): Promise<string> => {
+async function keys({ send, key }: Run): Promise<string> {
   const region = key.slice(3, 5);
   const wrong = [
     null,
@@ -52,9 +52,9 @@ const keys = async ({ send, key }: Run): Promise<string> => {
     expectEqual("www-authenticate", response.headers.get("www-authenticate"), "Bearer");
   }
   return "401 without a key, and to keys that are malformed or of another region";
-};
+}
 
-const paths = async ({ send }: Run): Promise<string> => {
+async function paths({ send }: Run): Promise<string> {
   expectStatus(await send("/v1/nothing"), 404);
   expectStatus(await send("/nothing"), 404);
   // API Gateway rejects what can't be decoded with 400; LocalStack passes it on, and the function finds no such item.
@@ -63,9 +63,9 @@ const paths = async ({ send }: Run): Promise<string> => {
   expectStatus(response, 405);
   expectEqual("allow", response.headers.get("allow")?.split(", ").toSorted(), ["GET", "HEAD", "POST"]);
   return "404, 400 and 405 with Allow";
-};
+}
 
-const headers = async ({ send }: Run): Promise<string> => {
+async function headers({ send }: Run): Promise<string> {
   const response = await send("/v1/work_items?limit=1");
   expectStatus(response, 200);
   expectEqual("content-type", response.headers.get("content-type"), "application/json");
@@ -79,30 +79,32 @@ const headers = async ({ send }: Run): Promise<string> => {
   const head = await send("/v1/work_items?limit=1", { method: "HEAD" });
   expectEqual("HEAD", [head.status, head.text], [200, ""]);
   return "x-request-id, ETag, RateLimit, 304, HEAD";
-};
+}
 
-const bodies = async ({ send }: Run): Promise<string> => {
+async function bodies({ send }: Run): Promise<string> {
   const post = (body: string, type = "application/json") =>
     send("/v1/work_items", { method: "POST", body, headers: { "content-type": type } });
   expectStatus(await post("{}", "text/plain"), 415);
   expectStatus(await post("{"), 400);
   expectStatus(await post("{}"), 422);
   return "415, 400, 422";
-};
+}
 
 /** Bodies that are too large are rejected by us, by Lambda (6 MB in base64) or by the gateway (10 MB). */
-const tooLarge = (mebibytes: number): Check => ({
-  name: `a body of ${mebibytes} MiB`,
-  run: async ({ send }) => {
-    const body = JSON.stringify({ work_item: { external_id: "a".repeat(mebibytes * MEBIBYTE) } });
-    const response = await send("/v1/work_items", { method: "POST", body });
-    if (response.status !== 413) throw new Difference(`${response.status}: ${response.text.slice(0, 100)}`);
-    if (typeof response.body?.["error"] === "string") return "413 with error";
-    // No template of ours reaches this one: docs/reference says so.
-    if (mebibytes > 4.5 && response.text.length < 200) return `413 of the gateway itself: ${response.text}`;
-    throw new Difference(`413 with another body: ${response.text.slice(0, 100)}`);
-  },
-});
+function tooLarge(mebibytes: number): Check {
+  return {
+    name: `a body of ${mebibytes} MiB`,
+    run: async ({ send }) => {
+      const body = JSON.stringify({ work_item: { external_id: "a".repeat(mebibytes * MEBIBYTE) } });
+      const response = await send("/v1/work_items", { method: "POST", body });
+      if (response.status !== 413) throw new Difference(`${response.status}: ${response.text.slice(0, 100)}`);
+      if (typeof response.body?.["error"] === "string") return "413 with error";
+      // No template of ours reaches this one: docs/reference says so.
+      if (mebibytes > 4.5 && response.text.length < 200) return `413 of the gateway itself: ${response.text}`;
+      throw new Difference(`413 with another body: ${response.text.slice(0, 100)}`);
+    },
+  };
+}
 
 /** Concurrent requests while searching for the limit. */
 const AT_ONCE = 100;
@@ -112,7 +114,7 @@ const TRIED_BURST_MAX = 1000;
 const SLACK_SECONDS = 5;
 const TRIED_SECONDS = 30;
 
-const limit = async ({ send }: Run): Promise<string> => {
+async function limit({ send }: Run): Promise<string> {
   const policy = (await send("/v1/work_items?limit=1")).headers.get("ratelimit-policy") ?? "";
   const [, burst = 0, window = 1] = (/q=(\d+);w=(\d+)/.exec(policy) ?? []).map(Number);
   if (burst === 0) throw new Difference(`RateLimit-Policy: ${policy}`);
@@ -136,7 +138,7 @@ const limit = async ({ send }: Run): Promise<string> => {
     return `429 with Retry-After ${wait} after ${sent - AT_ONCE} to ${sent} requests, then 200`;
   }
   throw new Difference(`${sent} requests in ${Math.ceil(seconds())} s, none rejected, although ${policy}`);
-};
+}
 
 /** What the edge does before and around the handlers. */
 export const edgeChecks: readonly Check[] = [

@@ -2,7 +2,7 @@
 const SHOWN_MS = 2000;
 
 /** Gives each block of code a button that copies it. */
-export const addCopyButtons = (): void => {
+export function addCopyButtons(): void {
   for (const block of document.querySelectorAll(".code")) {
     const code = block.querySelector("code")?.textContent ?? "";
     const button = document.createElement("button");
@@ -18,4 +18,4 @@ export const addCopyButtons = (): void => {
     });
     block.append(button);
   }
-};
+}

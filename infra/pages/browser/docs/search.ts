@@ -8,14 +8,14 @@ interface Entry {
 const RESULTS_MAX = 12;
 
 /** How well an entry fits: each word must occur in it, and words of the title count more. 0 if it doesn't fit. */
-const fitOf = ({ title, text }: Entry, words: readonly string[]): number => {
+function fitOf({ title, text }: Entry, words: readonly string[]): number {
   const [inTitle, inText] = [title.toLowerCase(), text.toLowerCase()];
   if (!words.every((word) => inTitle.includes(word) || inText.includes(word))) return 0;
   return 1 + words.filter((word) => inTitle.includes(word)).length * 10 - title.length / 1000;
-};
+}
 
 /** Lets the search find pages and places in them. The index is loaded when the search is first used. */
-export const startSearch = (): void => {
+export function startSearch(): void {
   const input = document.querySelector<HTMLInputElement>("#search");
   const list = document.querySelector(".results");
   const found = document.querySelector(".found");
@@ -60,4 +60,4 @@ export const startSearch = (): void => {
       found.textContent = error instanceof Error ? error.message : "The search could not be loaded.";
     });
   });
-};
+}

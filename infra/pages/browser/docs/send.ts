@@ -1,14 +1,15 @@
 import { KEPT_KEY } from "../kept-key.ts";
 
 /** The texts of a form's fields whose names begin with a place, without those that are empty. */
-const textsOf = (form: FormData, place: string): [string, string][] =>
-  [...form].flatMap(([name, value]) =>
+function textsOf(form: FormData, place: string): [string, string][] {
+  return [...form].flatMap(([name, value]) =>
     name.startsWith(`${place}:`) && typeof value === "string" && value !== ""
       ? [[name.slice(place.length + 1), value] as [string, string]]
       : [],
   );
+}
 
-const requestOf = (form: HTMLFormElement, root: URL): [URL, RequestInit] => {
+function requestOf(form: HTMLFormElement, root: URL): [URL, RequestInit] {
   const fields = new FormData(form);
   const textOf = (name: string): string => {
     const value = fields.get(name);
@@ -31,18 +32,18 @@ const requestOf = (form: HTMLFormElement, root: URL): [URL, RequestInit] => {
   const body = fields.get("body");
   if (body !== null) headers.set("content-type", "application/json");
   return [url, { method, headers, ...(body !== null && { body }) }];
-};
+}
 
-const readable = (text: string): string => {
+function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
   } catch {
     return text;
   }
-};
+}
 
 /** What a person reads of a response: its status, its headers and its body. */
-const shownOf = async (response: Response, took: number): Promise<HTMLElement[]> => {
+async function shownOf(response: Response, took: number): Promise<HTMLElement[]> {
   const head = document.createElement("p");
   head.textContent = `${response.status} ${response.statusText} in ${Math.round(took)} ms`;
   head.className = response.ok ? "good" : "bad";
@@ -57,10 +58,10 @@ const shownOf = async (response: Response, took: number): Promise<HTMLElement[]>
   body.tabIndex = 0;
   body.textContent = readable(await response.text());
   return [head, headers, body];
-};
+}
 
 /** Shows the form of the page's endpoint and sends it. */
-export const startSendForm = (): void => {
+export function startSendForm(): void {
   const form = document.querySelector<HTMLFormElement>("form.send");
   const place = form?.querySelector<HTMLElement>(".sent");
   if (!form || !place) return;
@@ -83,4 +84,4 @@ export const startSendForm = (): void => {
     event.preventDefault();
     void send();
   });
-};
+}

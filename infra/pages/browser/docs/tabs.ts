@@ -3,23 +3,23 @@ const CHOICE = "language";
 const groups: { readonly choose: (language: string) => void }[] = [];
 
 /** The choice of an earlier page; browsers may forbid to keep any. */
-const keptChoice = (): string | null => {
+function keptChoice(): string | null {
   try {
     return localStorage.getItem(CHOICE);
   } catch {
     return null;
   }
-};
-const keepChoice = (language: string): void => {
+}
+function keepChoice(language: string): void {
   try {
     localStorage.setItem(CHOICE, language);
   } catch {
     // It lasts as long as this page then.
   }
-};
+}
 
 /** Makes tabs of the blocks of code in a group, by the pattern that assistive technology knows (WAI-ARIA tabs). */
-const makeTabsOf = (group: Element, index: number): void => {
+function makeTabsOf(group: Element, index: number): void {
   const panels = [...group.querySelectorAll<HTMLElement>(".code")];
   const list = document.createElement("div");
   list.className = "tablist";
@@ -66,9 +66,9 @@ const makeTabsOf = (group: Element, index: number): void => {
   group.prepend(list);
   groups.push({ choose });
   choose(keptChoice() ?? "");
-};
+}
 
 /** Makes tabs of all groups of blocks of code in the page. */
-export const makeTabs = (): void => {
+export function makeTabs(): void {
   for (const [index, group] of document.querySelectorAll(".tabs").entries()) makeTabsOf(group, index);
-};
+}

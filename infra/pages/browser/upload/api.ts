@@ -24,14 +24,14 @@ export class CallError extends Error {
   }
 }
 
-const sentenceOf = (status: number, error: string): string => {
+function sentenceOf(status: number, error: string): string {
   if (status === 401)
     return "This key isn’t valid or has been revoked. Try another key. Imports already running will continue.";
   if (status === 403) return `This key isn’t allowed to do that: ${error}`;
   if (status === 429) return "Too many requests. Wait a moment and try again.";
   if (status >= 500) return "The service is busy. Try again in a moment. Imports already running will continue.";
   return error;
-};
+}
 
 const NO_CONNECTION =
   "The service can’t be reached. Check your connection and try again. Imports already running will continue.";
@@ -50,15 +50,15 @@ interface UploadedTable {
 }
 
 /** The error with a sentence for people, of one that a call ended with. */
-const toCallError = (error: unknown): unknown => {
+function toCallError(error: unknown): unknown {
   if (error instanceof ApiError) return new CallError(sentenceOf(error.status, error.message), error.status);
   // fetch throws a TypeError where no response came.
   return error instanceof TypeError ? new CallError(NO_CONNECTION, 0) : error;
-};
+}
 
 /** Posts a file to the bucket. Only XMLHttpRequest tells how much was sent. */
-const post = (url: string, form: FormData, onProgress: (sent: number) => void): Promise<void> =>
-  new Promise((resolve, reject) => {
+function post(url: string, form: FormData, onProgress: (sent: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
     request.addEventListener("load", () =>
@@ -70,12 +70,13 @@ const post = (url: string, form: FormData, onProgress: (sent: number) => void): 
     request.open("POST", url);
     request.send(form);
   });
+}
 
 /**
  * Makes the caller of the service. The key is kept nowhere else.
  * @param root address of the service, with a slash at its end
  */
-export const createApi = (root: URL, key: string) => {
+export function createApi(root: URL, key: string) {
   const { http, uploads } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
   const send = fetchWithRetries({ retries: RETRIES });
 
@@ -120,6 +121,6 @@ export const createApi = (root: URL, key: string) => {
       return (await told(call)).job;
     },
   };
-};
+}
 /** Sends requests with a key. */
 export type Api = ReturnType<typeof createApi>;

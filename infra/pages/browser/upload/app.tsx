@@ -17,13 +17,13 @@ interface Place {
   readonly query: string;
 }
 
-const placeOf = (hash: string): Place => {
+function placeOf(hash: string): Place {
   const [place = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
   const [name = "", id = ""] = place.split("=", 2);
   return { name: name || "import", id: decodeURIComponent(id), query };
-};
+}
 
-const usePlace = (): Place => {
+function usePlace(): Place {
   const [place, setPlace] = useState(() => placeOf(location.hash));
   useEffect(() => {
     const follow = (): void => setPlace(placeOf(location.hash));
@@ -31,13 +31,13 @@ const usePlace = (): Place => {
     return () => removeEventListener("hashchange", follow);
   }, []);
   return place;
-};
+}
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /** The upload page. @param root address of the service */
-export const App = ({ root }: { readonly root: URL }) => {
+export function App({ root }: { readonly root: URL }) {
   const [api, setApi] = useState<Api | undefined>(() => {
     const key = sessionStorage.getItem(KEPT_KEY);
     return key === null ? undefined : createApi(root, key);
@@ -95,4 +95,4 @@ export const App = ({ root }: { readonly root: URL }) => {
       </div>
     </div>
   );
-};
+}

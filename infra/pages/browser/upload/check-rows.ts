@@ -19,10 +19,12 @@ export interface CheckedRows {
   readonly failed: readonly { readonly row: number; readonly error: RowError }[];
 }
 
-const problemWith = (problem: string): CheckedRows => ({ problem, rows: 0, failed: [] });
+function problemWith(problem: string): CheckedRows {
+  return { problem, rows: 0, failed: [] };
+}
 
 /** Checks a mapping and the first rows of a file by the service's own code. */
-export const checkRows = ({ names, rows, headerRow, problem }: TableFile, mapping: Mapping): CheckedRows => {
+export function checkRows({ names, rows, headerRow, problem }: TableFile, mapping: Mapping): CheckedRows {
   if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
     return problemWith("Choose the column with the unique ID of each item: nothing can be imported without it.");
@@ -43,7 +45,7 @@ export const checkRows = ({ names, rows, headerRow, problem }: TableFile, mappin
   } catch (error) {
     return problemWith(error instanceof Error ? error.message : "The file cannot be read.");
   }
-};
+}
 
 /** The rows whose cell in a column cannot be read. */
 export interface Misfit {

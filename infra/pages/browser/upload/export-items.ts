@@ -6,11 +6,11 @@ import type { Api, Item, ListPage } from "./api.ts";
 const PAGE_ITEMS = 100;
 
 /** All items that match the filters, as CSV. @param onProgress called with the number of items so far, page by page */
-export const exportItems = async (
+export async function exportItems(
   api: Api,
   filters: Readonly<Record<string, string>>,
   onProgress: (items: number) => void,
-): Promise<Blob> => {
+): Promise<Blob> {
   const lines = [`${ITEM_CSV_HEADER}\n`];
   const items = entriesOf((cursor) =>
     api.get<ListPage<Item>>("v1/work_items", { ...filters, limit: String(PAGE_ITEMS), ...cursor }),
@@ -22,4 +22,4 @@ export const exportItems = async (
     if (count % PAGE_ITEMS === 0) onProgress(count);
   }
   return new Blob(lines, { type: "text/csv" });
-};
+}

@@ -20,7 +20,7 @@ interface Report {
 }
 
 /** Reads the beginning of a report; the rest of a long one is not loaded. */
-const readReport = async (url: string, job: Job): Promise<readonly (readonly string[])[]> => {
+async function readReport(url: string, job: Job): Promise<readonly (readonly string[])[]> {
   const response = await fetch(url);
   if (!response.ok || response.body === null) throw new Error("The failed rows cannot be loaded. Open this job again.");
   const reader = response.body.getReader();
@@ -37,7 +37,7 @@ const readReport = async (url: string, job: Job): Promise<readonly (readonly str
   const text = await new Blob(chunks as BlobPart[]).text();
   const headerRow = job.mapping?.header_row ?? 1;
   return firstRows(text, job.mapping?.delimiter ?? COMMA, SHOWN_ROWS + headerRow, isWhole).rows.slice(headerRow - 1);
-};
+}
 
 /** Headings of the columns that the report adds. People are not shown its codes. */
 const TITLES: Readonly<Record<string, string>> = {
@@ -60,7 +60,7 @@ export interface Repairing {
  * The rows of a job that failed, with the reasons, and the whole list as a file.
  * @param repairing undefined if the page doesn't have the file any more
  */
-export const FailedRows = ({
+export function FailedRows({
   api,
   job,
   repairing,
@@ -68,7 +68,7 @@ export const FailedRows = ({
   readonly api: Api;
   readonly job: Job;
   readonly repairing: Repairing | undefined;
-}) => {
+}) {
   const [report, setReport] = useState<Report>();
   const [error, setError] = useState<string>();
   useEffect(() => {
@@ -116,4 +116,4 @@ export const FailedRows = ({
       )}
     </section>
   );
-};
+}

@@ -20,7 +20,7 @@ const SHOWN_ERRORS = 10;
 const NOTHING_CHECKED: ReadonlySet<string> = new Set();
 
 /** Takes a file, by a button or dropped. */
-const FileField = ({ onFile }: { readonly onFile: (file: File) => void }) => {
+function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
   const [isOver, setOver] = useState(false);
   return (
     <label
@@ -48,7 +48,7 @@ const FileField = ({ onFile }: { readonly onFile: (file: File) => void }) => {
       />
     </label>
   );
-};
+}
 
 /** An earlier mapping for a file, which may have another delimiter, and its header in another row. */
 function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile): Proposal {
@@ -79,7 +79,7 @@ function Unchecked({ columns }: { readonly columns: Proposal["columns"] }) {
 }
 
 /** From a file to its import. @param earlier the mapping to begin with, in place of a proposal */
-export const ImportView = ({
+export function ImportView({
   api,
   earlier,
   sent,
@@ -92,7 +92,7 @@ export const ImportView = ({
   readonly sent: Sent | undefined;
   readonly onForget: () => void;
   readonly onSent: (sent: Sent) => void;
-}) => {
+}) {
   const [table, setTable] = useState<TableFile>();
   const [isReading, setReading] = useState(false);
   const [mapping, setMapping] = useState<Mapping>({});
@@ -265,4 +265,4 @@ export const ImportView = ({
       )}
     </>
   );
-};
+}

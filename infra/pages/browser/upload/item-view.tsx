@@ -4,12 +4,16 @@ import { Alert, Heading } from "./parts.tsx";
 import { useList } from "./use-list.ts";
 import { sentenceOf, shownTime } from "./shown.ts";
 
-const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+function shownValue(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
 
-const timeOf = ({ occurred_at: occurred, created_at: created }: ItemEvent): string => occurred ?? created;
+function timeOf({ occurred_at: occurred, created_at: created }: ItemEvent): string {
+  return occurred ?? created;
+}
 
 /** The events of an item in the order in which they happened. */
-const Timeline = ({ api, id }: { readonly api: Api; readonly id: string }) => {
+function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   const { entries, isLoading, error, more } = useList<ItemEvent>(api, `v1/work_items/${id}/events`, { limit: "100" });
   const ordered = entries.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
   return (
@@ -39,10 +43,10 @@ const Timeline = ({ api, id }: { readonly api: Api; readonly id: string }) => {
       )}
     </section>
   );
-};
+}
 
 /** One item with its attributes and events. */
-export const ItemView = ({ api, id }: { readonly api: Api; readonly id: string }) => {
+export function ItemView({ api, id }: { readonly api: Api; readonly id: string }) {
   const [item, setItem] = useState<Item>();
   const [error, setError] = useState<string>();
   useEffect(() => {
@@ -89,4 +93,4 @@ export const ItemView = ({ api, id }: { readonly api: Api; readonly id: string }
       <Timeline api={api} id={item.id} />
     </>
   );
-};
+}

@@ -8,7 +8,7 @@ import { sentenceOf, shownNumber, shownTime } from "./shown.ts";
 type Filters = Readonly<Record<string, string>>;
 
 /** Days of the browser's time zone as moments: the first begins, the last has ended. */
-const toQuery = ({ from = "", to = "", ...filters }: Filters): Filters => {
+function toQuery({ from = "", to = "", ...filters }: Filters): Filters {
   const end = to === "" ? undefined : new Date(`${to}T00:00`);
   end?.setDate(end.getDate() + 1);
   return {
@@ -16,7 +16,7 @@ const toQuery = ({ from = "", to = "", ...filters }: Filters): Filters => {
     completed_from: from === "" ? "" : new Date(`${from}T00:00`).toISOString(),
     completed_to: end?.toISOString() ?? "",
   };
-};
+}
 
 const FIELDS = [
   ["external_id", "External ID"],
@@ -27,7 +27,7 @@ const FIELDS = [
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
 
 /** The list of items with its filters, and its export. @param query the filters, as in the address */
-export const ItemsView = ({ api, query }: { readonly api: Api; readonly query: string }) => {
+export function ItemsView({ api, query }: { readonly api: Api; readonly query: string }) {
   const shown: Filters = Object.fromEntries(new URLSearchParams(query));
   const [draft, setDraft] = useState(shown);
   const filters = toQuery(shown);
@@ -111,4 +111,4 @@ export const ItemsView = ({ api, query }: { readonly api: Api; readonly query: s
       )}
     </>
   );
-};
+}

@@ -8,7 +8,9 @@ import { type EarlierMapping, send, type Sent } from "./send.ts";
 import type { Repairs } from "./repairs.ts";
 import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
-const isEnded = ({ status }: Job): boolean => status !== "pending" && status !== "processing";
+function isEnded({ status }: Job): boolean {
+  return status !== "pending" && status !== "processing";
+}
 
 /** What is said of a job while it runs and after it. */
 function statusOf({ status, dry_run: isTrial }: Job, name: string): string {
@@ -22,10 +24,12 @@ function statusOf({ status, dry_run: isTrial }: Job, name: string): string {
   return sentences[status];
 }
 
-const doneIn = ({ succeeded_rows: succeeded, failed_rows: failed }: Job): number => succeeded + failed;
+function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job): number {
+  return succeeded + failed;
+}
 
 /** Asks for a job until it has ended. A failed request is repeated: the job goes on meanwhile. */
-const useJob = (api: Api, id: string) => {
+function useJob(api: Api, id: string) {
   const [job, setJob] = useState<Job>();
   const [error, setError] = useState<string>();
   const [rate, setRate] = useState(0);
@@ -58,9 +62,9 @@ const useJob = (api: Api, id: string) => {
     };
   }, [api, id]);
   return { job, setJob, error, setError, rate };
-};
+}
 
-const Counts = ({ job }: { readonly job: Job }) => {
+function Counts({ job }: { readonly job: Job }) {
   const would = job.dry_run ? "would be " : "";
   const counts = [
     ["created", `${would}created`, job.created_rows],
@@ -79,10 +83,10 @@ const Counts = ({ job }: { readonly job: Job }) => {
       ))}
     </dl>
   );
-};
+}
 
 /** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
-const AfterEnd = ({
+function AfterEnd({
   api,
   job,
   onUseAgain,
@@ -92,7 +96,7 @@ const AfterEnd = ({
   readonly job: Job;
   readonly onUseAgain: (mapping: EarlierMapping) => void;
   readonly onError: (sentence: string) => void;
-}) => {
+}) {
   const { id, mapping, file_name: fileName = "an earlier file" } = job;
   const download = async (): Promise<void> => {
     try {
@@ -118,14 +122,14 @@ const AfterEnd = ({
       )}
     </p>
   );
-};
+}
 
 function importLabel({ repairs }: Sent): string {
   return repairs.size === 0 ? "Import now" : `Import now with ${countOf(repairs.size, "corrected row")}`;
 }
 
 /** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
-export const JobView = ({
+export function JobView({
   api,
   id,
   sent,
@@ -137,7 +141,7 @@ export const JobView = ({
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
   readonly onUseAgain: (mapping: EarlierMapping) => void;
-}) => {
+}) {
   const { job, setJob, error, setError, rate } = useJob(api, id);
   const [sending, setSending] = useState<number>();
   const [isCancelling, setCancelling] = useState(false);
@@ -248,4 +252,4 @@ export const JobView = ({
       </p>
     </>
   );
-};
+}

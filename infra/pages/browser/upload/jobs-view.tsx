@@ -12,7 +12,7 @@ const STATUS = {
 } as const;
 
 /** The organization's imports, newest first. */
-export const JobsView = ({ api }: { readonly api: Api }) => {
+export function JobsView({ api }: { readonly api: Api }) {
   const { entries, isLoading, error, more } = useList<Job>(api, "v1/work_items/upload", { limit: "20" });
   return (
     <>
@@ -48,4 +48,4 @@ export const JobsView = ({ api }: { readonly api: Api }) => {
       )}
     </>
   );
-};
+}

@@ -4,14 +4,14 @@ import { Alert } from "./parts.tsx";
 import { sentenceOf } from "./shown.ts";
 
 /** Asks for a key and checks it. */
-export const KeyForm = ({
+export function KeyForm({
   root,
   onKey,
 }: {
   readonly root: URL;
   /** @param isKept whether a reload of the tab keeps the key */
   readonly onKey: (key: string, isKept: boolean) => void;
-}) => {
+}) {
   const [error, setError] = useState<string>();
   const [isChecking, setChecking] = useState(false);
   const check = async (key: string, isKept: boolean): Promise<void> => {
@@ -54,4 +54,4 @@ export const KeyForm = ({
       </button>
     </form>
   );
-};
+}

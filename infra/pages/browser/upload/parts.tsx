@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
 /** A sentence about what went wrong, which screen readers say at once; nothing if there is none. */
-export const Alert = ({ text }: { readonly text: string | undefined }) => (
-  <div role="alert">{text !== undefined && <p class="alert">{text}</p>}</div>
-);
+export function Alert({ text }: { readonly text: string | undefined }) {
+  return <div role="alert">{text !== undefined && <p class="alert">{text}</p>}</div>;
+}
 
 /** A heading that takes the focus when its view appears, so that keyboard and screen reader begin there, and names the view in the tab. */
-export const Heading = ({ children }: { readonly children: ComponentChildren }) => {
+export function Heading({ children }: { readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
@@ -18,10 +18,10 @@ export const Heading = ({ children }: { readonly children: ComponentChildren }) 
       {children}
     </h2>
   );
-};
+}
 
 /** A choice among options, with its label. */
-export const Choice = ({
+export function Choice({
   label,
   isLabelHidden = false,
   value,
@@ -35,7 +35,7 @@ export const Choice = ({
   /** Values and how they are shown. */
   readonly options: readonly (readonly [string, string])[];
   readonly onChange: (value: string) => void;
-}) => {
+}) {
   const id = useId();
   return (
     <div class="field">
@@ -51,10 +51,10 @@ export const Choice = ({
       </select>
     </div>
   );
-};
+}
 
 /** A line of text to fill in, with its label. */
-export const TextField = ({
+export function TextField({
   label,
   value,
   onChange,
@@ -67,7 +67,7 @@ export const TextField = ({
   readonly type?: "text" | "date";
   /** Id of a list of proposals. */
   readonly list?: string;
-}) => {
+}) {
   const id = useId();
   return (
     <div class="field">
@@ -83,10 +83,10 @@ export const TextField = ({
       />
     </div>
   );
-};
+}
 
 /** A table that scrolls by itself where the screen is narrow. */
-export const Table = ({
+export function Table({
   caption,
   columns,
   rows,
@@ -94,38 +94,40 @@ export const Table = ({
   readonly caption: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ComponentChildren[])[];
-}) => (
-  <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
-    <table>
-      <caption class="hidden">{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map((column, index) => (
-            <th key={index} scope="col">
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={index}>
-            {row.map((cell, at) => (
-              <td key={at}>{cell}</td>
+}) {
+  return (
+    <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column, index) => (
+              <th key={index} scope="col">
+                {column}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, at) => (
+                <td key={at}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
 
 /** Gives the browser a file to keep. */
-export const saveFile = (name: string, content: Blob): void => {
+export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
-};
+}

@@ -10,29 +10,29 @@ export interface Moment {
 const RATE_MS = 30_000;
 
 /** The moments that count for the rate, with a new one. */
-export const withMoment = (moments: readonly Moment[], now: Moment): Moment[] => [
-  ...moments.filter(({ at }) => now.at - at < RATE_MS),
-  now,
-];
+export function withMoment(moments: readonly Moment[], now: Moment): Moment[] {
+  return [...moments.filter(({ at }) => now.at - at < RATE_MS), now];
+}
 
 /** Rows a second between the first moment and the last; 0 if that cannot be told. */
-export const rateOf = (moments: readonly Moment[]): number => {
+export function rateOf(moments: readonly Moment[]): number {
   const [first] = moments;
   const last = moments.at(-1);
   return first && last && last.at > first.at ? ((last.rows - first.rows) / (last.at - first.at)) * 1000 : 0;
-};
+}
 
 /** A duration as people say it. */
-const shownDuration = (seconds: number): string => {
+function shownDuration(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;
-};
+}
 
 /** How far a job is, with rate and time left where they are known. @param total 0 if it is not known */
-export const shownProgress = (done: number, total: number, rate: number): string =>
-  [
+export function shownProgress(done: number, total: number, rate: number): string {
+  return [
     `${shownNumber(done)} of ${total > 0 ? shownNumber(total) : "?"} rows`,
     ...(rate > 0 ? [`${shownNumber(Math.round(rate))} a second`] : []),
     ...(rate > 0 && total > 0 ? [`${shownDuration((total - done) / rate)} left`] : []),
   ].join(", ");
+}

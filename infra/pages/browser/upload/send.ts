@@ -30,23 +30,23 @@ interface Sending extends Omit<Sent, "jobId"> {
 const unanswered = new WeakMap<TableFile, Map<string, string>>();
 
 /** The key of an upload until it is answered: a repeated click, or a lost response, must not make a second job. */
-const keyOf = ({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) => {
+function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
   const what = JSON.stringify([mapping, dryRun, [...repairs]]);
   const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
-};
+}
 
 /** Sends a file and shows its job. @param earlier where the mapping may come from */
-export const send = async (
+export async function send(
   api: Api,
   { table, mapping, dryRun, isChecked, repairs }: Sending,
   onSent: (sent: Sent) => void,
   onProgress: (sent: number) => void,
   earlier?: EarlierMapping,
-): Promise<void> => {
+): Promise<void> {
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
   const { key, forget } = keyOf({ table, mapping, dryRun, repairs });
   const { id } = await api.upload(
@@ -62,4 +62,4 @@ export const send = async (
   forget();
   onSent({ jobId: id, table, mapping, isChecked, repairs });
   location.hash = `#job=${id}`;
-};
+}

@@ -1,13 +1,17 @@
 /** The sentence of an error, for people. */
-export const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : "Something went wrong. Try again.";
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : "Something went wrong. Try again.";
+}
 
 /** A moment as the browser's language writes it; empty for none. */
-export const shownTime = (time: string | null): string =>
-  time === null ? "" : new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+export function shownTime(time: string | null): string {
+  return time === null ? "" : new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
 
 /** A number as the browser's language writes it. */
-export const shownNumber = (value: number): string => value.toLocaleString();
+export function shownNumber(value: number): string {
+  return value.toLocaleString();
+}
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 

@@ -8,16 +8,17 @@ import type { TableFile } from "./table-file.ts";
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The different cells of a column in the first rows, in their order, without the empty ones. */
-export const valuesIn = (
+export function valuesIn(
   { names, rows }: Pick<TableFile, "names" | "rows">,
   column: string,
   empty: readonly string[],
-): string[] =>
-  valuesAt(
+): string[] {
+  return valuesAt(
     rows,
     numberedNames(names).findIndex((name) => comparable(name) === comparable(column)),
     empty,
   );
+}
 
 /** The different cells of the column in a place. */
 export function valuesAt(rows: TableFile["rows"], index: number, empty: readonly string[]): string[] {

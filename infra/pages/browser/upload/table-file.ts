@@ -47,7 +47,7 @@ export function withHeaderRow(table: TableFile, headerRow: number): TableFile {
   return { ...table, ...belowHeader(table.lines, headerRow) };
 }
 
-const tableOf = (text: string, delimiter: Delimiter, isWhole: boolean) => {
+function tableOf(text: string, delimiter: Delimiter, isWhole: boolean) {
   const { rows: lines, problem } = firstRows(text, delimiter, SAMPLE_ROWS + HEADER_ROW_MAX, isWhole);
   const headerRow = findHeaderRow(lines);
   const table = belowHeader(lines, headerRow);
@@ -55,7 +55,7 @@ const tableOf = (text: string, delimiter: Delimiter, isWhole: boolean) => {
     return { ...table, names: [], rows: [], problem: `row ${headerRow}: ${HEADER_TOO_LONG}` };
   }
   return { ...table, problem: text.includes("\0") ? NUL_BYTE : problem };
-};
+}
 
 /** Rejects a file that has nothing to import. @throws Error with a sentence for people */
 function assertRows(table: TableFile): TableFile {
@@ -68,10 +68,10 @@ function assertRows(table: TableFile): TableFile {
 }
 
 /** Reads the head of a text file. @param choice what the person chose in place of what was found */
-export const readTextFile = async (
+export async function readTextFile(
   file: File,
   choice: { readonly encoding?: string; readonly delimiter?: Delimiter } = {},
-): Promise<TableFile> => {
+): Promise<TableFile> {
   const format = await findTextFormat(file, choice);
   const head = file.slice(0, HEAD_BYTES);
   const text = await new Response(toUtf8(head, format) ?? head).text();
@@ -83,26 +83,30 @@ export const readTextFile = async (
     delimiter: format.delimiter,
     ...tableOf(text, format.delimiter, file.size <= HEAD_BYTES),
   };
-};
+}
 
-const csvOf = (sheets: readonly Sheet[], name: string): string =>
-  sheets.find((sheet) => sheet.name === name)?.csv ?? "";
+function csvOf(sheets: readonly Sheet[], name: string): string {
+  return sheets.find((sheet) => sheet.name === name)?.csv ?? "";
+}
 
-const withSheet = ({ name, size }: Pick<TableFile, "name" | "size">, sheets: readonly Sheet[], sheet: string) => ({
-  name,
-  size,
-  text: undefined,
-  workbook: { sheets, sheet },
-  delimiter: COMMA,
-  ...tableOf(csvOf(sheets, sheet), COMMA, true),
-});
+function withSheet({ name, size }: Pick<TableFile, "name" | "size">, sheets: readonly Sheet[], sheet: string) {
+  return {
+    name,
+    size,
+    text: undefined,
+    workbook: { sheets, sheet },
+    delimiter: COMMA,
+    ...tableOf(csvOf(sheets, sheet), COMMA, true),
+  };
+}
 
 /** The same workbook with another sheet. */
-export const chooseSheet = (table: TableFile, sheet: string): TableFile =>
-  withSheet(table, table.workbook?.sheets ?? [], sheet);
+export function chooseSheet(table: TableFile, sheet: string): TableFile {
+  return withSheet(table, table.workbook?.sheets ?? [], sheet);
+}
 
 /** Reads a file that was chosen. The reader of workbooks is loaded when one comes. @throws Error with a sentence for people */
-export const readFile = async (file: File): Promise<TableFile> => {
+export async function readFile(file: File): Promise<TableFile> {
   if (file.size === 0) throw new Error("This file is empty.");
   const start = new Uint8Array(await file.slice(0, KIND_BYTES).arrayBuffer());
   if (isWorkbook(start)) {
@@ -115,11 +119,11 @@ export const readFile = async (file: File): Promise<TableFile> => {
   const problem = problemOfBinary(start) ?? problemOfOtherText(text);
   if (problem !== undefined) throw new Error(asSentence(problem));
   return assertRows(await readTextFile(file));
-};
+}
 
 /** What is sent of a file: CSV in UTF-8. */
-export const contentOf = async ({ text, workbook }: TableFile): Promise<Blob> => {
+export async function contentOf({ text, workbook }: TableFile): Promise<Blob> {
   if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]);
   const converted = toUtf8(text.file, text.format);
   return converted ? new Response(converted).blob() : text.file;
-};
+}

@@ -12,7 +12,7 @@ export interface LoadedList<T> {
 }
 
 /** Loads a list page by page, from its beginning whenever path or filters change. */
-export const useList = <T>(api: Api, path: string, filters: Readonly<Record<string, string>> = {}): LoadedList<T> => {
+export function useList<T>(api: Api, path: string, filters: Readonly<Record<string, string>> = {}): LoadedList<T> {
   const [entries, setEntries] = useState<readonly T[]>([]);
   const [next, setNext] = useState<string>();
   const [isLoading, setLoading] = useState(true);
@@ -47,4 +47,4 @@ export const useList = <T>(api: Api, path: string, filters: Readonly<Record<stri
     error,
     more: next === undefined ? undefined : () => void load(next, entries, () => false),
   };
-};
+}
