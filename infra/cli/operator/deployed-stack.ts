@@ -25,7 +25,7 @@ async function describe(client: CloudFormationClient, stackName: string): Promis
     const { name, message } = error as Error;
     if (name === "ValidationError" && message.endsWith("does not exist")) return undefined;
     throw new SettingsError(
-      `${stackName}: what is deployed cannot be read, so that nobody knows what would be lost: ${name}: ${message}`.replaceAll(
+      `${stackName}: can't read what is deployed, so this deployment could remove something: ${name}: ${message}`.replaceAll(
         /\s+/g,
         " ",
       ),
@@ -58,7 +58,7 @@ export async function checkDeployedStack(
   const tags: StackTags = Object.fromEntries((stack.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   if (tags["stage"] === undefined) {
     throw new SettingsError(
-      `${stackName}: it was deployed by a version that left no tags, so that nobody knows what would be lost; ` +
+      `${stackName}: it has no tags of an earlier deployment, so this one could remove something; ` +
         `compare it with stage ${settings.stage} in ${STAGES_FILE} once, then add --drop everything`,
     );
   }

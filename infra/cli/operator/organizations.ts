@@ -151,7 +151,7 @@ command("changes [organization]", "show the marks of its change feed")
   .option("--resync", "make readers load everything again, such as after a table was restored")
   .action(changes);
 command("export <organization>", "write its data as NDJSON to the standard output or a file")
-  .option("--file <file>", "file to write, such as acme.ndjson; a repeated export goes on where it stopped")
+  .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")
   .option("--overwrite", "replace the file if it exists")
   .option("--dry-run", "only count")
   .action(onExisting<TransferOptions & Values>((opened, ...rest) => exportTo(operatorRuntime(opened), ...rest)));

@@ -34,7 +34,7 @@ export async function exportTo(
     file === undefined || dryRun
       ? undefined
       : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE }, overwrite);
-  if (toFile?.from) console.error(`goes on with the export that began ${toFile.from.exported_at}`);
+  if (toFile?.from) console.error(`continuing the export that started ${toFile.from.exported_at}`);
   const toOutput = (lines: string): Promise<void> =>
     new Promise((resolve, reject) => {
       process.stdout.write(lines, (error) => (error ? reject(error) : resolve()));

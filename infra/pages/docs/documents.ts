@@ -53,5 +53,10 @@ function readChangelog(): MarkdownDocument {
 
 /** What to look up: rules, limits, mappings, the client, and what changed. */
 export function readTopics(): MarkdownDocument[] {
-  return [...documentsIn("docs/reference"), readFile("typescript-client", "lib/client/README.md"), readChangelog()];
+  return [
+    ...documentsIn("docs/reference"),
+    readFile("from-an-export", "docs/from-an-export.md"),
+    readFile("typescript-client", "lib/client/README.md"),
+    readChangelog(),
+  ];
 }

@@ -239,9 +239,11 @@ describe("a deployment", () => {
     expect(JSON.stringify(tags)).not.toContain("on-call");
   });
 
-  test("stops where an earlier version left no tags", async () => {
+  test("stops where there are no tags of an earlier deployment", async () => {
     const untagged = { status: "UPDATE_COMPLETE" };
-    await expect(check(untagged, full)).rejects.toThrow(/left no tags, .* then add --drop everything$/);
+    await expect(check(untagged, full)).rejects.toThrow(
+      /has no tags of an earlier deployment, .* then add --drop everything$/,
+    );
     expect(await check(untagged, full, ["everything"])).toEqual([]);
   });
 
