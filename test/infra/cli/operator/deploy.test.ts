@@ -260,10 +260,10 @@ describe("a deployment", () => {
     expect(await check(failedUpdate, full)).toEqual([]);
   });
 
-  test("stops with one line where what is deployed cannot be read", async () => {
+  test("stops with one line where it can't read what is deployed", async () => {
     const { variables } = await account();
     const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
     const { code, lines } = await run("cli/operator/deploy.ts", ["us"], nowhere);
-    expect([code, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: what is deployed cannot be read, /)]]);
+    expect([code, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: can't read what is deployed, /)]]);
   });
 });
