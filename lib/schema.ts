@@ -180,6 +180,23 @@ function codeOf(issue: Issue): ProblemCode {
   return isCode(issue.code) ? issue.code : "invalid";
 }
 
+/** A type with its article; `null` and `undefined` have none. */
+function withArticle(type: string): string {
+  if (type === "null" || type === "undefined" || type === "NaN") return type;
+  return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+}
+
+/** What is wrong with a value, in the words of our own rules where a schema has none. */
+function messageOf(issue: Issue): string {
+  const { message } = issue;
+  if (issue.code === "invalid_value" && /^Invalid (option|input)/.test(message)) {
+    return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
+  }
+  const [, expected, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
+  if (expected === undefined || received === undefined) return message;
+  return `must be ${withArticle(expected)}, not ${withArticle(received)}`;
+}
+
 /** The problems in a schema's error. */
 export function problemsOf({ issues }: z.ZodError): Problem[] {
   return issues.flatMap((issue): Problem[] => {
@@ -190,7 +207,7 @@ export function problemsOf({ issues }: z.ZodError): Problem[] {
     return [
       isMissing
         ? { path: issue.path, code: "required", message: "is required" }
-        : { path: issue.path, code: codeOf(issue), message: issue.message },
+        : { path: issue.path, code: codeOf(issue), message: messageOf(issue) },
     ];
   });
 }

@@ -16,14 +16,20 @@ function leftColumns(columns: readonly ProposedColumn[], others: Mapping["others
   return left.map(({ column }) => `${kept}: "${column}"`);
 }
 
+/** How many texts of a status are shown. */
+const SHOWN = 10;
+
 /** What each column of a file is proposed to become, a line each: what is certain, what to check, and what is kept. */
 export function proposalLines(proposal: Proposal): string[] {
-  const { columns, mapping } = proposal;
+  const { columns, mapping, headerDoubt, unknownStatuses = [] } = proposal;
+  const texts = unknownStatuses.slice(0, SHOWN).map((text) => `"${text}"`);
   const certain = columns.filter(({ certainty }) => certainty === "certain").map(shown);
   return [
+    ...(headerDoubt === undefined ? [] : [`please check: ${headerDoubt}`]),
     ...certain.map((line) => `certain: ${line}`),
     ...likelyColumns(proposal).map((line) => `likely, please check: ${line}`),
     ...leftColumns(columns, mapping.others),
+    ...(texts.length > 0 ? [`choose in "values" of status what these mean: ${texts.join(", ")}`] : []),
     ...(mapping.fields?.["external_id"] === undefined
       ? ["no column identifies the items: add external_id to the fields of the mapping"]
       : []),

@@ -46,6 +46,10 @@ export interface Proposal {
   readonly mapping: Mapping;
   /** All columns of the file in their order. */
   readonly columns: readonly ProposedColumn[];
+  /** Why the header may be a row of data; undefined if nothing speaks for that. */
+  readonly headerDoubt?: string | undefined;
+  /** Texts of the status column whose meaning a person has to choose, as far as the rows show them. */
+  readonly unknownStatuses?: readonly string[];
 }
 
 /** The reason of a date that a person has to answer a question about. */
@@ -239,6 +243,20 @@ function choose(columns: readonly Column[], sample: Sample): Choices {
   return choices;
 }
 
+/** Why the header may be a row of data: names of columns are also among their values. */
+function headerDoubtOf(columns: readonly Column[]): string | undefined {
+  const found = columns.find(({ name, values }) => values.some((value) => value.trim() === name.trim()));
+  return (
+    found && `the header may be a row of data: "${found.name}" is also a value of its column. If so, add a header row`
+  );
+}
+
+/** The texts of a status column that mean no known status. */
+function unknownStatusesOf(column: Column | undefined): string[] {
+  const texts = new Set(column?.values.map((value) => value.trim()));
+  return [...texts].filter((text) => statusOf(text) === undefined);
+}
+
 /** Proposes a mapping for a file, by what its columns are called and what the cells hold. */
 export function proposeMapping(sample: Sample): Proposal {
   const { names, rows, delimiter, headerRow = 1 } = sample;
@@ -271,5 +289,7 @@ export function proposeMapping(sample: Sample): Proposal {
       const found = target === undefined ? undefined : fields.get(target);
       return { index, column: name, target, certainty: found?.certainty ?? "unknown", reason: found?.reason ?? "" };
     }),
+    headerDoubt: headerDoubtOf(columns),
+    unknownStatuses: unknownStatusesOf(columns.find(({ index }) => targets.get(index) === "status")),
   };
 }

@@ -118,9 +118,9 @@ describe("endpoint", () => {
     expect(status).toBe(422);
     expect(errorBody.error?.split("; ").toSorted()).toEqual([
       "__proto__x: is not known",
-      'extra["a.b"]: Invalid input: expected string, received number',
+      'extra["a.b"]: must be a string, not a number',
       "items[1].name: must not be empty",
-      "items[1].size: Invalid input: expected number, received string",
+      "items[1].size: must be a number, not a string",
       'items[1]["odd key"]: is not known',
       "items[2].name: is required",
       "limit: must be at most 100",

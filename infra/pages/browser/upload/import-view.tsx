@@ -97,6 +97,7 @@ export function ImportView({
   const [isReading, setReading] = useState(false);
   const [mapping, setMapping] = useState<Mapping>({});
   const [proposed, setProposed] = useState<Proposal["columns"]>([]);
+  const [headerDoubt, setHeaderDoubt] = useState<string>();
   const [checked, setChecked] = useState(NOTHING_CHECKED);
   const [error, setError] = useState<string>();
   const [sending, setSending] = useState<number>();
@@ -116,6 +117,7 @@ export function ImportView({
     setTable(next);
     setMapping(proposal.mapping);
     setProposed(proposal.columns);
+    setHeaderDoubt(proposal.headerDoubt);
     setChecked(NOTHING_CHECKED);
   };
   useEffect(() => {
@@ -174,6 +176,7 @@ export function ImportView({
               <strong>{table.name}</strong>: {shownBytes(table.size)}, {countOf(table.names.length, "column")}.
             </p>
             <ReadingForm table={table} onRead={read} />
+            {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
             <Table
               caption="The first rows of the file"
               columns={table.names}

@@ -180,3 +180,11 @@ it("a date column stays one when many rows share a date and a few hold other tex
   const sample = { names: ["Ticket ID", "Closed at"], headerRow: 1, rows, delimiter: ",", timeZone: "UTC" } as const;
   expect(proposeMapping(sample).mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at" });
 });
+
+it("asks what unknown statuses mean, and whether the first row is a header where it looks like data", () => {
+  const names = ["ID", "Status"];
+  const { unknownStatuses, headerDoubt } = propose(names, ["1", "covered"], ["2", "Closed"], ["3", "gap"]);
+  expect([unknownStatuses, headerDoubt]).toEqual([["covered", "gap"], undefined]);
+  const withoutHeader = propose(["www.example.com", "cdn"], ["fonts.example.com", "cdn"], ["ads.example.com", "ad"]);
+  expect(withoutHeader.headerDoubt).toMatch(/"cdn" is also a value of its column/);
+});
