@@ -439,6 +439,23 @@ describe.skipIf(!hasBrowser)("the upload page in a browser", () => {
     await page.context().close();
   });
 
+  test("works in a browser that keeps nothing, where even naming its storage fails", async () => {
+    const { page, complaints } = await openPage(browser, origins);
+    const forbid = (name: string): string =>
+      `Object.defineProperty(globalThis, "${name}", { get() { throw new DOMException("denied", "SecurityError"); } });`;
+    await page.addInitScript(`${forbid("sessionStorage")}${forbid("localStorage")}`);
+    await page.goto(`${stack.baseUrl}/upload`);
+    await page.getByLabel("Your organization’s API key").fill(stack.apiKey);
+    await page.getByLabel("Keep the key").check();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "1. Choose a file" }).waitFor();
+    await page.goto(`${stack.baseUrl}/docs/list-work-items`);
+    await page.getByRole("button", { name: "Send GET" }).waitFor();
+    await page.getByRole("tab", { name: "Python" }).click();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
     const { page, complaints } = await begin();
     const loaded: string[] = [];

@@ -1,4 +1,4 @@
-import { KEPT_KEY } from "../kept-key.ts";
+import { keep, KEPT_KEY, readKept } from "../kept.ts";
 
 /** The texts of a form's fields whose names begin with a place, without those that are empty. */
 function textsOf(form: FormData, place: string): [string, string][] {
@@ -67,10 +67,10 @@ export function startSendForm(): void {
   if (!form || !place) return;
   const root = new URL(document.querySelector<HTMLInputElement>("#search")!.dataset["root"]!, location.href);
   const key = form.querySelector<HTMLInputElement>("input[name=key]");
-  if (key) key.value = sessionStorage.getItem(KEPT_KEY) ?? "";
+  if (key) key.value = readKept(() => sessionStorage, KEPT_KEY) ?? "";
   form.hidden = false;
   const send = async (): Promise<void> => {
-    if (key && new FormData(form).has("keep")) sessionStorage.setItem(KEPT_KEY, key.value.trim());
+    if (key && new FormData(form).has("keep")) keep(() => sessionStorage, KEPT_KEY, key.value.trim());
     place.textContent = "Sending…";
     const started = performance.now();
     try {

@@ -1,22 +1,8 @@
+import { keep, readKept } from "../kept.ts";
+
 /** Where the chosen language is kept, for all guides. */
 const CHOICE = "language";
 const groups: { readonly choose: (language: string) => void }[] = [];
-
-/** The choice of an earlier page; browsers may forbid to keep any. */
-function keptChoice(): string | null {
-  try {
-    return localStorage.getItem(CHOICE);
-  } catch {
-    return null;
-  }
-}
-function keepChoice(language: string): void {
-  try {
-    localStorage.setItem(CHOICE, language);
-  } catch {
-    // It lasts as long as this page then.
-  }
-}
 
 /** Makes tabs of the blocks of code in a group, by the pattern that assistive technology knows (WAI-ARIA tabs). */
 function makeTabsOf(group: Element, index: number): void {
@@ -50,7 +36,7 @@ function makeTabsOf(group: Element, index: number): void {
     }
   };
   const chooseEverywhere = (language: string): void => {
-    keepChoice(language);
+    keep(() => localStorage, CHOICE, language);
     for (const each of groups) each.choose(language);
   };
   for (const [at, { tab, language }] of tabs.entries()) {
@@ -65,7 +51,7 @@ function makeTabsOf(group: Element, index: number): void {
   }
   group.prepend(list);
   groups.push({ choose });
-  choose(keptChoice() ?? "");
+  choose(readKept(() => localStorage, CHOICE) ?? "");
 }
 
 /** Makes tabs of all groups of blocks of code in the page. */

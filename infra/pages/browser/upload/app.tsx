@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { KEPT_KEY } from "../kept-key.ts";
+import { keep, KEPT_KEY, readKept } from "../kept.ts";
 import { type Api, createApi } from "./api.ts";
 import { ImportView } from "./import-view.tsx";
 import { ItemView } from "./item-view.tsx";
@@ -39,7 +39,7 @@ const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items
 /** The upload page. @param root address of the service */
 export function App({ root }: { readonly root: URL }) {
   const [api, setApi] = useState<Api | undefined>(() => {
-    const key = sessionStorage.getItem(KEPT_KEY);
+    const key = readKept(() => sessionStorage, KEPT_KEY);
     return key === null ? undefined : createApi(root, key);
   });
   const [sent, setSent] = useState<Sent>();
@@ -53,11 +53,11 @@ export function App({ root }: { readonly root: URL }) {
     location.hash = "#import";
   };
   const takeKey = (key: string, isKept: boolean): void => {
-    if (isKept) sessionStorage.setItem(KEPT_KEY, key);
+    if (isKept) keep(() => sessionStorage, KEPT_KEY, key);
     setApi(createApi(root, key));
   };
   const forgetKey = (): void => {
-    sessionStorage.removeItem(KEPT_KEY);
+    keep(() => sessionStorage, KEPT_KEY, null);
     setApi(undefined);
     setSent(undefined);
     setEarlier(undefined);
