@@ -28,11 +28,10 @@ const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 
 const positive = z.int("must be a whole number").min(1, "must be at least 1");
 
-/** A value for each class of calls. */
-function byClass<S extends z.ZodType>(value: S) {
-  return settingsObject(
-    Object.fromEntries(CALL_CLASSES.map((name) => [name, value.optional()])) as Record<CallClass, z.ZodOptional<S>>,
-  );
+/** A setting for each class of calls. */
+function classes<S extends z.ZodType>(value: S) {
+  const shape = Object.fromEntries(CALL_CLASSES.map((name) => [name, value.optional()]));
+  return shape as Record<CallClass, z.ZodOptional<S>>;
 }
 
 /** Settings of a stage that each of its regions can override. */
@@ -46,9 +45,10 @@ const sharedSettings = {
    * with all else that needs no key. They are reserved, so other functions can't have them. `workers`: the most
    * executions that a queue starts. @default none; those of functions/workers.ts
    */
-  concurrency: byClass(positive)
-    .extend({ workers: z.int("must be a whole number").min(2, "must be at least 2").optional() })
-    .optional(),
+  concurrency: settingsObject({
+    ...classes(positive),
+    workers: z.int("must be a whole number").min(2, "must be at least 2").optional(),
+  }).optional(),
   /** Whether a key of the account encrypts tables, bucket, queues, topic and logs. @default AWS's own keys */
   customerKey: z.boolean("must be true or false").optional(),
   /** "existing": the account's role by which API Gateway writes logs is left alone. @default the stack sets it */
@@ -56,7 +56,7 @@ const sharedSettings = {
   /** Whether the access log outlives the stack. @default false */
   keepAccessLogs: z.boolean("must be true or false").optional(),
   /** Requests a second, and at once, of each method of a class. @default those of `throttle` */
-  methodThrottle: byClass(settingsObject({ rate: positive, burst: positive })).optional(),
+  methodThrottle: settingsObject(classes(settingsObject({ rate: positive, burst: positive }))).optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API. @default false */
@@ -103,10 +103,11 @@ function domainSchema({ awsRegion }: { readonly awsRegion: string }) {
   });
 }
 
+/** Of AWS's regions that begin with `eu`, London and Zurich aren't in the EU. */
+const EU_VAULT = /^arn:aws:backup:eu-(?:central-1|north-1|south-1|south-2|west-1|west-3):\d{12}:backup-vault:\S+$/;
+
 function vaultPattern(code: RegionCode): RegExp {
-  return code === "eu"
-    ? /^arn:aws:backup:eu-[a-z]+-\d:\d{12}:backup-vault:\S+$/
-    : /^arn:aws:backup:[a-z0-9-]+:\d{12}:backup-vault:\S+$/;
+  return code === "eu" ? EU_VAULT : /^arn:aws:backup:[a-z0-9-]+:\d{12}:backup-vault:\S+$/;
 }
 
 function regionSchema(code: RegionCode) {

@@ -132,6 +132,11 @@ describe("settings", () => {
       { regions: { eu: { backup: { vault: "arn:aws:backup:us-east-1:111122223333:backup-vault:a", days: 7 } } } },
       "dev.regions.eu.backup.vault: must be the ARN of a backup vault in an EU region",
     ],
+    ...["eu-west-2", "eu-central-2"].map((region): [object, string] => [
+      { regions: { eu: { backup: { vault: `arn:aws:backup:${region}:111122223333:backup-vault:a`, days: 7 } } } },
+      "dev.regions.eu.backup.vault: must be the ARN of a backup vault in an EU region",
+    ]),
+    [{ ...bare, concurrency: { worker: 5 } }, "there is no worker; did you mean workers?"],
     [{ ...bare, warmThroughput: { reads: 1, writes: 4000 } }, "dev.warmThroughput.reads: must be at least 12000"],
     [{ ...bare, firewall: "maybe" }, "dev.firewall: must be true or false"],
     [{ ...bare, alarmEmail: "nobody" }, "dev.alarmEmail: must be an email address"],
