@@ -1,3 +1,6 @@
+import { SERVER_ERRORS } from "../lib/http/request-log.ts";
+import { MEMORY_MB } from "./constructs/function-memory.ts";
+
 /** What of a template costs money while nobody calls the service. */
 export interface CostTemplate {
   readonly Resources: Readonly<
@@ -31,7 +34,6 @@ const MINUTES_A_MONTH = 730 * 60;
 const POLLS_A_MINUTE = 5 * 3;
 /** What a run of a sweep with nothing to do is assumed to take. */
 const SWEEP_SECONDS = 0.1;
-const SWEEP_GIGABYTES = 1.769;
 /** Metrics of functions, which are written only when there is something to count. */
 const OWN_NAMESPACE = /^WorkItems/;
 
@@ -53,7 +55,8 @@ function metricsOf({ Namespace: namespace = "", MetricName: name = "", Metrics: 
 
 /** Runs a month of `rate(5 minutes)`. */
 function runsOf(schedule: unknown): number {
-  const [, every = "1"] = /^rate\((\d+) minutes?\)$/.exec(String(schedule)) ?? [];
+  const [, every] = /^rate\((\d+) minutes?\)$/.exec(String(schedule)) ?? [];
+  if (every === undefined) throw new Error(`no schedule in minutes: ${String(schedule)}`);
   return MINUTES_A_MONTH / Number(every);
 }
 
@@ -67,13 +70,13 @@ export function costsOf({ Resources: resources }: CostTemplate): Cost[] {
   const own = new Set(
     alarms
       .flat()
-      .filter(({ namespace, name }) => OWN_NAMESPACE.test(namespace) && name !== "ServerErrors")
+      .filter(({ namespace, name }) => OWN_NAMESPACE.test(namespace) && name !== SERVER_ERRORS)
       .map(({ name }) => name),
   );
   const queues = of("AWS::Lambda::EventSourceMapping").filter(({ ScalingConfig: scaling }) => scaling !== undefined);
   const runs = of("AWS::Events::Rule").reduce((sum, rule) => sum + runsOf(rule["ScheduleExpression"]), 0);
   const rules = of("AWS::WAFv2::WebACL").reduce((sum, { Rules: list }) => sum + (list as readonly unknown[]).length, 0);
-  const perRun = DOLLARS.lambdaRequest + SWEEP_SECONDS * SWEEP_GIGABYTES * DOLLARS.lambdaGigabyteSecond;
+  const perRun = DOLLARS.lambdaRequest + SWEEP_SECONDS * (MEMORY_MB.computes / 1000) * DOLLARS.lambdaGigabyteSecond;
   const counted = (name: string, count: number, dollars: number): Cost[] =>
     count === 0 ? [] : [{ name, count, dollars: count * dollars }];
   return [

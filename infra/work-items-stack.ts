@@ -77,7 +77,7 @@ export class WorkItemsStack extends Stack {
       allowedOrigins,
       throttle: settings.throttle,
       methodThrottle: settings.methodThrottle,
-      routes: allRoutes(),
+      routes: [...allRoutes(), ...pages.paths.map((path) => ({ method: pages.method, path, public: true as const }))],
       hasDomain: domain !== undefined,
       keepAccessLogs: settings.keepAccessLogs,
       setsLogRole: settings.gatewayLogRole === undefined,

@@ -194,7 +194,7 @@ function messageOf(issue: Issue): string {
   }
   const [, expected, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
   if (expected === undefined || received === undefined) return message;
-  return `must be ${withArticle(expected)}, not ${withArticle(received)}`;
+  return `must be ${withArticle(expected === "record" ? "object" : expected)}, not ${withArticle(received)}`;
 }
 
 /** The problems in a schema's error. */

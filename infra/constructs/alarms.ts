@@ -159,8 +159,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: "ChangesSweepStopped",
       metric: metrics.changeSweeps,
-      impact:
-        "Nothing checks whether the change feed loses changes, and readers are not told to load everything again.",
+      impact: "Lost changes go unnoticed: readers of the change feed keep a copy that is incomplete.",
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: [2, 2],

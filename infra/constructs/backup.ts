@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { Schedule } from "aws-cdk-lib/aws-events";
@@ -21,7 +21,11 @@ export class Backup extends Construct {
     const kept = Duration.days(backup.days);
     const plan = new BackupPlan(this, "Plan", {
       backupPlanName: stackName,
-      backupVault: new BackupVault(this, "Vault", { backupVaultName: stackName }),
+      // After a failed first deployment, a vault that stays would keep the next one from making it.
+      backupVault: new BackupVault(this, "Vault", {
+        backupVaultName: stackName,
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      }),
     });
     plan.addRule(
       new BackupPlanRule({

@@ -50,8 +50,8 @@ export interface ServiceApiProps {
   readonly throttle: RegionSettings["throttle"];
   /** Limits of methods, by class. */
   readonly methodThrottle: RegionSettings["methodThrottle"];
-  /** The endpoints, whose methods have limits of their own. */
-  readonly routes: readonly Route[];
+  /** The endpoints and pages, whose methods have limits of their own. */
+  readonly routes: readonly Pick<Route, "method" | "path" | "public">[];
   /** Key that encrypts the logs. @default none */
   readonly key: Key | undefined;
   /** Whether the access log outlives the stack. */
@@ -110,7 +110,8 @@ export class ServiceApi extends Construct {
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY, ...(key && { encryptionKey: key }) };
     const accessLogs = new LogGroup(this, "AccessLogs", {
       ...logs,
-      ...(props.keepAccessLogs && { removalPolicy: RemovalPolicy.RETAIN }),
+      // After a failed first deployment, a log group that stays would keep the next one from making it.
+      ...(props.keepAccessLogs && { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE }),
       logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
     });
     this.refused = { "401": countStatus(accessLogs, "401"), "429": countStatus(accessLogs, "429") };

@@ -8,7 +8,7 @@ const USE = ["kms:Decrypt", "kms:GenerateDataKey"];
 
 /**
  * A key of the customer's account that encrypts tables, bucket, queues, topic and logs. It is retained with the tables,
- * which nobody can read without it.
+ * which can't be read without it.
  */
 export function addServiceKey(scope: Construct, id: string): Key {
   const { stackName, region, account } = Stack.of(scope);

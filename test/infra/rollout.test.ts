@@ -16,7 +16,7 @@ const everything = synthesize({
   customerKey: true,
   firewall: true,
   keepAccessLogs: true,
-  methodThrottle: { writes: { rate: 100, burst: 50 } },
+  methodThrottle: { writes: { rate: 100, burst: 50 }, pages: { rate: 70, burst: 35 } },
   rollout: "canary",
   warmThroughput: { reads: 20_000, writes: 40_000 },
   regions: {
@@ -201,6 +201,8 @@ describe("settings for an account", () => {
       ThrottlingRateLimit?: number;
     }[];
     const limited = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 100);
+    const ofPages = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 70).map(({ ResourcePath: path }) => path);
+    expect(ofPages).toEqual(expect.arrayContaining(["/", "/~1upload", "/~1docs~1{guide}", "/~1v1~1health"]));
     expect(limited.map(({ HttpMethod: method }) => method).toSorted()).toEqual([
       "DELETE",
       "PATCH",
@@ -230,7 +232,19 @@ describe("settings for an account", () => {
   test("the access log can outlive the stack", () => {
     const accessLog = (template: Template) =>
       entries(template).find(([id, { Type }]) => Type === "AWS::Logs::LogGroup" && id.includes("AccessLogs"))?.[1];
-    expect([accessLog(everything)?.DeletionPolicy, accessLog(atOnce)?.DeletionPolicy]).toEqual(["Retain", "Delete"]);
+    expect([accessLog(everything)?.DeletionPolicy, accessLog(atOnce)?.DeletionPolicy]).toEqual([
+      "RetainExceptOnCreate",
+      "Delete",
+    ]);
+  });
+
+  test("nothing with a name of its own stays after a failed first deployment, where it would be in the way", () => {
+    const named = entries(everything).filter(
+      ([, { DeletionPolicy: policy, Properties: properties }]) =>
+        policy === "Retain" &&
+        Object.keys(properties ?? {}).some((name) => /^(?!Attribute|Function)\w*Name$/.test(name)),
+    );
+    expect(named.map(([id]) => id)).toEqual([]);
   });
 
   test("the account's role for API Gateway's logs can be left alone", () => {

@@ -1,24 +1,12 @@
-import type { StageSettings } from "../../settings/stage-settings.ts";
 import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
 import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
-import { stages } from "../../stages.ts";
 import { runCommand } from "./administration.ts";
 
-/** The costs at rest of each region of a stage. @param bundles directory of the functions' code, whose content doesn't matter */
-export function costsOfStage(
-  stage: string,
-  {
-    bundles,
-    stages: of = stages,
-  }: { readonly bundles?: string; readonly stages?: Readonly<Record<string, StageSettings>> } = {},
-): Readonly<Record<string, readonly Cost[]>> {
-  const assembly = createServiceApp({
-    context: { stage },
-    stages: of,
-    ...(bundles !== undefined && { bundles }),
-  }).synth();
+/** The costs at rest of each region of a stage. */
+function costsOfStage(stage: string): Readonly<Record<string, readonly Cost[]>> {
+  const assembly = createServiceApp({ context: { stage } }).synth();
   const deployed = regionCodes.filter((code) => assembly.tryGetArtifact(stackIdOf(code)) !== undefined);
   return Object.fromEntries(
     deployed.map((code) => {
@@ -44,7 +32,7 @@ export function tableOf(costs: readonly Cost[]): string {
 }
 
 if (import.meta.main) {
-  const program = createCommandLine("npm run costs --", "What a stage costs while nobody uses it, from its template");
+  const program = createCommandLine("npm run costs --", "What an idle stage costs, computed from its template");
   program.option("--stage <stage>", "the stage (default: dev)").action(({ stage = "dev" }: { stage?: string }) => {
     for (const [region, costs] of Object.entries(costsOfStage(stage)))
       console.log(`${region}, ${stage}\n\n${tableOf(costs)}\n`);

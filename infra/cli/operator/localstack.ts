@@ -47,11 +47,11 @@ async function run(
 async function assertRunning(endpoint: string): Promise<void> {
   const health = await fetch(`${endpoint}/_localstack/health`, { signal: AbortSignal.timeout(5000) }).catch(
     (error: unknown) => {
-      throw new UsageError(`no LocalStack at ${endpoint} (${plainReason(error)}). ${HOW_TO_START}`);
+      throw new UsageError(`LocalStack isn't running at ${endpoint} (${plainReason(error)}). ${HOW_TO_START}`);
     },
   );
   if (!health.ok)
-    throw new UsageError(`${endpoint} responds with ${health.status} and is no LocalStack. ${HOW_TO_START}`);
+    throw new UsageError(`${endpoint} responds with ${health.status} and isn't LocalStack. ${HOW_TO_START}`);
 }
 
 /** The stack's outputs by name. */

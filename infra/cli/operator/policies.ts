@@ -35,7 +35,7 @@ export const OPERATOR_POLICIES = {
       "PartiQLInsert",
     ],
     limits: ["DeleteItem"],
-    changes: ["Query", "PutItem", "DeleteItem"],
+    changes: ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
     uploads: ["ListBucket", "GetObject", "DeleteObject"],
   },
 } as const satisfies Record<string, OperatorActions>;

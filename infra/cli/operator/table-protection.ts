@@ -32,8 +32,8 @@ async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promis
 }
 
 /**
- * Checks that nobody has switched off the protection of a deployed table. CloudFormation doesn't notice that: it only
- * changes what differs between two templates.
+ * Checks that the protection of each deployed table is still on. CloudFormation doesn't notice when it is switched off: it
+ * only changes what differs between two templates.
  * @param outputs of the stack, which name its tables
  * @throws SettingsError with the commands that switch it on again
  */

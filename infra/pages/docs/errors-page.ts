@@ -28,7 +28,6 @@ const PROBLEM = {
 
 /** The page of all errors. Each type and each code has an address of its own. */
 export function errorsPage(): Html {
-  let before = 0;
   return html`<main id="content" class="text">
     <h1>Errors</h1>
     <p>
@@ -45,8 +44,7 @@ export function errorsPage(): Html {
     ${codeBlock(JSON.stringify(PROBLEM, undefined, 2))}
     <h2 id="types">Types</h2>
     ${errorEntries.map((entry) => {
-      const isFirst = entry.status !== before;
-      before = entry.status;
+      const isFirst = errorEntries.find(({ status }) => status === entry.status) === entry;
       return html`<section ${isFirst && html`id="status-${entry.status}"`}>
         <h3 id="${entry.name}">${entry.status} <code>${entry.name}</code></h3>
         <p>${renderLine(entry.when)}</p>

@@ -2,7 +2,7 @@ import { type Html, html } from "./html.ts";
 import { renderLine } from "./markdown.ts";
 import { resolve, type Schema } from "./operations.ts";
 
-/** `work items` of `WorkItems`: the name of a schema as people read it. */
+/** The name of a schema that is a component; undefined for one in place. */
 function nameOf({ $ref: reference }: Schema): string | undefined {
   return reference?.split("/").at(-1);
 }
@@ -68,19 +68,25 @@ function objectsOf(shown: Schema): readonly Schema[] {
   return alternativesOf(schema).flatMap(objectsOf);
 }
 
+/** Ends the description of what goes beyond the interface. */
 const EXTENSION = /\s*Extension\.$/;
+
+/** A description without the sentence that makes it an extension's, and the mark that pages show in its place. */
+export function markExtension(description: string): readonly [text: string, mark: Html | undefined] {
+  const mark = EXTENSION.test(description) ? html`<span class="tag">extension</span>` : undefined;
+  return [description.replace(EXTENSION, ""), mark];
+}
 
 /** The name, type, limits and description of one value. */
 export function fieldHead(name: string, schema: Schema, isRequired: boolean, description = ""): Html {
   const limits = limitsOf(schema);
+  const [text, mark] = markExtension(description);
   return html`<dt>
       <code>${name}</code> <span class="type">${typeOf(schema)}</span>
-      ${isRequired && html`<span class="required">required</span>`}
-      ${EXTENSION.test(description) && html`<span class="tag">extension</span>`}
+      ${isRequired && html`<span class="required">required</span>`} ${mark}
     </dt>
     <dd>
-      ${renderLine(description.replace(EXTENSION, ""))}
-      ${limits.length > 0 && html`<span class="limits">${renderLine(limits.join("; "))}</span>`}
+      ${renderLine(text)} ${limits.length > 0 && html`<span class="limits">${renderLine(limits.join("; "))}</span>`}
     </dd>`;
 }
 

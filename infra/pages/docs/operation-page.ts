@@ -1,4 +1,4 @@
-import { bodyFields, fieldHead } from "./fields.ts";
+import { bodyFields, fieldHead, markExtension } from "./fields.ts";
 import { type Html, html } from "./html.ts";
 import { codeBlock, codeTabs } from "./languages.ts";
 import { renderLine, renderMarkdown } from "./markdown.ts";
@@ -7,9 +7,6 @@ import { samplesOf } from "./samples.ts";
 import { requestFields, sendForm } from "./send-form.ts";
 
 const PLACES = { path: "Path", query: "Query parameters", header: "Headers" } as const;
-
-/** The extension's sentence becomes a mark beside the title. */
-const EXTENSION = /\s*Extension\.$/;
 
 function parameterLists(parameters: readonly Parameter[]): Html {
   return html`${Object.entries(PLACES).map(([place, title]) => {
@@ -37,16 +34,16 @@ export function endpointLine({ method, path }: Operation): Html {
 
 /** The page of an endpoint: what it takes beside code that calls it, and what it returns beside an example. */
 export function operationPage(operation: Operation): Html {
-  const { summary, description, parameters, responses, isPublic } = operation;
+  const { summary, parameters, responses, isPublic } = operation;
+  const [description, mark] = markExtension(operation.description);
   const successes = responses.filter(({ status }) => status.startsWith("2"));
   const [success] = successes;
   const others = responses.filter(({ status }) => !status.startsWith("2"));
   return html`<main id="content" class="operation">
     <header>
       <h1>${renderLine(summary)}</h1>
-      <p class="endpoint">${endpointLine(operation)}</p>
-      ${renderMarkdown(description.replace(EXTENSION, ""))}
-      ${isPublic && html`<p class="note">No API key is needed.</p>`}
+      <p class="endpoint">${endpointLine(operation)} ${mark}</p>
+      ${renderMarkdown(description)} ${isPublic && html`<p class="note">No API key is needed.</p>`}
     </header>
     <div class="pair">
       <div>${parameterLists(parameters)}${requestFields(operation)}</div>

@@ -142,10 +142,10 @@ export function docsSite(): { readonly pages: readonly DocsPage[]; readonly sear
       content: overview(guides, topics),
     },
     { ...ERRORS, description: "Every error and code, and what to do.", content: errorsPage() },
-    ...documents.map(({ title, summary, markdown, ...document }) => ({
-      ...linkOf({ title, summary, markdown, ...document }),
-      description: summary,
-      content: html`<main id="content" class="text">${renderMarkdown(markdown)}</main>`,
+    ...documents.map((document) => ({
+      ...linkOf(document),
+      description: document.summary,
+      content: html`<main id="content" class="text">${renderMarkdown(document.markdown)}</main>`,
     })),
     ...endpoints.map(({ operation, path }) => ({
       path,

@@ -20,7 +20,7 @@ const run = async (...args: readonly string[]) =>
 test("npm run localstack says how to start a LocalStack where none runs, before it builds anything", async () => {
   const { code, output } = await run("us", "--endpoint", "http://127.0.0.1:1");
   expect(code).toBe(1);
-  expect(output).toMatch(/^no LocalStack at http:\/\/127\.0\.0\.1:1 .*localstack\/localstack:4\.14/s);
+  expect(output).toMatch(/^LocalStack isn't running at http:\/\/127\.0\.0\.1:1 .*localstack\/localstack:4\.14/s);
 });
 
 test("npm run localstack takes no other server for a LocalStack, and no region that doesn't exist", async () => {
@@ -29,7 +29,7 @@ test("npm run localstack takes no other server for a LocalStack, and no region t
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   expect((await run("us", "--endpoint", `http://127.0.0.1:${port}`)).output).toMatch(
-    /responds with 404 and is no LocalStack/,
+    /responds with 404 and isn't LocalStack/,
   );
   expect((await run("usa")).output).toMatch(/there is no usa; did you mean us\?/);
   expect((await run("--help")).output).toMatch(/docker run .*floci and ministack/s);

@@ -83,6 +83,7 @@ describe("a person with the policy", () => {
     const erase = operator("erase");
     await listOrganizations(erase);
     await resyncFeed(erase, "acme");
+    await readFeedState(erase, "acme");
     await putOrganization(erase, "copy");
     await Array.fromAsync(importOrganization(erase, "copy", linesOf(lines)));
     await eraseItem(erase, "acme", "kept", { sleep });
