@@ -1,0 +1,75 @@
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
+import { StoreBusyError } from "../errors.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { optimisticWrite, type WriteTarget } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import {
+  attributesOf,
+  itemIdOf,
+  ITEM_SORT_KEY,
+  workItemEventFrom,
+  workItemFrom,
+} from "../work-items/work-item-record.ts";
+import type { PersonAddress } from "./person-address.ts";
+
+const WRITE_WITHIN_MS = 20_000;
+const NO_AGENT = { agent_email: null, agent_name: null, agent_external_id: null } as const;
+const NO_ACTOR = { actor_email: null, actor_name: null, actor_external_id: null } as const;
+
+function isRecordOfItem({ sk }: RecordKey): boolean {
+  return sk === ITEM_SORT_KEY;
+}
+
+/** The write that empties one record, unless its agent or actor is somebody else by then. */
+function targetOf(
+  key: RecordKey,
+  organization: Organization,
+  person: PersonAddress,
+  now: string,
+): WriteTarget<boolean> {
+  return {
+    key,
+    plan: (stored) => {
+      if (isRecordOfItem(key)) {
+        const item = workItemFrom(stored);
+        if (item === null || !person.equals(item.agent_email)) return { set: null, result: false };
+        const next = { ...item, ...NO_AGENT, updated_at: now };
+        return { set: attributesOf(organization, itemIdOf(key), next), result: true };
+      }
+      const event = workItemEventFrom(stored);
+      return event !== null && person.equals(event.actor_email)
+        ? { set: { ...event, ...NO_ACTOR }, result: true }
+        : { set: null, result: false };
+    },
+  };
+}
+
+/**
+ * Empties the agent of items and the actor of events.
+ * @param found items and events that had the person when they were read
+ * @returns how many items and events were emptied, or would be
+ * @throws StoreBusyError
+ */
+export async function emptyPerson(
+  runtime: RuntimeWith<"workItems">,
+  organization: Organization,
+  person: PersonAddress,
+  found: readonly RecordKey[],
+  dryRun: boolean,
+): Promise<{ items: number; events: number }> {
+  const { clock } = runtime;
+  const keys = found.map(({ pk, sk }) => ({ pk, sk }));
+  const targets = keys.map((key) => targetOf(key, organization, person, isoTime(clock())));
+  const options = { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun };
+  const results = await optimisticWrite(createRecordStore(runtime), targets, options);
+  const failed = results.find((result) => "error" in result);
+  if (failed) throw failed.cause ?? new StoreBusyError(`${failed.error}; repeat the command`);
+  const emptied = keys.filter((_, index) => {
+    const result = results[index];
+    return result !== undefined && "result" in result && result.result;
+  });
+  const items = emptied.filter(isRecordOfItem).length;
+  return { items, events: emptied.length - items };
+}
