@@ -1,22 +1,11 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { isoTime } from "../clock.ts";
-import { countFitting } from "../http/response-size.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { chunksOf } from "../retry.ts";
-import { batchGet } from "../store/batch-get.ts";
-import { leaveOutDamaged } from "../store/decode-record.ts";
-import { ATTRIBUTES_READ, createListWorkItems } from "../work-items/list-work-items.ts";
-import { createReadItemPage } from "../work-items/read-work-item.ts";
-import { respondWithWorkItem } from "../work-items/single-work-item.ts";
-import { itemIdOf, itemKey, workItemFrom } from "../work-items/work-item-record.ts";
-import { toWorkItemResponse } from "../work-items/work-item-response.ts";
+import { createListWorkItems } from "../work-items/list-work-items.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Change } from "./change.ts";
 import { listPlace, markBeforeList, newestMark, placeOf } from "./mark.ts";
+import { createReadEntries } from "./read-entries.ts";
 import { readLog } from "./read-log.ts";
-
-/** Items that are read with their events at the same time: each may have a megabyte of them. */
-const ITEMS_WITH_EVENTS = 8;
 
 /** What is asked of the feed. */
 export interface ChangesQuery {
@@ -33,18 +22,6 @@ export interface ChangesPage {
   readonly more: boolean;
 }
 
-/** A work item of the feed: an entry of the log, or of the list. */
-interface Entry {
-  readonly id: string;
-  readonly sequence: number;
-  /** When it was logged, in milliseconds since the epoch. */
-  readonly time: number;
-}
-
-function erased({ id, sequence, time }: Entry): Change {
-  return { id, sequence, deleted_at: isoTime(time), erased: true };
-}
-
 /**
  * Makes the function that reads a page of an organization's change feed. The log only says which items were written: what
  * they are now is read from the table afterwards, so that no page shows an older state than the one that was logged.
@@ -52,68 +29,10 @@ function erased({ id, sequence, time }: Entry): Change {
  * changes are missing, and StoreBusyError
  */
 export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">) {
-  const { clock, dynamodb, environment } = runtime;
+  const { clock } = runtime;
   const log = createChangeLog(runtime);
   const listWorkItems = createListWorkItems(runtime);
-  const readItemPage = createReadItemPage(runtime);
-  const leaveOut = leaveOutDamaged(runtime);
-
-  /** Runs the conversion of a record. @returns undefined for one that is damaged, which lists leave out too */
-  function unlessDamaged(convert: () => Change): Change | undefined {
-    try {
-      return convert();
-    } catch (error) {
-      return leaveOut(error);
-    }
-  }
-
-  async function readItems(organization: Organization, entries: readonly Entry[]): Promise<(Change | undefined)[]> {
-    const keys = entries.map(({ id }) => itemKey(organization.id, id));
-    const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
-    const byId = new Map(records.map((record) => [itemIdOf({ pk: String(record["pk"]), sk: "" }), record]));
-    return entries.map((entry) =>
-      unlessDamaged(() => {
-        const { id, sequence } = entry;
-        const item = workItemFrom(byId.get(id));
-        if (item === null) return erased(entry);
-        return { ...toWorkItemResponse(id, item), sequence, deleted_at: item.deleted_at };
-      }),
-    );
-  }
-
-  async function readItemWithEvents(organization: Organization, entry: Entry): Promise<Change | undefined> {
-    const { id, sequence } = entry;
-    const { record, events, eventsAfter } = await readItemPage(organization.id, id);
-    return unlessDamaged(() => {
-      const item = workItemFrom(record);
-      if (item === null) return erased(entry);
-      const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter });
-      return {
-        ...body.data,
-        sequence,
-        deleted_at: item.deleted_at,
-        ...(body.meta && { events_next: body.meta.events.next }),
-      };
-    });
-  }
-
-  /** Reads items with their events, until a response is full. */
-  async function readItemsWithEvents(organization: Organization, entries: readonly Entry[]) {
-    const changes: (Change | undefined)[] = [];
-    for (const chunk of chunksOf(entries, ITEMS_WITH_EVENTS)) {
-      if (countFitting(changes.map((change) => change ?? null)) < changes.length) break;
-      changes.push(...(await Promise.all(chunk.map((entry) => readItemWithEvents(organization, entry)))));
-    }
-    return changes;
-  }
-
-  /** @returns how many of the entries fit into one response, at least one, and what they are now */
-  async function readEntries(organization: Organization, entries: readonly Entry[], withEvents: boolean) {
-    const read = withEvents ? readItemsWithEvents : readItems;
-    const changes = await read(organization, entries);
-    const count = Math.min(entries.length, Math.max(1, countFitting(changes.map((change) => change ?? null))));
-    return { count, data: changes.slice(0, count).filter((change) => change !== undefined) };
-  }
+  const readEntries = createReadEntries(runtime);
 
   async function readLogPage(organization: Organization, mark: number, query: ChangesQuery): Promise<ChangesPage> {
     const { entries, next, more } = await readLog(log, organization, mark, query.limit, clock());

@@ -3,52 +3,19 @@ import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Proposal, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 import type { Api } from "./api.ts";
-import { checkRows, exampleOf } from "./check-rows.ts";
-import { idOfColumn, isUnchecked } from "./columns-form.tsx";
+import { checkRows } from "./check-rows.ts";
+import { CheckStep } from "./check-step.tsx";
+import { isUnchecked } from "./columns-form.tsx";
+import { FileStep } from "./file-step.tsx";
 import { MappingForm } from "./mapping-form.tsx";
-import { Alert, saveFile, Table } from "./parts.tsx";
-import { isBlank } from "./read-text.ts";
+import { saveFile } from "./parts.tsx";
 import { NO_REPAIRS } from "./repairs.ts";
-import { ReadingForm } from "./reading-form.tsx";
-import { TIME_ZONE } from "./sources.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
+import { sentenceOf } from "./shown.ts";
+import { TIME_ZONE } from "./sources.ts";
 import { readFile, type TableFile } from "./table-file.ts";
-import { countOf, sentenceOf, shownBytes, shownNumber } from "./shown.ts";
 
-const SHOWN_ROWS = 5;
-const SHOWN_ERRORS = 10;
 const NOTHING_CHECKED: ReadonlySet<string> = new Set();
-
-/** Takes a file, by a button or dropped. */
-function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
-  const [isOver, setOver] = useState(false);
-  return (
-    <label
-      class={isOver ? "drop over" : "drop"}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        const file = event.dataTransfer?.files[0];
-        if (file) onFile(file);
-      }}
-    >
-      <span>Choose a file, or drop it here: CSV in any usual encoding, or an Excel workbook (.xlsx)</span>
-      <input
-        type="file"
-        accept=".csv,.tsv,.txt,.xlsx,text/csv"
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          if (file) onFile(file);
-        }}
-      />
-    </label>
-  );
-}
 
 /** An earlier mapping for a file, which may have another delimiter, and its header in another row. */
 function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile): Proposal {
@@ -56,26 +23,6 @@ function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile
   const place = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
   const isSame = (mapping.delimiter ?? COMMA) === delimiter && (mapping.header_row ?? 1) === headerRow;
   return { mapping: isSame ? mapping : { ...others, ...place }, columns: [] };
-}
-
-/** Names the columns that a person has yet to look at, each a way to it. */
-function Unchecked({ columns }: { readonly columns: Proposal["columns"] }) {
-  if (columns.length === 0) return null;
-  return (
-    <p class="unchecked">
-      Check {countOf(columns.length, "column")} before you import:{" "}
-      {columns.map(({ column, index }) => (
-        <button
-          key={index}
-          type="button"
-          class="plain"
-          onClick={() => document.querySelector<HTMLElement>(`#${idOfColumn(index)} select`)?.focus()}
-        >
-          {column}
-        </button>
-      ))}
-    </p>
-  );
 }
 
 /** From a file to its import. @param earlier the mapping to begin with, in place of a proposal */
@@ -101,13 +48,11 @@ export function ImportView({
   const [checked, setChecked] = useState(NOTHING_CHECKED);
   const [error, setError] = useState<string>();
   const [sending, setSending] = useState<number>();
-  const [isFocused, setFocus] = useState(false);
+  const [filesTaken, setFilesTaken] = useState(0);
   // The next step begins where the file was taken.
   useEffect(() => {
-    if (!isFocused) return;
-    document.querySelector<HTMLElement>("#columns")?.focus();
-    setFocus(false);
-  }, [isFocused]);
+    if (filesTaken > 0) document.querySelector<HTMLElement>("#columns")?.focus();
+  }, [filesTaken]);
   const check = useMemo(() => (table ? checkRows(table, mapping) : undefined), [table, mapping]);
 
   const unchecked = proposed.filter((each) => isUnchecked(each, checked));
@@ -133,7 +78,7 @@ export function ImportView({
       .then(
         (next) => {
           read(next);
-          setFocus(true);
+          setFilesTaken((count) => count + 1);
         },
         (caught: unknown) => {
           setTable(undefined);
@@ -157,34 +102,16 @@ export function ImportView({
 
   return (
     <>
-      <section aria-labelledby="file">
-        <h2 id="file">1. Choose a file</h2>
-        {earlier && (
-          <p role="status">
-            Using the mapping of {earlier.fileName}.{" "}
-            <button type="button" class="plain" onClick={onForget}>
-              Use a proposal instead
-            </button>
-          </p>
-        )}
-        <FileField onFile={take} />
-        {isReading && <p role="status">Reading the file…</p>}
-        {!table && <Alert text={error} />}
-        {table && (
-          <>
-            <p role="status">
-              <strong>{table.name}</strong>: {shownBytes(table.size)}, {countOf(table.names.length, "column")}.
-            </p>
-            <ReadingForm table={table} onRead={read} />
-            {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
-            <Table
-              caption="The first rows of the file"
-              columns={table.names}
-              rows={table.rows.filter((row) => !isBlank(row)).slice(0, SHOWN_ROWS)}
-            />
-          </>
-        )}
-      </section>
+      <FileStep
+        table={table}
+        earlier={earlier}
+        isReading={isReading}
+        error={error}
+        headerDoubt={headerDoubt}
+        onFile={take}
+        onRead={read}
+        onForget={onForget}
+      />
       {table && check && (
         <>
           <section aria-labelledby="columns">
@@ -210,60 +137,13 @@ export function ImportView({
               </button>
             </details>
           </section>
-          <section aria-labelledby="check">
-            <h2 id="check">3. Check and import</h2>
-            <div role="status">
-              {check.problem !== undefined && <p class="alert">{check.problem}</p>}
-              {check.problem === undefined && check.rows === 0 && <p>This file has no rows.</p>}
-              {check.problem === undefined && check.rows > 0 && check.failed.length === 0 && (
-                <p class="good">
-                  {check.rows === 1 ? "The first row has" : `The first ${shownNumber(check.rows)} rows have`} no errors.
-                </p>
-              )}
-              {check.failed.length > 0 && (
-                <p class="alert">
-                  {shownNumber(check.failed.length)} of the first {countOf(check.rows, "row")} would fail. The others
-                  would be imported.
-                </p>
-              )}
-            </div>
-            {check.failed.length > 0 && (
-              <Table
-                caption="Rows that would fail"
-                columns={["Row", "Column", "Value", "Why"]}
-                rows={check.failed
-                  .slice(0, SHOWN_ERRORS)
-                  .map(({ row, error: wrong }) => [row, wrong.column, wrong.value, exampleOf(wrong)])}
-              />
-            )}
-            <Alert text={error} />
-            {sending !== undefined && (
-              <p role="status">
-                Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
-              </p>
-            )}
-            <Unchecked columns={unchecked} />
-            <p class="buttons">
-              <button
-                type="button"
-                class="main"
-                disabled={check.problem !== undefined || sending !== undefined}
-                onClick={() => void start(true)}
-              >
-                Run a trial
-              </button>
-              <button
-                type="button"
-                disabled={check.problem !== undefined || sending !== undefined || unchecked.length > 0}
-                onClick={() => void start(false)}
-              >
-                Import
-              </button>
-            </p>
-            <p class="note">
-              A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
-            </p>
-          </section>
+          <CheckStep
+            check={check}
+            unchecked={unchecked}
+            error={error}
+            sending={sending}
+            onStart={(dryRun) => void start(dryRun)}
+          />
         </>
       )}
     </>

@@ -1,0 +1,102 @@
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
+import { countFitting } from "../http/response-size.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { chunksOf } from "../retry.ts";
+import { batchGet } from "../store/batch-get.ts";
+import { leaveOutDamaged } from "../store/decode-record.ts";
+import { ATTRIBUTES_READ } from "../work-items/list-work-items.ts";
+import { createReadItemPage } from "../work-items/read-work-item.ts";
+import { respondWithWorkItem } from "../work-items/single-work-item.ts";
+import { itemIdOf, itemKey, workItemFrom } from "../work-items/work-item-record.ts";
+import { toWorkItemResponse } from "../work-items/work-item-response.ts";
+import type { Change } from "./change.ts";
+
+/** Items that are read with their events at the same time: each may have a megabyte of them. */
+const ITEMS_WITH_EVENTS = 8;
+
+/** A work item of the feed: an entry of the log, or of the list. */
+export interface Entry {
+  readonly id: string;
+  readonly sequence: number;
+  /** When it was logged, in milliseconds since the epoch. */
+  readonly time: number;
+}
+
+function erased({ id, sequence, time }: Entry): Change {
+  return { id, sequence, deleted_at: isoTime(time), erased: true };
+}
+
+/** What entries are now, as far as they fit into one response. */
+interface ReadEntries {
+  /** How many of the entries fit, at least one. */
+  readonly count: number;
+  /** Damaged ones are left out. */
+  readonly data: Change[];
+}
+
+/**
+ * Makes the function that reads what work items are now.
+ * @returns a function that throws StoreBusyError
+ */
+export function createReadEntries(runtime: RuntimeWith<"workItems">) {
+  const { dynamodb, environment } = runtime;
+  const readItemPage = createReadItemPage(runtime);
+  const leaveOut = leaveOutDamaged(runtime);
+
+  /** Runs the conversion of a record. @returns undefined for one that is damaged, which lists leave out too */
+  function unlessDamaged(convert: () => Change): Change | undefined {
+    try {
+      return convert();
+    } catch (error) {
+      return leaveOut(error);
+    }
+  }
+
+  async function readItems(organization: Organization, entries: readonly Entry[]): Promise<(Change | undefined)[]> {
+    const keys = entries.map(({ id }) => itemKey(organization.id, id));
+    const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
+    const byId = new Map(records.map((record) => [itemIdOf({ pk: String(record["pk"]), sk: "" }), record]));
+    return entries.map((entry) =>
+      unlessDamaged(() => {
+        const { id, sequence } = entry;
+        const item = workItemFrom(byId.get(id));
+        if (item === null) return erased(entry);
+        return { ...toWorkItemResponse(id, item), sequence, deleted_at: item.deleted_at };
+      }),
+    );
+  }
+
+  async function readItemWithEvents(organization: Organization, entry: Entry): Promise<Change | undefined> {
+    const { id, sequence } = entry;
+    const { record, events, eventsAfter } = await readItemPage(organization.id, id);
+    return unlessDamaged(() => {
+      const item = workItemFrom(record);
+      if (item === null) return erased(entry);
+      const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter });
+      return {
+        ...body.data,
+        sequence,
+        deleted_at: item.deleted_at,
+        ...(body.meta && { events_next: body.meta.events.next }),
+      };
+    });
+  }
+
+  /** Reads items with their events, until a response is full. */
+  async function readItemsWithEvents(organization: Organization, entries: readonly Entry[]) {
+    const changes: (Change | undefined)[] = [];
+    for (const chunk of chunksOf(entries, ITEMS_WITH_EVENTS)) {
+      if (countFitting(changes.map((change) => change ?? null)) < changes.length) break;
+      changes.push(...(await Promise.all(chunk.map((entry) => readItemWithEvents(organization, entry)))));
+    }
+    return changes;
+  }
+
+  return async (organization: Organization, entries: readonly Entry[], withEvents: boolean): Promise<ReadEntries> => {
+    const read = withEvents ? readItemsWithEvents : readItems;
+    const changes = await read(organization, entries);
+    const count = Math.min(entries.length, Math.max(1, countFitting(changes.map((change) => change ?? null))));
+    return { count, data: changes.slice(0, count).filter((change) => change !== undefined) };
+  };
+}
