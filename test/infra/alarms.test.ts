@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ResolvedTemplate } from "../../infra/local/template.ts";
 import { putOrganization } from "../../lib/operator/administration.ts";
+import { mapConcurrently } from "../../lib/retry.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createCloudWatch } from "../support/alarms/cloudwatch.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
@@ -140,10 +141,11 @@ describe("requests", () => {
 
 describe("requests that are refused", () => {
   const send = async (service: Service, count: number, status: number, request: object = {}) => {
-    for (let sent = 0; sent < count; sent++) {
-      const params = { id: "11111111-1111-4111-8111-111111111111" };
-      expect((await service.request("getWorkItem", { params, ...request })).status).toBe(status);
-    }
+    const params = { id: "11111111-1111-4111-8111-111111111111" };
+    const requests = Array.from({ length: count }, () => ({ params, ...request }));
+    // Requests that DynamoDB throttles wait before they try again.
+    const responses = await mapConcurrently(requests, 50, (each) => service.request("getWorkItem", each));
+    expect(new Set(responses.map((response) => response.status))).toEqual(new Set([status]));
   };
 
   test("trigger Unauthorized when keys are invalid once a second", async () => {
