@@ -14,68 +14,64 @@ const HEADER_ROW_RANGE = `must be a whole number from 1 to ${HEADER_ROW_MAX}`;
 /** Levels of arrays and objects: far more than a mapping needs, far fewer than exhaust the stack. */
 const LEVELS_MAX = 32;
 
-/** Where a value comes from. Exactly one of `column`, `columns`, `value` and `first_of` is given. */
-function createSourceSchema() {
-  // No `default` in the document: clients that generators make send defaults, and these keys do not fit every source.
-  const sourceSchema = z
-    .strictObject({
-      column: z.string().optional().meta({ description: "Header of a column." }),
-      columns: z.array(z.string()).min(1, "must name at least 1 column").optional().meta({
-        description: "Headers of columns whose values are joined. Empty values are left out.",
-      }),
-      join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
-      value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
-      get first_of() {
-        return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
-      },
-      values: z.record(z.string(), z.string()).optional().meta({
-        description: "Translations of texts in the file. Other texts stay as they are.",
-      }),
-      otherwise: z.string().optional().meta({ description: "What all other texts mean." }),
-      format: z.string().optional().meta({
-        description:
-          "Date format: `iso` (default), `unix`, `unix_ms`, or Unicode date fields such as `dd-MM-yyyy HH:mm`.",
-      }),
-      time_zone: z.string().optional().meta({ description: "IANA time zone for dates without an offset." }),
-      prefix: z.string().optional().meta({ description: "Put before each text that isn't empty." }),
-      as: z.enum(VALUE_KINDS).optional().meta({ description: "Type of a custom attribute. Default: `text`." }),
-    })
-    .meta({ id: "WorkItemUploadMappingSource" });
-  return sourceSchema;
-}
-/** A source in a mapping. */
-export type Source = z.output<ReturnType<typeof createSourceSchema>>;
+// Where a value comes from. Exactly one of `column`, `columns`, `value` and `first_of` is given.
+// No `default` in the document: clients that generators make send defaults, and these keys do not fit every source.
+const sourceSchema = z
+  .strictObject({
+    column: z.string().optional().meta({ description: "Header of a column." }),
+    columns: z.array(z.string()).min(1, "must name at least 1 column").optional().meta({
+      description: "Headers of columns whose values are joined. Empty values are left out.",
+    }),
+    join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
+    value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
+    get first_of() {
+      return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
+    },
+    values: z.record(z.string(), z.string()).optional().meta({
+      description: "Translations of texts in the file. Other texts stay as they are.",
+    }),
+    otherwise: z.string().optional().meta({ description: "What all other texts mean." }),
+    format: z.string().optional().meta({
+      description:
+        "Date format: `iso` (default), `unix`, `unix_ms`, or Unicode date fields such as `dd-MM-yyyy HH:mm`.",
+    }),
+    time_zone: z.string().optional().meta({ description: "IANA time zone for dates without an offset." }),
+    prefix: z.string().optional().meta({ description: "Put before each text that isn't empty." }),
+    as: z.enum(VALUE_KINDS).optional().meta({ description: "Type of a custom attribute. Default: `text`." }),
+  })
+  .meta({ id: "WorkItemUploadMappingSource" });
 
-const shape = z.lazy(() => {
-  const sources = z.record(z.string(), createSourceSchema());
-  return z
-    .strictObject({
-      fields: sources.meta({ id: "WorkItemUploadMappingFields" }).optional(),
-      event: sources.meta({ id: "WorkItemUploadMappingEvent" }).optional(),
-      others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
-        description: "What to do with columns that no source names.",
-        default: "refuse",
-      }),
-      empty: z.array(z.string()).optional().meta({ description: "Values that count as empty." }),
-      header_row: z
-        .int(HEADER_ROW_RANGE)
-        .min(1, HEADER_ROW_RANGE)
-        .max(HEADER_ROW_MAX, HEADER_ROW_RANGE)
-        .optional()
-        .meta({ description: "Number of the header's row. The rows above it are skipped.", default: 1 }),
-      delimiter: z
-        .enum(Object.keys(DELIMITERS) as Delimiter[])
-        .optional()
-        .meta({ default: "," }),
-      decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
-      from: z
-        .guid("must be the id of an upload")
-        .overwrite((id) => id.toLowerCase())
-        .optional()
-        .meta({ description: "ID of an earlier upload whose mapping is used again. Send it alone." }),
-    })
-    .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
-});
+/** Where a value comes from. */
+export type Source = z.output<typeof sourceSchema>;
+
+const sourceOfEach = z.record(z.string(), sourceSchema);
+const shape = z
+  .strictObject({
+    fields: sourceOfEach.meta({ id: "WorkItemUploadMappingFields" }).optional(),
+    event: sourceOfEach.meta({ id: "WorkItemUploadMappingEvent" }).optional(),
+    others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
+      description: "What to do with columns that no source names.",
+      default: "refuse",
+    }),
+    empty: z.array(z.string()).optional().meta({ description: "Values that count as empty." }),
+    header_row: z
+      .int(HEADER_ROW_RANGE)
+      .min(1, HEADER_ROW_RANGE)
+      .max(HEADER_ROW_MAX, HEADER_ROW_RANGE)
+      .optional()
+      .meta({ description: "Number of the header's row. The rows above it are skipped.", default: 1 }),
+    delimiter: z
+      .enum(Object.keys(DELIMITERS) as Delimiter[])
+      .optional()
+      .meta({ default: "," }),
+    decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
+    from: z
+      .guid("must be the id of an upload")
+      .overwrite((id) => id.toLowerCase())
+      .optional()
+      .meta({ description: "ID of an earlier upload whose mapping is used again. Send it alone." }),
+  })
+  .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
 
 const TOO_DEEP = rule("too_deep", `must be nested at most ${LEVELS_MAX} levels deep`);
 const TOO_LARGE = rule("too_big", `must be at most ${MAPPING_MAX_BYTES} bytes of JSON`);
@@ -116,13 +112,11 @@ export const mappingSchema = z.preprocess(
     context.addIssue({ code: "custom", message: problem.error, params: problem.params });
     return z.NEVER;
   },
-  z.lazy(() =>
-    // A single check: the API's document would not know the schema behind two.
-    shape.unwrap().check(({ value, issues }) => {
-      const problem = problemOfSize(value);
-      if (problem) issues.push({ code: "custom", input: value, message: problem.error, params: problem.params });
-    }),
-  ),
+  // A single check: the API's document would not know the schema behind two.
+  shape.check(({ value, issues }) => {
+    const problem = problemOfSize(value);
+    if (problem) issues.push({ code: "custom", input: value, message: problem.error, params: problem.params });
+  }),
 );
 /** A value of `mappingSchema`. */
 export type Mapping = z.output<typeof shape>;
