@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 /** Calls a new instance of an endpoint's function, which has cached nothing. */
-const send: Caller = async (name, request) => (await createCaller(uploads.runtime, uploads.key))(name, request);
+const send: Caller = (name, request) => createCaller(uploads.runtime, uploads.key)(name, request);
 
 /** Gives a record's attribute a type that no version of the service has written. */
 const damage = async (Key: RecordKey, attribute = "created_at"): Promise<void> => {

@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 /** Sends a request to a new instance of its function, which has cached nothing. */
-const send: Caller = async (name, request) => (await createCaller(runtime, key))(name, request);
+const send: Caller = (name, request) => createCaller(runtime, key)(name, request);
 const idIn = ({ body }: { readonly body: { readonly data: { readonly id: string } } }): string => body.data.id;
 
 interface Call {
@@ -149,7 +149,7 @@ describe("if DynamoDB's responses are damaged", () => {
 describe("authentication", () => {
   it.each(DAMAGED_RESPONSES)("is 503, and no 401, if its table's responses are damaged: %s", async (kind) => {
     const stop = damageDynamoDb(kind, isOfAccess);
-    const callInstance = await createCaller(runtime, key);
+    const callInstance = createCaller(runtime, key);
     const refused = await callInstance("listWorkItems").finally(stop);
     expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
     // The same instance: it has not remembered the key as an unknown one.

@@ -13,12 +13,12 @@ import { createAttemptFaults } from "../support/uploads/random-faults.ts";
 import { randomFrom } from "../../infra/local/aws-terms/random.ts";
 
 const SEED = Number(process.env["UPLOAD_FAULT_SEED"] ?? 20_261_121);
-/** Multiplies the numbers of faults and kills. */
-const TIMES = Number(process.env["UPLOAD_FAULT_TIMES"] ?? 1);
+/** Multiplies the numbers of faults and kills; less than 1 for the part that `npm test` runs. */
+const TIMES = Number(process.env["UPLOAD_FAULT_TIMES"] ?? 0.375);
 const KILLS = 24 * TIMES;
 const FAULTS = 1000 * TIMES;
-/** `npm run test:exactly-once` kills the worker at each write, `npm test` at every third, each test at others. */
-const WRITES_PER_KILL = TIMES > 1 ? 1 : 3;
+/** `npm run test:exactly-once` kills the worker at each write, `npm test` at every fifth, each test at others. */
+const WRITES_PER_KILL = TIMES > 1 ? 1 : 5;
 /** Jobs at the same time, since they mostly wait. */
 const CONCURRENCY = 8;
 

@@ -52,7 +52,7 @@ test("a table is restored and swapped in, and readers of the feed end up with wh
   expect([...copy.values()]).toEqual(["damaged", "damaged", "damaged", "damaged"]);
 
   // The functions get the restored table. Nothing tells the log, so the reader keeps what is no longer true.
-  const swapped = { ...customer, send: await createCaller(restored, customer.key) };
+  const swapped = { ...customer, send: createCaller(restored, customer.key) };
   const deliver = await createDelivery(restored);
   await deliver();
   const unaware = await readFeed(swapped, { after: first.mark });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   runtime = await createTestRuntime();
   const owner = await createTestOrganization(runtime);
   organization = owner.organization;
-  call = await createCaller(runtime, owner.key);
+  call = createCaller(runtime, owner.key);
   harness = createUploadHarness(runtime);
 });
 

@@ -37,7 +37,7 @@ describe("forty writers at one item", () => {
   beforeAll(async () => {
     runtime = await createTestRuntime({ clock: createCpuClock() });
     caller = await createTestOrganization(runtime);
-    call = await createCaller(runtime, caller.key);
+    call = createCaller(runtime, caller.key);
   });
 
   const createItem = async (externalId: string) => {
@@ -55,7 +55,7 @@ describe("forty writers at one item", () => {
   const allAtOnce = <N extends RouteName>(name: N, requestOf: (index: number) => ApiRequest) =>
     Promise.all(
       writers.map(async (index) => {
-        const callFrom = await createCaller({ ...runtime, dynamodb: createDistantClient() }, caller.key);
+        const callFrom = createCaller({ ...runtime, dynamodb: createDistantClient() }, caller.key);
         return callFrom(name, requestOf(index));
       }),
     );

@@ -56,7 +56,7 @@ export const createBusyOrganization = async (seed: number, addressOf: () => stri
   const idle: Caller[] = [];
   const send = async <N extends RouteName>(name: N, request: ApiRequest) => {
     const time = clock();
-    const call = idle.pop() ?? (await createCaller(runtime, acme.key));
+    const call = idle.pop() ?? createCaller(runtime, acme.key);
     const response = await call(name, request).catch(
       // No response, or not one that is documented.
       () => ({ status: 0, body: undefined }),

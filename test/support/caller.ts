@@ -1,6 +1,7 @@
 import { routes } from "../../functions/routes.ts";
 import type { operations } from "../../lib/client/api.ts";
-import { createHandlers, type RouteName } from "./handlers.ts";
+import type { ApiHandler } from "../../lib/http/chain.ts";
+import { createHandler, type RouteName } from "./handlers.ts";
 import { type ApiRequest, type ApiResponse, call } from "./organization.ts";
 import type { TestRuntime } from "./runtime.ts";
 
@@ -13,13 +14,15 @@ type BodyOf<N extends RouteName> = N extends RouteName ? ContentOf<Success<N>> &
 /** A response of an endpoint. Its body is documented, which `call` has checked. */
 export type ResponseOf<N extends RouteName> = ApiResponse<BodyOf<N>>;
 
-/** Makes the way to call every endpoint of a service with a key. */
-export async function createCaller(runtime: TestRuntime, key: string) {
-  const handlers = await createHandlers(runtime);
+/** Makes the way to call every endpoint of a service with a key. Each handler is made at its first call. */
+export function createCaller(runtime: TestRuntime, key: string) {
+  const handlers = new Map<RouteName, Promise<ApiHandler>>();
   return async <N extends RouteName>(name: N, request: ApiRequest = {}): Promise<ResponseOf<N>> => {
+    const made = handlers.get(name) ?? createHandler(runtime, name);
+    handlers.set(name, made);
     const { method, path: resource } = routes[name];
-    return (await call(handlers[name], { method, resource, key, ...request })) as ResponseOf<N>;
+    return (await call(await made, { method, resource, key, ...request })) as ResponseOf<N>;
   };
 }
 /** The way to call every endpoint of a service with a key. */
-export type Caller = Awaited<ReturnType<typeof createCaller>>;
+export type Caller = ReturnType<typeof createCaller>;

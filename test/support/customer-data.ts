@@ -13,7 +13,7 @@ export const operatorOf = (runtime: TestRuntime) => ({ ...runtime, ...administra
 /** One organization, and requests with its key. */
 export const createCustomer = async (runtime: TestRuntime, id?: string) => {
   const { organization, key, keyId } = await createTestOrganization(runtime, id === undefined ? {} : { id });
-  const send = await createCaller(runtime, key);
+  const send = createCaller(runtime, key);
   const apply = (...items: readonly object[]) => send("applyWorkItemBatch", { body: { work_items: items } });
   return { organization, key, keyId, send, apply };
 };

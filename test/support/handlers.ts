@@ -7,13 +7,17 @@ export type RouteName = keyof typeof routes;
 /** The handlers of all endpoints, by the names of their routes. */
 export type Handlers = Readonly<Record<RouteName, ApiHandler>>;
 
-/** Makes the handlers of all endpoints as their functions do. */
-export const createHandlers = async (runtime: TestRuntime): Promise<Handlers> => {
-  const made = Object.entries(routes).map(async ([name, route]) => {
-    const { create } = (await import(`../../functions/${route.name}.ts`)) as {
-      readonly create: (from: TestRuntime) => ApiHandler;
-    };
-    return [name, create(runtime)] as const;
-  });
+/** Makes the handler of an endpoint as its function does. */
+export async function createHandler(runtime: TestRuntime, name: RouteName): Promise<ApiHandler> {
+  const { create } = (await import(`../../functions/${routes[name].name}.ts`)) as {
+    readonly create: (from: TestRuntime) => ApiHandler;
+  };
+  return create(runtime);
+}
+
+/** Makes the handlers of all endpoints. */
+export async function createHandlers(runtime: TestRuntime): Promise<Handlers> {
+  const names = Object.keys(routes) as RouteName[];
+  const made = names.map(async (name) => [name, await createHandler(runtime, name)] as const);
   return Object.fromEntries(await Promise.all(made)) as Handlers;
-};
+}

@@ -6,5 +6,5 @@ import { createTestRuntime } from "./runtime.ts";
 export const createTestService = async (options: Parameters<typeof createTestRuntime>[0] = {}) => {
   const runtime = await createTestRuntime(options);
   const { organization, key } = await createTestOrganization(runtime);
-  return { runtime, organization, key, call: await createCaller(runtime, key) };
+  return { runtime, organization, key, call: createCaller(runtime, key) };
 };

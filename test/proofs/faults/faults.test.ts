@@ -5,8 +5,8 @@ import { runFaults } from "./run-faults.ts";
 const SEED = 20_261_121;
 
 it(`nothing is lost, duplicated, mislabelled or undone by faults (npm run test:faults; FAULTS_SEED=${SEED})`, async () => {
-  const { faults, seeds, findings } = await runFaults({ faults: 0, seeds: 4 }, SEED, 4);
+  const { faults, seeds, findings } = await runFaults({ faults: 0, seeds: 2 }, SEED, 2);
   console.info(summaryOf(faults, seeds, findings));
   expect(findings).toEqual([]);
-  expect(faults).toBeGreaterThanOrEqual(500);
+  expect(faults).toBeGreaterThanOrEqual(250);
 });

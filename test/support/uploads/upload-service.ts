@@ -27,7 +27,7 @@ export const createUploadService = async () => {
   const harness = createUploadHarness(runtime);
 
   const jobKey = (id: string): JobKey => ({ organization: organization.id, id });
-  const call = await createCaller(runtime, key);
+  const call = createCaller(runtime, key);
   const get = async (id: string) => dataOf(await call("getWorkItemUpload", { params: { id } }));
   const split = (id: string) => harness.split(sqsEvent(splitMessage(jobKey(id))), lambdaContext(120_000));
   const finish = async (id: string) => {
