@@ -1,8 +1,5 @@
-import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { create as createApplyUploadPart } from "../../functions/apply-upload-part.ts";
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
@@ -18,8 +15,8 @@ import { apiEvent, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createFloors } from "./floors.ts";
-import type { RowWritesMessage } from "./row-writes-server.ts";
 import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./uploads-data.ts";
+import { addLatencies, redirectRowWrites } from "./latency-of-aws.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
@@ -210,57 +207,6 @@ const compareWithBatch = async (): Promise<Comparison> => {
   };
 };
 
-/** What AWS takes for a request, in milliseconds, beside the time of the engine. */
-const LATENCY_MS = { read: 5, write: 12, object: 20 } as const;
-const READS: readonly unknown[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];
-const ROW_WRITES = "BatchExecuteStatementCommand";
-const ROW_WRITES_SERVER = fileURLToPath(new URL("row-writes-server.ts", import.meta.url));
-
-const messageFrom = async (child: ChildProcess): Promise<RowWritesMessage> => {
-  const [message] = (await once(child, "message")) as [RowWritesMessage];
-  return message;
-};
-
-/** Sends the writes of rows to a server of their own, but for single ones. @returns a function that counts all */
-const redirectRowWrites = async (): Promise<() => Promise<number>> => {
-  const server = fork(ROW_WRITES_SERVER, [String(LATENCY_MS.write)], { execArgv: [] });
-  const ready = await messageFrom(server);
-  let single = 0;
-  runtime.dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName === ROW_WRITES && "port" in ready) Object.assign(args.request as object, ready);
-        if (commandName === "PutCommand" || commandName === "PutItemCommand") single++;
-        return next(args);
-      },
-    { step: "build", name: "server of row writes" },
-  );
-  return async () => {
-    server.send("count");
-    const message = await messageFrom(server);
-    return "statements" in message ? message.statements + single : 0;
-  };
-};
-
-const addLatencies = (): void => {
-  const options = { step: "initialize", name: "latency of AWS" } as const;
-  runtime.dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      async (request) => {
-        if (commandName !== ROW_WRITES) await sleep(READS.includes(commandName) ? LATENCY_MS.read : LATENCY_MS.write);
-        return next(request);
-      },
-    options,
-  );
-  runtime.s3.middlewareStack.add(
-    (next) => async (request) => {
-      await sleep(LATENCY_MS.object);
-      return next(request);
-    },
-    options,
-  );
-};
-
 /** Applies the parts of a file in one instance, so many of them at the same time as one delivery has. */
 const applyIn = async (batchSize: number, rows: number): Promise<Busy> => {
   const { body } = await upload(uploadEvent([...csvOf(rows, randomUUID())].join("")), lambdaContext());
@@ -287,8 +233,8 @@ const applyIn = async (batchSize: number, rows: number): Promise<Busy> => {
 
 const withLatencies = async (): Promise<readonly [number, Busy][]> => {
   await uploadAndRun(uploadEvent([...csvOf(ROWS_WARM_UP, randomUUID())].join("")));
-  addLatencies();
-  const countRowWrites = await redirectRowWrites();
+  addLatencies(runtime);
+  const countRowWrites = await redirectRowWrites(runtime);
   const found: [number, Busy][] = [];
   for (const batchSize of BATCH_SIZES) found.push([batchSize, await applyIn(batchSize, ROWS_COMPARED)]);
   const written = await countRowWrites();

@@ -2,14 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import type { APIGatewayProxyResult, Context, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
+import type { APIGatewayProxyResult, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
-import { allWorkers } from "../../functions/workers.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { workItemId } from "../../lib/identity.ts";
-import type { Permissions } from "../../lib/aws/permissions.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
@@ -17,17 +15,12 @@ import { createTestClock } from "../support/clock.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { exampleBodyOf } from "../support/openapi/example-body.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
-import { type RequestedPermission, restrictedRuntime } from "../support/restricted-runtime.ts";
+import { createRestrictedFunctions, granted } from "../support/restricted-functions.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { streamEvent, streamRecord } from "../support/stream.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
-type Handler = (event: unknown, context: Context) => Promise<unknown>;
-
-/** All functions, each restricted to its declared permissions. */
-const functions = new Map<string, Handler>();
-const used = new Map<string, Set<string>>();
-const refused: unknown[] = [];
+let deployed: Awaited<ReturnType<typeof createRestrictedFunctions>>;
 let runtime: TestRuntime;
 let key: string;
 let organization: string;
@@ -37,32 +30,8 @@ const SLOW_MS = 1000;
 const WORKER_MS = 30_000 + SLOW_MS;
 let slow: string | undefined;
 
-/**
- * The permissions that show in a function's requests. Functions do not call `ListBucket`: S3 requires it before it
- * responds that an object does not exist. A URL that a function signs counts as its request.
- */
-const granted = (name: string): readonly string[] => {
-  const row = [...allRoutes(), ...allWorkers].find((each) => each.name === name);
-  const permissions = Object.entries<{ readonly actions: readonly string[] }>({ ...row?.permissions });
-  return permissions.flatMap(([resource, { actions }]) =>
-    actions.filter((action) => action !== "ListBucket").map((action) => `${resource} ${action}`),
-  );
-};
-
-const restrict = async (name: string, permissions: Permissions): Promise<Handler> => {
-  const calls = used.get(name) ?? new Set();
-  used.set(name, calls);
-  const onCheck = (requested: RequestedPermission, allowed: boolean): void => {
-    if (requested.action === slow) clock.advance(SLOW_MS);
-    calls.add(`${requested.resource} ${requested.action}`);
-    if (!allowed) refused.push([name, requested]);
-  };
-  const module = (await import(`../../functions/${name}.ts`)) as { create: (runtime: TestRuntime) => Handler };
-  return module.create(restrictedRuntime(runtime, permissions, onCheck));
-};
-
 const invoke = async (name: string, event: unknown): Promise<unknown> => {
-  const handler = functions.get(name);
+  const handler = deployed.functions.get(name);
   if (handler === undefined) throw new Error(`${name} is not deployed`);
   return handler(event, lambdaContext(WORKER_MS));
 };
@@ -72,7 +41,6 @@ const whileSlow = async (action: string, work: () => Promise<unknown>): Promise<
   await work();
   slow = undefined;
 };
-
 /** Sends a request; the response must not be a 5xx, which would hide a refused permission. @returns status and body */
 const request = async (route: Route, rest: ApiRequest = {}): Promise<{ status: number; data: { id: string } }> => {
   const event = apiEvent({ method: route.method, resource: route.path, key, ...rest });
@@ -121,9 +89,9 @@ beforeAll(async () => {
   const made = await createTestOrganization(runtime);
   key = made.key;
   organization = made.organization.id;
-  for (const { name, permissions } of [...allRoutes(), ...allWorkers]) {
-    functions.set(name, await restrict(name, permissions));
-  }
+  deployed = await createRestrictedFunctions(runtime, (action) => {
+    if (action === slow) clock.advance(SLOW_MS);
+  });
 });
 
 test("work items are made, read, changed, listed and deleted with no more than each function's policy", async () => {
@@ -156,7 +124,7 @@ test("work items are made, read, changed, listed and deleted with no more than e
   for (const expected of [200, 200]) expect((await request(deleteWorkItem, { params })).status).toBe(expected);
   for (const route of [getWorkItem, deleteWorkItem]) await request(route, { params: { id: randomUUID() } });
   await request(applyWorkItemBatch, { body: { work_items } });
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("changes are recorded, swept and read with no more than each function's policy", async () => {
@@ -175,7 +143,7 @@ test("changes are recorded, swept and read with no more than each function's pol
   };
   await record(item("first"));
   await request(routes.listWorkItemChanges, { query: { after: meta.page.next } });
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("health is checked with no more than its function's policy", async () => {
@@ -183,7 +151,7 @@ test("health is checked with no more than its function's policy", async () => {
   await request(routes.getOpenapiDocument);
   const template = apiEvent({ resource: routes.getWorkItemUploadTemplate.path });
   expect(await invoke(routes.getWorkItemUploadTemplate.name, template)).toMatchObject({ statusCode: 200 });
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("conversation uploads are recorded and read with no more than each function's policy", async () => {
@@ -192,11 +160,11 @@ test("conversation uploads are recorded and read with no more than each function
   await invoke("record-conversation-upload", { ...payload, status: "completed" });
   for (const query of [{}, { external_id: "call" }]) await request(routes.listConversationUploads, { query });
   await request(routes.getConversationUpload, { params: { id: recorded.id } });
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * 60 * 1000;
+const HOUR_MS = 60 * MINUTE_MS;
 const job = (id: string) => ({ organization, id });
 const statusOf = async (id: string): Promise<string> => {
   const { data } = await request(routes.getWorkItemUpload, { params: { id } });
@@ -207,10 +175,8 @@ const rows = (count: number, status = "pending"): Buffer =>
   csv(Array.from({ length: count }, (_, index) => `row-${index},${index % 10 === 0 ? "lost" : status}`));
 const split = (id: string) => invoke("split-upload", sqsEvent(splitMessage(job(id))));
 
-const formOf = async (size = 100): Promise<string> => {
-  const form = { upload: { filename: "items.csv", size } };
-  return (await request(routes.uploadWorkItems, { body: form })).data.id;
-};
+const formOf = async (size = 100): Promise<string> =>
+  (await request(routes.uploadWorkItems, { body: { upload: { filename: "items.csv", size } } })).data.id;
 
 test("uploads are split and applied with no more than each function's policy", async () => {
   const applied = await upload(rows(40), "once");
@@ -228,7 +194,7 @@ test("uploads are split and applied with no more than each function's policy", a
   await split(tried);
   await drain();
   expect(await statusOf(tried)).toBe("completed");
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("a part that is handed over can be cancelled, failed or swept with no more than each function's policy", async () => {
@@ -273,7 +239,7 @@ test("a part that is handed over can be cancelled, failed or swept with no more 
   clock.advance(HOUR_MS);
   await invoke("sweep-uploads", {});
   expect(await statusOf(held)).toBe("cancelled");
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("jobs with lost messages are swept with no more than the sweep's policy", async () => {
@@ -300,7 +266,7 @@ test("jobs with lost messages are swept with no more than the sweep's policy", a
     "completed",
     "failed",
   ]);
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("a single write, which is not sent as a batch, needs no other permissions", async () => {
@@ -310,19 +276,21 @@ test("a single write, which is not sent as a batch, needs no other permissions",
   }
   await split(await upload(csv(["native-row,pending"])));
   await drain();
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("endpoints that no other test calls need no more than their functions' policies", async () => {
-  for (const route of allRoutes().filter(({ name, public: isPublic }) => isPublic !== true && !used.get(name)?.size)) {
+  for (const route of allRoutes().filter(
+    ({ name, public: isPublic }) => isPublic !== true && !deployed.used.get(name)?.size,
+  )) {
     const body = route.bodyKind === "none" ? {} : { body: exampleBodyOf(route) };
     await request(route, { ...(route.path.includes("{id}") && { params: { id: randomUUID() } }), ...body });
   }
-  expect(refused).toEqual([]);
+  expect(deployed.refused).toEqual([]);
 });
 
 test("no function has a permission that none of these tests needed", () => {
-  const unused = [...used].flatMap(([name, calls]) =>
+  const unused = [...deployed.used].flatMap(([name, calls]) =>
     granted(name)
       .filter((permission) => !calls.has(permission))
       .map((permission) => `${name}: ${permission}`),

@@ -100,8 +100,8 @@ const freezeAt = async (request: number, when: "before" | "after") => {
 describe("a worker that wakes up after its job was cancelled", () => {
   it.each(["before", "after"] as const)("overwrites nothing: frozen %s each kind of request", async (when) => {
     const kinds = new Map<string, number>();
-    // Every fourth request each: those before which and those after which it is frozen are different ones.
-    for (let request = when === "before" ? 0 : 2; ; request += 4) {
+    // Every third request each: those before which and those after which it is frozen are different ones.
+    for (let request = when === "before" ? 1 : 2; ; request += 3) {
       const run = await freezeAt(request, when);
       if (run === undefined) break;
       kinds.set(run.frozenAt, (kinds.get(run.frozenAt) ?? 0) + 1);

@@ -1,10 +1,6 @@
-import { Console } from "node:console";
-import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Logger } from "@aws-lambda-powertools/logger";
 import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   ExternalIdTakenError,
   InvalidInputError,
@@ -16,28 +12,12 @@ import {
 import { endpointWithBody } from "../../../lib/http/endpoint.ts";
 import { readJsonBody } from "../../../lib/http/json-body.ts";
 import { BODY_MAX_BYTES } from "../../../lib/http/request-body.ts";
-import { EDGE_PERMISSIONS, type Route } from "../../../lib/http/route.ts";
 import { cpuMillisecondsOf } from "../../support/cpu-time.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { apiEvent, call, createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-
-const route = {
-  name: "test",
-  method: "POST",
-  path: "/v1/tests/{id}",
-  summary: "",
-  bodyKind: "json",
-  query: z.strictObject({ limit: z.coerce.number().max(100, "must be at most 100").default(50) }),
-  body: z.strictObject({
-    items: z.array(z.strictObject({ name: z.string().min(1, "must not be empty"), size: z.number().optional() })),
-    extra: z.record(z.string(), z.string()).optional(),
-  }),
-  response: z.strictObject({ data: z.unknown() }),
-  status: 201,
-  permissions: EDGE_PERMISSIONS,
-} as const satisfies Route;
+import { route } from "./test-route.ts";
 
 let runtime: TestRuntime;
 let key: string;
@@ -254,112 +234,5 @@ describe("endpoint", () => {
     const responses = await Promise.all(names.map((name) => call(handler, request({ body: { items: [{ name }] } }))));
     expect(responses.map((response) => response.body["data"])).toEqual(names);
     expect(new Set(responses.map((response) => response.headers["x-request-id"])).size).toBe(50);
-  });
-});
-
-/** The lines that a logger writes while `handle` runs. */
-const logged = async (handle: (log: Logger) => Promise<void>): Promise<Record<string, unknown>[]> => {
-  const lines: string[] = [];
-  const output = new PassThrough().on("data", (chunk: Buffer) => lines.push(chunk.toString()));
-  const log = new Logger({ logLevel: "DEBUG" });
-  Object.assign(log, { console: new Console(output, output) });
-  await handle(log);
-  await sleep(5);
-  return lines
-    .join("")
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-};
-
-describe("the log", () => {
-  it("has one line a request, and neither bodies nor keys", async () => {
-    const lines = await logged(async (log) => {
-      const handler = endpoint(async () => ({ body: { data: "answer-secret" } }), { ...runtime, log });
-      await call(handler, request({ body: { items: [{ name: "body-secret" }] } }));
-      await call(handler, request({ body: '{"body-secret' }));
-      await call(handler, request({ body: { items: "body-secret", "key-secret": 1 } }));
-      await call(handler, request({ key: undefined }));
-    });
-    expect(lines).toHaveLength(4);
-    expect(lines.map(({ route: name, organization, status }) => ({ name, organization, status }))).toEqual([
-      { name: "test", organization: organizationId, status: 201 },
-      { name: "test", organization: organizationId, status: 400 },
-      { name: "test", organization: organizationId, status: 422 },
-      { name: "test", organization: undefined, status: 401 },
-    ]);
-    for (const line of lines) {
-      expect(line["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
-      expect(line["duration_ms"]).toBeTypeOf("number");
-    }
-    expect(JSON.stringify(lines)).not.toMatch(/secret/);
-    expect(JSON.stringify(lines)).not.toContain(key);
-  });
-
-  it("has the error of a 500, but not the error's other properties", async () => {
-    const error = Object.assign(new Error("broken"), { input: "body-secret" });
-    error.cause = { data: "body-secret" };
-    const lines = await logged(async (log) => {
-      await call(
-        endpoint(() => Promise.reject(error), { ...runtime, log }),
-        request(),
-      );
-    });
-    expect(lines).toMatchObject([{ level: "ERROR", status: 500, error: { name: "Error", message: "broken" } }]);
-    expect(JSON.stringify(lines)).not.toMatch(/secret/);
-  });
-});
-
-/** Lets metrics be printed. @returns what is printed */
-function printedMetrics(): () => unknown[] {
-  vi.stubEnv("POWERTOOLS_METRICS_NAMESPACE", "WorkItems");
-  vi.stubEnv("POWERTOOLS_SERVICE_NAME", "work-items");
-  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
-  const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  return () => printed.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown);
-}
-
-describe("a metric", () => {
-  afterEach(() => {
-    vi.unstubAllEnvs();
-    vi.restoreAllMocks();
-  });
-
-  it("counts each 5xx response by function and version, and no other response", async () => {
-    vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
-    const printed = printedMetrics();
-    const [failing, refusing] = [new Error("broken"), new NotFoundError("no such test")];
-    for (const error of [failing, refusing])
-      await call(
-        endpoint(() => Promise.reject(error), runtime),
-        request(),
-      );
-    expect(printed()).toMatchObject([
-      {
-        service: "work-items",
-        route: "test",
-        version: "7",
-        ServerErrors: 1,
-        _aws: { CloudWatchMetrics: [{ Namespace: "WorkItems", Dimensions: [["service", "route", "version"]] }] },
-      },
-    ]);
-  });
-
-  it("counts requests that pass because the limiter fails", async () => {
-    const printed = printedMetrics();
-    const handler = echo();
-    const removeFaults = injectFaults(runtime.dynamodb, (command) =>
-      command === "UpdateItemCommand" ? "throttled" : "none",
-    );
-    const { status } = await call(handler, request());
-    removeFaults();
-    expect(status).toBe(201);
-    expect(printed()).toMatchObject([
-      {
-        service: "work-items",
-        LimiterFailedOpen: 1,
-        _aws: { CloudWatchMetrics: [{ Namespace: "WorkItems", Dimensions: [["service"]] }] },
-      },
-    ]);
   });
 });

@@ -4,31 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { commands, runProgram } from "../../../../infra/cli/work-items/program.ts";
+import { commands } from "../../../../infra/cli/work-items/program.ts";
 import type { UploadJob, WorkItem } from "../../../../lib/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
-import { makeWorkbook } from "../../../support/workbook.ts";
+import { run, TICKETS, WORKBOOK } from "./terminal.ts";
 
 const start = fileURLToPath(new URL("../../../../infra/local/start.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
 const home = process.cwd();
 let service: ChildProcess;
-
-const TICKETS =
-  'Ticket ID;Agent Email;Status;Closed;Subject\r\nT-1001;ada@example.com;Open;;"Printer;\r\nfloor 2"\r\n' +
-  "T-1002;;Closed;01.06.2023;Café\r\n\r\nT-1003;nobody;Closed;31.02.2023;\r\n";
-
-/** The same tickets in a workbook, after another sheet. */
-const WORKBOOK = makeWorkbook({
-  Notes: [["only text"]],
-  June: [
-    ["Ticket ID", "Agent Email", "Status", "Closed", "Subject"],
-    ["W-1001", "ada@example.com", "Open", null, "Printer;\nfloor 2"],
-    ["W-1002", null, "Closed", new Date("2023-06-01T12:15:36Z"), "Café"],
-    [],
-    ["W-1003", "nobody", "Closed", "31.02.2023", null],
-  ],
-});
 
 beforeAll(async () => {
   process.chdir(folder);
@@ -52,25 +36,6 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-/** Runs the program in this process. */
-const run = async (...args: readonly string[]) => {
-  let out = "";
-  let told = "";
-  const stdout = vi.spyOn(process.stdout, "write").mockImplementation((text, ...others: unknown[]) => {
-    out += String(text);
-    const then = others.find((each) => typeof each === "function");
-    then?.();
-    return true;
-  });
-  const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
-  try {
-    const exit = await runProgram(args);
-    return { exit, out, told };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
-};
 describe("work-items", () => {
   it("imports another system's file by a mapping that it proposes", async () => {
     expect(await run("import", "tickets.csv", "--propose", "mapping.json")).toMatchObject({ exit: 0 });

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { functionNames } from "../../infra/build.ts";
+import { allWorkers } from "../../functions/workers.ts";
+import { plain, type Resource, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
+import { everything } from "./every-setting.ts";
+
+/** CloudFormation's limit of resources in a template. */
+const RESOURCES_MAX = 500;
+const WORKERS = new Set(allWorkers.map(({ name }) => name));
+const apiFunctions = functionNames.filter((name) => !WORKERS.has(name));
+
+const atOnce = synthesize().us;
+
+const count = (template: Template, type: string): number => resourcesOf(template, type).length;
+const entries = (template: Template): [string, Resource][] => Object.entries(template.Resources);
+
+test("the stack with every setting has at most 430 resources", () => {
+  const resources = entries(everything).length;
+  expect(resources).toBeGreaterThan(entries(atOnce).length + 3 * apiFunctions.length);
+  expect(resources).toBeLessThanOrEqual(RESOURCES_MAX - 70);
+});
+
+describe("settings for an account", () => {
+  const sources = (template: Template) =>
+    resourcesOf(template, "AWS::Lambda::EventSourceMapping").map(
+      ([, properties]) =>
+        properties as {
+          ScalingConfig?: { MaximumConcurrency: number };
+          MaximumBatchingWindowInSeconds?: number;
+          ParallelizationFactor?: number;
+        },
+    );
+  const mappings = (template: Template) =>
+    sources(template).flatMap(({ ScalingConfig: scaling }) => scaling?.MaximumConcurrency ?? []);
+
+  test("a small account leaves requests two of its ten concurrent executions", () => {
+    expect(mappings(synthesize({ smallAccount: true }).us)).toEqual([2, 2, 2, 2]);
+    expect(mappings(atOnce).reduce((sum, most) => sum + most, 0)).toBeGreaterThan(10);
+  });
+
+  test("a small account starts the readers of the stream, whose number has no limit, ten times less often", () => {
+    const windows = (template: Template) =>
+      sources(template).flatMap(({ ParallelizationFactor: factor, MaximumBatchingWindowInSeconds: seconds }) =>
+        factor === undefined ? [] : [{ factor, seconds }],
+      );
+    expect(windows(atOnce)).toEqual([{ factor: 1, seconds: 1 }]);
+    expect(windows(synthesize({ smallAccount: true }).us)).toEqual([{ factor: 1, seconds: 10 }]);
+  });
+
+  test("concurrency is reserved for each function of a class, and workers' queues have a limit", () => {
+    const reserved = (template: Template) =>
+      Object.fromEntries(
+        resourcesOf(template, "AWS::Lambda::Function").map(([, properties]) => [
+          String(plain(properties["FunctionName"])).replace("WorkItems-us-", ""),
+          properties["ReservedConcurrentExecutions"],
+        ]),
+      );
+    expect(reserved(everything)).toMatchObject({
+      "list-work-items": 100,
+      "create-work-item": 50,
+      "upload-work-items": 10,
+      "get-page": 5,
+      "get-health": 5,
+    });
+    expect(reserved(everything)["apply-upload-part"]).toBeUndefined();
+    expect(mappings(everything)).toContain(20);
+    expect(Object.values(reserved(atOnce)).every((each) => each === undefined)).toBe(true);
+  });
+
+  test("methods of a class have limits of their own", () => {
+    const stage = resourceOf(everything, "AWS::ApiGateway::Stage")["MethodSettings"] as {
+      HttpMethod: string;
+      ResourcePath: string;
+      ThrottlingRateLimit?: number;
+    }[];
+    const limited = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 100);
+    const ofPages = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 70).map(({ ResourcePath: path }) => path);
+    expect(ofPages).toEqual(expect.arrayContaining(["/", "/~1upload", "/~1docs~1{guide}", "/~1v1~1health"]));
+    expect(limited.map(({ HttpMethod: method }) => method).toSorted()).toEqual([
+      "DELETE",
+      "PATCH",
+      "POST",
+      "POST",
+      "POST",
+    ]);
+  });
+
+  test("a key of the account encrypts tables, bucket, queues, topic and all logs", () => {
+    const [keyId] = resourcesOf(everything, "AWS::KMS::Key")[0]!;
+    expect(count(everything, "AWS::KMS::Key")).toBe(1);
+    for (const type of [
+      "AWS::DynamoDB::Table",
+      "AWS::S3::Bucket",
+      "AWS::SQS::Queue",
+      "AWS::SNS::Topic",
+      "AWS::Logs::LogGroup",
+    ]) {
+      for (const [id, properties] of resourcesOf(everything, type)) {
+        expect([id, JSON.stringify(properties)]).toEqual([id, expect.stringContaining(keyId)]);
+      }
+    }
+    expect(entries(everything).find(([id]) => id === keyId)?.[1].DeletionPolicy).toBe("Retain");
+  });
+
+  test("the access log can outlive the stack", () => {
+    const accessLog = (template: Template) =>
+      entries(template).find(([id, { Type }]) => Type === "AWS::Logs::LogGroup" && id.includes("AccessLogs"))?.[1];
+    expect([accessLog(everything)?.DeletionPolicy, accessLog(atOnce)?.DeletionPolicy]).toEqual([
+      "RetainExceptOnCreate",
+      "Delete",
+    ]);
+  });
+
+  test("nothing with a name of its own stays after a failed first deployment, where it would be in the way", () => {
+    const named = entries(everything).filter(
+      ([, { DeletionPolicy: policy, Properties: properties }]) =>
+        policy === "Retain" &&
+        Object.keys(properties ?? {}).some((name) => /^(?!Attribute|Function)\w*Name$/.test(name)),
+    );
+    expect(named.map(([id]) => id)).toEqual([]);
+  });
+
+  test("the account's role for API Gateway's logs can be left alone", () => {
+    expect(count(synthesize({ gatewayLogRole: "existing" }).us, "AWS::ApiGateway::Account")).toBe(0);
+    expect(count(atOnce, "AWS::ApiGateway::Account")).toBe(1);
+  });
+
+  test("backups of all tables are copied to the other vault", () => {
+    const { BackupPlan: plan } = resourceOf(everything, "AWS::Backup::BackupPlan") as {
+      BackupPlan: { BackupPlanRule: { CopyActions: { DestinationBackupVaultArn: string }[] }[] };
+    };
+    expect(plan.BackupPlanRule[0]?.CopyActions[0]?.DestinationBackupVaultArn).toMatch(/us-west-2/);
+    const { BackupSelection: selection } = resourceOf(everything, "AWS::Backup::BackupSelection") as {
+      BackupSelection: { Resources: unknown[] };
+    };
+    expect(selection.Resources).toHaveLength(count(everything, "AWS::DynamoDB::Table"));
+    expect(count(atOnce, "AWS::Backup::BackupPlan")).toBe(0);
+  });
+
+  test("warm throughput is that of the WorkItems table and its indexes", () => {
+    const warm = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 40_000 };
+    const tables = resourcesOf(everything, "AWS::DynamoDB::Table") as readonly (readonly [
+      string,
+      {
+        WarmThroughput?: object;
+        GlobalSecondaryIndexes?: { WarmThroughput?: object }[];
+      },
+    ])[];
+    const [items, ...others] = tables.toSorted(
+      ([a], [b]) => Number(b.includes("WorkItems")) - Number(a.includes("WorkItems")),
+    );
+    expect(items?.[1].WarmThroughput).toEqual(warm);
+    expect(items?.[1].GlobalSecondaryIndexes?.map((index) => index.WarmThroughput)).toEqual([warm, warm]);
+    for (const [, table] of others) expect(table.WarmThroughput).toBeUndefined();
+  });
+
+  test("the gateway's own address is closed where there is a domain", () => {
+    expect(resourceOf(everything, "AWS::ApiGateway::RestApi")["DisableExecuteApiEndpoint"]).toBe(true);
+    expect(resourceOf(atOnce, "AWS::ApiGateway::RestApi")["DisableExecuteApiEndpoint"]).toBe(false);
+  });
+
+  test("the firewall logs what it blocks, without keys, and expires it", () => {
+    const logging = plain(resourceOf(everything, "AWS::WAFv2::LoggingConfiguration"));
+    expect(logging).toMatchObject({
+      LogDestinationConfigs: [expect.stringMatching(/:log-group:aws-waf-logs-WorkItems-us$/) as string],
+      RedactedFields: [{ SingleHeader: { Name: "authorization" } }],
+      LoggingFilter: { DefaultBehavior: "DROP" },
+    });
+    const groups = resourcesOf(everything, "AWS::Logs::LogGroup").map(([, group]) => group);
+    expect(groups).toContainEqual(
+      expect.objectContaining({ LogGroupName: "aws-waf-logs-WorkItems-us", RetentionInDays: 7 }),
+    );
+  });
+});

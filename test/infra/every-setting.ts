@@ -1,0 +1,22 @@
+import { synthesize } from "./synthesized.ts";
+
+/** The template of a stage with every setting. */
+export const everything = synthesize({
+  alarmEmail: "on-call@example.com",
+  allowedOrigins: ["https://app.example.com"],
+  concurrency: { reads: 100, writes: 50, uploads: 10, pages: 5, workers: 20 },
+  customerKey: true,
+  firewall: true,
+  keepAccessLogs: true,
+  methodThrottle: { writes: { rate: 100, burst: 50 }, pages: { rate: 70, burst: 35 } },
+  rollout: "canary",
+  warmThroughput: { reads: 20_000, writes: 40_000 },
+  regions: {
+    us: {
+      alarmTopic: "arn:aws:sns:us-east-1:111122223333:alarms",
+      backup: { vault: "arn:aws:backup:us-west-2:111122223333:backup-vault:copies", days: 35 },
+      domain: { host: "us.example.com", certificate: "arn:aws:acm:us-east-1:1:certificate/a", zone: "Z1" },
+    },
+    eu: {},
+  },
+}).us;

@@ -1,0 +1,116 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startGateway } from "../../../../infra/local/gateway/gateway.ts";
+import { PAYLOAD_MAX_BYTES } from "../../../../infra/local/lambda/instance.ts";
+import { PayloadTooLargeError } from "../../../../infra/local/lambda/lambda-function.ts";
+import { echoed, sendTo, start, template } from "./tiny-api.ts";
+
+let base: string;
+beforeAll(async () => {
+  const gateway = await start();
+  base = `http://127.0.0.1:${gateway.port}`;
+  return () => gateway.stop();
+});
+
+const send = (path: string, options?: Parameters<typeof sendTo>[2]) => sendTo(base, path, options);
+
+describe("limits", () => {
+  test("responds with 413 to a body above 10 MiB after reading all of it, and continues", async () => {
+    const response = await fetch(`${base}/items`, { method: "POST", body: Buffer.alloc(11 * 1024 * 1024) });
+    expect(response.status).toBe(413);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(await response.text()).toBe('{"error":"Request body too large"}');
+    expect((await send("/items/1")).status).toBe(200);
+  });
+
+  test("responds with 413 to an event that is larger than a function accepts", async () => {
+    const form = new FormData();
+    form.append("file", new Blob([Buffer.alloc(5 * 1024 * 1024)]));
+    const size = (event: APIGatewayProxyEvent) => {
+      const length = JSON.stringify(event).length;
+      if (length > PAYLOAD_MAX_BYTES) throw new PayloadTooLargeError(`${length} bytes`);
+      return echoed(event);
+    };
+    const gateway = await start(size);
+    onTestFinished(() => gateway.stop());
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/items`, { method: "POST", body: form });
+    expect(response.status).toBe(413);
+    expect(await response.text()).toBe('{"error":"Request body too large"}');
+  });
+
+  test("responds with JSON to a request that is not HTTP", async () => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.end("nonsense\r\n\r\n");
+    const response = await text(socket);
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('{"error":"Malformed request"}');
+    expect(response).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+  });
+
+  test("responds with problem details where the template has them and the client accepts them", async () => {
+    const accept = "application/json, application/problem+json";
+    const response = await fetch(`${base}/items/%zz`, { headers: { accept } });
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await response.json()).toEqual({ instance: response.headers.get("x-request-id"), error: "Bad request" });
+    const other = await fetch(`${base}/items`, {
+      method: "POST",
+      body: Buffer.alloc(11 * 1024 * 1024),
+      headers: { accept },
+    });
+    expect(other.headers.get("content-type")).toBe("application/json");
+  });
+
+  test.each([
+    ["that asks for a tunnel", "CONNECT h:1 HTTP/1.1\r\nHost: h", 400, "Malformed request"],
+    ["without Host", "GET /items/1 HTTP/1.1", 400, "the header Host is required"],
+    ["that expects what nobody knows", "POST /items HTTP/1.1\r\nHost: h\r\nExpect: foo", 417, "Expect must be"],
+  ])("responds with JSON and a request id to a request %s", async (_, head, status, error) => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.write(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    const response = await text(socket);
+    expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(response).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+    expect(JSON.parse(response.split("\r\n\r\n")[1] ?? "")).toEqual({ error: expect.stringContaining(error) });
+  });
+
+  test("serves HTTP/1.0, which has no Host", async () => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.write("GET /items/1 HTTP/1.0\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test("responds with 431 in JSON to headers that are too large", async () => {
+    const { status, body } = await send("/items/1", { headers: ["Host", "h", "X-Large", "x".repeat(20_000)] });
+    expect([status, body.toString()]).toEqual([431, '{"error":"Request header fields too large"}']);
+  });
+
+  test("survives a client that hangs up in its body", async () => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.write("POST /items HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc", () => socket.destroy());
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect((await send("/items/1")).status).toBe(200);
+  });
+
+  test("finishes the requests in flight before it stops", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const gateway = await start(async (event) => {
+      arrived.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return echoed(event);
+    });
+    const inFlight = fetch(`http://127.0.0.1:${gateway.port}/items/1`);
+    await arrived.promise;
+    await gateway.stop();
+    expect((await inFlight).status).toBe(200);
+    await expect(fetch(`http://127.0.0.1:${gateway.port}/items/1`)).rejects.toThrow("fetch failed");
+  });
+
+  test("says which port is taken", async () => {
+    const { port } = new URL(base);
+    await expect(startGateway({ template, functions: new Map(), port: Number(port) })).rejects.toThrow(
+      `port ${port} is taken`,
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings, hasBrowser, openPage, SCREENS, takeScreenshot } from "../../../support/browser.ts";
+import {
+  chooseFile,
+  confirmColumns,
+  count,
+  startUploadSite,
+  tabTo,
+  TICKETS,
+  type UploadSite,
+} from "../../../support/upload-site.ts";
+
+let site: UploadSite;
+
+describe.skipIf(!hasBrowser)("the upload page for every person and browser", () => {
+  beforeAll(async () => {
+    site = await startUploadSite();
+  });
+  afterAll(() => site?.stop());
+
+  test("reads as a tree of headings, named fields and statuses, from the file to a corrected import", async () => {
+    const { page, complaints } = await site.begin();
+    const tree = (): Promise<string> => page.locator("main").ariaSnapshot();
+    /** Every control that the tree shows without a name. */
+    const unnamed = async (): Promise<string[]> =>
+      (await tree())
+        .split("\n")
+        .filter((line) => /- (button|textbox|combobox|checkbox|link|progressbar|img)(:|$| \[)/.test(line));
+    expect(await tree()).toMatch(/heading "1\. Choose a file" \[level=2\]/);
+    const rows = ["tree-1,Closed,2026-03-01T09:00:00Z", "tree-2,Closed,never"];
+    await chooseFile(page, "tree.csv", Buffer.from(`Ticket ID,Status,Closed at\n${rows.join("\n")}\n`));
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("columns");
+    const mapped = await tree();
+    for (const part of [
+      /heading "2\. Map your columns" \[level=2\]/,
+      /heading "3\. Check and import" \[level=2\]/,
+      /table "The first rows of the file"/,
+      /paragraph: 1 of the first 2 rows would fail/,
+      /button "Run a trial"/,
+    ]) {
+      expect(mapped).toMatch(part);
+    }
+    expect(await unnamed()).toEqual([]);
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("Correct 1 value here").waitFor();
+    const tried = await tree();
+    expect(tried).toMatch(/textbox "Row 3, Closed at" \[invalid\]: never/);
+    expect(tried).toMatch(/link "row 3"/);
+    expect(await unnamed()).toEqual([]);
+    await page.getByRole("textbox", { name: "Row 3, Closed at" }).fill("2026-03-02T09:00:00Z");
+    await page.getByRole("button", { name: /^Import now with 1 corrected row$/ }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect(await tree()).toMatch(/heading "[^"]*tree\.csv[^"]*" \[level=2\]|heading "Import[^"]*" \[level=2\]/);
+    expect(await unnamed()).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("is used with the keyboard alone", async () => {
+    const { page, complaints } = await openPage(site.browser, site.origins);
+    await page.goto(`${site.stack.baseUrl}/upload`);
+    const key = page.getByLabel("Your organization’s API key");
+    for (let presses = 0; presses < 20 && !(await key.evaluate((one) => one.matches(":focus"))); presses++) {
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.type(site.stack.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("navigation", { name: "Sections" }).waitFor();
+    const input = page.locator('input[type="file"]');
+    for (let presses = 0; presses < 20 && !(await input.evaluate((one) => one.matches(":focus"))); presses++) {
+      await page.keyboard.press("Tab");
+    }
+    expect(await input.evaluate((one) => one.matches(":focus"))).toBe(true);
+    // The browser's own dialog is not part of the page.
+    await chooseFile(page, "keys.csv", Buffer.from("Id,State\nkey-1,Open\n"));
+    await page.getByRole("button", { name: "Run a trial" }).waitFor();
+    await tabTo(page, "button", "Run a trial");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing was saved").waitFor();
+    await tabTo(page, "button", "Import now");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Import of keys.csv" }).waitFor();
+    // The focus is where the new view begins.
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Import of keys.csv");
+    await page.getByText("Import finished.").waitFor();
+    expect(await count(page, "created")).toBe("1");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each(Object.entries(SCREENS))("fits on a %s, light and dark, without a finding of axe", async (name, screen) => {
+    const { page, complaints } = await openPage(site.browser, site.origins, screen);
+    const check = async (state: string): Promise<void> => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await takeScreenshot(page, `upload-${state}-${name}-${colorScheme}`);
+        const findings = await accessibilityFindings(page, colorScheme === "light" ? "all" : "colours");
+        expect([state, colorScheme, findings]).toEqual([state, colorScheme, []]);
+        expect([state, await page.evaluate("document.documentElement.scrollWidth - innerWidth")]).toEqual([state, 0]);
+      }
+    };
+    await page.goto(`${site.stack.baseUrl}/upload`);
+    await page.getByLabel("Your organization’s API key").fill(site.stack.apiKey);
+    await check("key");
+    await page.keyboard.press("Enter");
+    await chooseFile(page, "tickets.csv", TICKETS);
+    await check("file");
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByRole("region", { name: /failed rows/ }).waitFor();
+    await check("job");
+    for (const path of ["", "docs/files"]) {
+      await page.goto(`${site.stack.baseUrl}/${path}`);
+      await check(path.replace("/", "-") || "home");
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("keeps the key through a reload of the tab if the person wants that, and names its views in the tab", async () => {
+    const { page } = await openPage(site.browser, site.origins);
+    await page.goto(`${site.stack.baseUrl}/upload`);
+    await page.getByLabel("Your organization’s API key").fill(site.stack.apiKey);
+    await page.getByLabel("Keep the key when I reload this tab").check();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Imports" }).click();
+    await expect.poll(() => page.title()).toBe("Imports · Work items");
+    await page.reload();
+    await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
+    await page.getByRole("button", { name: "Remove key" }).click();
+    await page.reload();
+    await page.getByLabel("Your organization’s API key").waitFor();
+    await page.context().close();
+  });
+
+  test("works in a browser that keeps nothing, where even naming its storage fails", async () => {
+    const { page, complaints } = await openPage(site.browser, site.origins);
+    const forbid = (name: string): string =>
+      `Object.defineProperty(globalThis, "${name}", { get() { throw new DOMException("denied", "SecurityError"); } });`;
+    await page.addInitScript(`${forbid("sessionStorage")}${forbid("localStorage")}`);
+    await page.goto(`${site.stack.baseUrl}/upload`);
+    await page.getByLabel("Your organization’s API key").fill(site.stack.apiKey);
+    await page.getByLabel("Keep the key").check();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "1. Choose a file" }).waitFor();
+    await page.goto(`${site.stack.baseUrl}/docs/list-work-items`);
+    await page.getByRole("button", { name: "Send GET" }).waitFor();
+    await page.getByRole("tab", { name: "Python" }).click();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

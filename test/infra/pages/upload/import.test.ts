@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings, hasBrowser, openPage, takeScreenshot } from "../../../support/browser.ts";
+import {
+  chooseFile,
+  confirmColumns,
+  count,
+  startUploadSite,
+  tabTo,
+  type UploadSite,
+} from "../../../support/upload-site.ts";
+
+let site: UploadSite;
+
+describe.skipIf(!hasBrowser)("an import on the upload page", () => {
+  beforeAll(async () => {
+    site = await startUploadSite();
+  });
+  afterAll(() => site?.stop());
+
+  test("corrects failed values of a trial in the page, by keyboard, and imports the corrected rows", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = Array.from({ length: 30 }, (_, index) => {
+      const closed = index % 10 === 5 ? `soon ${index}` : "2026-03-01T09:00:00Z";
+      const email = index === 15 ? "nobody" : "ann@example.com";
+      return `repair-${index},${closed},${email},"note; with ""quotes"",\r\nand lines ${index}"`;
+    });
+    await chooseFile(page, "repair.csv", Buffer.from(`ID,Closed at,Assignee email,Note\r\n${rows.join("\r\n")}\r\n`));
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("Correct 3 values here").waitFor();
+    const cells = page.getByRole("region", { name: "Values to correct" }).getByRole("textbox");
+    expect(await cells.evaluateAll((all) => all.map((one) => (one as { ariaLabel?: string }).ariaLabel))).toEqual([
+      "Row 7, Closed at",
+      "Row 17, Closed at",
+      "Row 27, Closed at",
+    ]);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await tabTo(page, "link", "row 7");
+    // The row of the second value has a second error, which shows once the first is corrected.
+    const values = ["2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z", "ben@example.com", "2026-03-04T09:00:00Z"];
+    for (const value of values) {
+      const next = page.getByRole("link", { name: /^row \d+$/ }).first();
+      await next.focus();
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type(value);
+    }
+    await page.getByText("4 values corrected.").waitFor();
+    await takeScreenshot(page, "upload-repaired");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Import now with 3 corrected rows" }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["30", "0"]);
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "repair-15", exact: true }).click();
+    await page.getByRole("heading", { name: "repair-15" }).waitFor();
+    const facts = (await page.locator(".facts").textContent()) ?? "";
+    expect(facts).toContain("ben@example.com");
+    expect(facts).toContain('note; with "quotes",');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("posts a large file to the bucket, and continues with its job after it was closed", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = Array.from({ length: 300 }, (_, index) => `large-${index},${"x".repeat(14_000)}`);
+    await chooseFile(page, "large.csv", Buffer.from(`external_id,note\n${rows.join("\n")}\n`));
+    const posted = page.waitForRequest(
+      (request) => request.url().startsWith(site.origins[1]!) && request.method() === "POST",
+    );
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await posted;
+    await page.waitForURL(/#job=/);
+    const [, place] = page.url().split("#");
+    await page.context().close();
+    expect(complaints).toEqual([]);
+
+    const again = await site.begin(`#${place}`);
+    await again.page.getByText("Import finished.").waitFor({ timeout: 120_000 });
+    expect(await count(again.page, "created")).toBe("300");
+    expect(again.complaints).toEqual([]);
+    await again.page.context().close();
+  });
+
+  test("cancels a job that is open", async () => {
+    const asked = await fetch(`${site.stack.baseUrl}/v1/work_items/upload`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${site.stack.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ upload: { filename: "waiting.csv", size: 100 } }),
+    });
+    const { data } = (await asked.json()) as { data: { id: string } };
+    const { page, complaints } = await site.begin(`#job=${data.id}`);
+    await page.getByText("waiting.csv is waiting to start.").waitFor();
+    await page.getByText("0 of ? rows").waitFor();
+    expect(await page.getByRole("progressbar", { name: "Rows processed" }).count()).toBe(1);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Import cancelled.").waitFor();
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("makes one job of a request whose response was lost, and says what to do when the key is revoked", async () => {
+    const { page } = await site.begin();
+    await chooseFile(page, "lost.csv", Buffer.from("id\nlost-1\n"));
+    // The page repeats a request twice by itself.
+    let lost = 3;
+    await page.route("**/v1/work_items/upload", async (route) => {
+      if (lost === 0) return route.continue();
+      lost -= 1;
+      await route.fetch();
+      return route.abort();
+    });
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("The service can’t be reached").waitFor();
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Import finished.").waitFor();
+    await page.getByRole("link", { name: "Imports" }).click();
+    await page.getByRole("link", { name: "lost.csv" }).first().waitFor();
+    expect(await page.getByRole("link", { name: "lost.csv" }).count()).toBe(1);
+
+    await page.route("**/v1/work_items/upload/*", (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: "Bearer wi_us_revoked" } }),
+    );
+    await page.getByRole("link", { name: "lost.csv" }).click();
+    await page.getByText("Try another key. Imports already running will continue.").waitFor();
+    await page.context().close();
+  });
+
+  test("says one sentence for a wrong key, an empty file, an old workbook and a lost connection", async () => {
+    const { page } = await openPage(site.browser, site.origins);
+    await page.goto(`${site.stack.baseUrl}/upload/`);
+    await page.getByLabel("Your organization’s API key").fill("wi_us_wrong");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("This key isn’t valid").waitFor();
+    await page.context().close();
+
+    const opened = await site.begin();
+    const alert = opened.page.getByRole("alert");
+    await chooseFile(opened.page, "empty.csv", Buffer.alloc(0));
+    await alert.getByText("This file is empty.").waitFor();
+    await chooseFile(opened.page, "old.xls", Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]));
+    await alert.getByText("This is an Excel workbook of the old kind (.xls)").waitFor();
+    await chooseFile(opened.page, "files.zip", Buffer.from("PK\u0003\u0004...items.csv"));
+    await alert.getByText("This is a ZIP file; upload the CSV file in it.").waitFor();
+    await chooseFile(opened.page, "scan.csv", Buffer.from("\u0089PNG\r\n\u001a\n....", "latin1"));
+    await alert.getByText(/picture/).waitFor();
+    await chooseFile(opened.page, "header.csv", Buffer.from("id,kind\n"));
+    await opened.page.getByText("This file has no rows.").waitFor();
+    await chooseFile(opened.page, "quote.csv", Buffer.from('id,size\na,"7\nb,8\n'));
+    await opened.page.getByText("Row 2: a quote is opened and never closed; close it").waitFor();
+    expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
+    await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
+    await opened.page.context().setOffline(true);
+    await opened.page.getByRole("button", { name: "Run a trial" }).click();
+    await alert.getByText("The service can’t be reached").waitFor();
+    expect(await alert.textContent()).toContain("Check your connection and try again");
+    await opened.page.context().setOffline(false);
+    await opened.page.getByRole("button", { name: "Run a trial" }).click();
+    await opened.page.getByText("Nothing was saved").waitFor();
+    await opened.page.context().close();
+  });
+});

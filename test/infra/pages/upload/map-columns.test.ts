@@ -1,0 +1,297 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings, hasBrowser, takeScreenshot } from "../../../support/browser.ts";
+import {
+  becomes,
+  chooseFile,
+  confirmColumns,
+  count,
+  dropFile,
+  startUploadSite,
+  TICKETS,
+  type UploadSite,
+} from "../../../support/upload-site.ts";
+import { makeWorkbook } from "../../../support/workbook.ts";
+
+let site: UploadSite;
+
+/** A job, as the service shows it. */
+const readJob = async (id: string): Promise<object> => {
+  const response = await fetch(`${site.stack.baseUrl}/v1/work_items/upload/${id}`, {
+    headers: { authorization: `Bearer ${site.stack.apiKey}` },
+  });
+  return ((await response.json()) as { readonly data: object }).data;
+};
+
+/** A browser does not show the bodies of forms with files, so the page's own form is asked. */
+const KEEP_SENT_MAPPINGS = `
+  globalThis.sentMappings = [];
+  const set = FormData.prototype.set;
+  FormData.prototype.set = function (name, ...value) {
+    if (name === "upload[mapping]") sentMappings.push(value[0]);
+    set.call(this, name, ...value);
+  };`;
+
+describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
+  beforeAll(async () => {
+    site = await startUploadSite();
+  });
+  afterAll(() => site?.stop());
+
+  test("takes another system's file from its first rows to items that can be looked at", async () => {
+    const { page, complaints } = await site.begin();
+    await dropFile(page, "tickets.csv", TICKETS);
+    await page.getByLabel("Encoding", { exact: true }).waitFor();
+    expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("windows-1252");
+    expect(await page.getByLabel("Columns are separated by").inputValue()).toBe(";");
+    expect(await becomes(page, "Ticket ID")).toBe("external_id");
+    expect(await page.getByLabel("“Open” means").inputValue()).toBe("pending");
+    expect(await page.getByLabel("“Closed” means").inputValue()).toBe("completed");
+    expect(await becomes(page, "Assignee email")).toBe("agent_email");
+    expect(await becomes(page, "Team")).toBe("kept");
+    expect(await page.getByLabel(/^Date format/).inputValue()).toBe("dd/MM/yyyy HH:mm");
+    await page.locator(".misfit", { hasText: '1 row of the first 30 doesn’t fit: "someday"' }).waitFor();
+    await page.getByLabel("Time zone (for dates without one)").fill("Europe/Berlin");
+    await page.getByLabel("Type of “Hours”").selectOption("number");
+    await page.getByText("30 of the first 30 rows would fail").waitFor();
+    await page.getByLabel("Decimal mark of numbers").selectOption(",");
+    const failing = page.getByRole("region", { name: "Rows that would fail" });
+    expect(await failing.textContent()).toContain("someday");
+    expect(await failing.locator("tbody tr").count()).toBe(1);
+    await takeScreenshot(page, "upload-mapping");
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("Nothing was saved").waitFor();
+    expect(await count(page, "would be created")).toBe("29");
+    expect(await count(page, "would fail")).toBe("1");
+    await page.getByRole("region", { name: /failed rows/ }).waitFor();
+    await takeScreenshot(page, "upload-tried");
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByRole("heading", { name: "Import of tickets.csv" }).waitFor();
+    await page.getByText("Import finished.").waitFor();
+    expect(await count(page, "created")).toBe("29");
+    const failed = page.getByRole("region", { name: /failed rows/ });
+    expect(await failed.textContent()).toContain("page-4");
+    expect(await page.getByRole("link", { name: /Download all/ }).getAttribute("href")).toContain("failed_rows");
+    const [results] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download row-by-row results" }).click(),
+    ]);
+    expect(readFileSync(await results.path(), "utf8")).toMatch(
+      /^\uFEFF_row,external_id,id,outcome\n2,page-0,[-0-9a-f]{36},created\n/,
+    );
+
+    const [, before = ""] = page.url().split("#job=");
+    await page.getByRole("button", { name: "Use this mapping for another file" }).click();
+    await page.getByText("Using the mapping of tickets.csv.").waitFor();
+    await chooseFile(
+      page,
+      "more.csv",
+      Buffer.from("Ticket ID;Status;Closed at;Assignee email;Hours\nmore-1;Open;;;2,5\n"),
+    );
+    await page.getByText("The first row has no errors.").waitFor();
+    await page.evaluate(KEEP_SENT_MAPPINGS);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect(await page.evaluate<string[]>("sentMappings")).toEqual([JSON.stringify({ from: before })]);
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["1", "0"]);
+    const [, id = ""] = page.url().split("#job=");
+    expect(await readJob(id)).toMatchObject({ mapping: { decimal: ",", delimiter: ";" } });
+    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("button", { name: "Use a proposal instead" }).click();
+    // The page shows a frame before its effects run.
+    await expect.poll(() => page.getByLabel("Decimal mark of numbers").inputValue()).toBe(".");
+
+    await page.getByRole("link", { name: "Imports" }).click();
+    await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
+    expect(await page.locator("tbody tr").filter({ hasText: "tickets.csv" }).count()).toBeGreaterThanOrEqual(2);
+    expect(await page.locator("tbody tr").first().textContent()).toContain("local");
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    const filters = page.getByRole("form", { name: "Filters" });
+    await filters.getByLabel("Agent’s email").fill("agent1@example.com");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    const items = page.getByRole("region", { name: "Items" });
+    await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
+    expect(page.url()).toMatch(/#items\?agent_email=agent1%40example\.com$/);
+    await takeScreenshot(page, "upload-items");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export as CSV" }).click(),
+    ]);
+    const exported = readFileSync(await download.path(), "utf8")
+      .trimEnd()
+      .split("\n");
+    expect(exported).toHaveLength(9);
+    expect(exported[0]).toBe(
+      "\uFEFFexternal_id,agent_email,agent_name,agent_external_id,type,status,completed_at,custom_attributes",
+    );
+    const one = exported.find((line) => line.startsWith("page-1,"));
+    expect(one).toContain('"{""Hours"":12345678901234567890.5,""Team"":""Zürich1""}"');
+    expect(one).toContain("completed,2023-06-11T10:15:00.000Z");
+
+    await page.getByRole("link", { name: "page-1", exact: true }).click();
+    await page.getByRole("heading", { name: "page-1" }).waitFor();
+    expect(await page.locator(".facts").textContent()).toContain("Zürich1");
+    await page.goBack();
+    await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
+    expect(await filters.getByLabel("Agent’s email").inputValue()).toBe("agent1@example.com");
+
+    await page.getByRole("button", { name: "Remove key" }).click();
+    expect(await page.getByLabel("Your organization’s API key").inputValue()).toBe("");
+    expect(await page.locator("main").textContent()).not.toContain("Zürich1");
+    const kept = "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])";
+    expect(await page.evaluate<string>(kept)).not.toContain(site.stack.apiKey);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("asks for a look at what is only likely, and whether the day or the month comes first", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = Array.from(
+      { length: 12 },
+      (_, index) => `guess-${index};0${(index % 9) + 1}/0${(index % 7) + 1}/2025`,
+    );
+    const file = ["Closed tickets of June;;;;", ";;;;", "ID;Closed;Email;Note;Note"];
+    const lines = rows.map((row, index) => `${row};ann@example.com;first ${index};second ${index}`);
+    await chooseFile(page, "guess.csv", Buffer.from([...file, ...lines, ""].join("\n")));
+    await page.getByLabel("Header", { exact: true }).waitFor();
+    expect(await page.getByLabel("Header", { exact: true }).inputValue()).toBe("3");
+    expect(await becomes(page, "Note")).toBe("kept");
+    expect(await becomes(page, "Note (2)")).toBe("kept");
+    expect(await becomes(page, "Email")).toBe("agent_email");
+    const importing = page.getByRole("button", { name: "Import", exact: true });
+    expect(await importing.isDisabled()).toBe(true);
+    const question = page.getByRole("group", { name: /^Which date is “0\d\/0\d\/2025”/ });
+    await question.waitFor();
+    await page.getByLabel("“Note (2)” becomes").selectOption("left out");
+    await page.getByText("Left out: this column isn’t imported.").waitFor();
+    await takeScreenshot(page, "upload-likely");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page
+      .getByRole("group", { name: /^Which date is/ })
+      .getByRole("radio")
+      .last()
+      .check();
+    await page.getByRole("button", { name: "Looks right: “Email”" }).click();
+    await page.getByText("✓ Checked by you").first().waitFor();
+    await confirmColumns(page);
+    await importing.click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["12", "0"]);
+    const [, id = ""] = page.url().split("#job=");
+    expect(await readJob(id)).toMatchObject({ mapping: { header_row: 3 } });
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "guess-1", exact: true }).click();
+    await page.getByRole("heading", { name: "guess-1" }).waitFor();
+    const facts = (await page.locator(".facts").textContent()) ?? "";
+    expect(facts).toContain("first 1");
+    expect(facts).not.toContain("second 1");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("offers a prefix when a trial of another system's file would change items, and names repeated IDs", async () => {
+    const { page, complaints } = await site.begin();
+    await chooseFile(page, "tickets.csv", Buffer.from("external_id,status\n1002,pending\n"));
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Import finished.").waitFor();
+    await page.getByRole("link", { name: "Import a file" }).click();
+    await chooseFile(
+      page,
+      "orders.csv",
+      Buffer.from("Order ID,Status,Size\n1002,Open,2\n1003,Open,3\n1003,Closed,4\n"),
+    );
+    await page.getByLabel("“Order ID” becomes").waitFor();
+    await page.getByLabel("“Order ID” becomes").selectOption("external_id");
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.getByText("This file would change 1 item that already exists.").waitFor();
+    const repeated = page.getByRole("region", { name: "Rows that repeat an ID" });
+    expect(await repeated.locator("tbody").textContent()).toBe("410033");
+    await takeScreenshot(page, "upload-prefix");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await page.getByLabel("Prefix for IDs").inputValue()).toBe("orders-");
+    await page.getByRole("button", { name: "Run the trial again with this prefix" }).click();
+    await expect.poll(() => count(page, "would be created")).toBe("2");
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByRole("heading", { name: "Import of orders.csv" }).waitFor();
+    await page.getByText("Import finished.").waitFor();
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "orders-1002", exact: true }).waitFor();
+    expect(await page.getByRole("link", { name: "1002", exact: true }).count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("makes events of a log's rows, in UTF-16, and shows them as a timeline", async () => {
+    const { page, complaints } = await site.begin();
+    const log = [
+      "number\tstate\tmod\tupdated_by\tupdated_at",
+      "INC1\tNew\t0\tAnn\t2026-03-01 09:00",
+      "INC1\tClosed\t1\tBen\t2026-03-01 11:00",
+      "",
+    ].join("\n");
+    await chooseFile(page, "log.txt", Buffer.from(`\uFEFF${log}`, "utf16le"));
+    expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("utf-16le");
+    expect(await page.getByLabel("Columns are separated by").inputValue()).toBe("\t");
+    await page.getByLabel(/^This file is a change log/).check();
+    expect(await page.getByRole("status").allTextContents()).toContainEqual(
+      expect.stringContaining("event.external_id"),
+    );
+    await page.getByLabel("Unique ID of the event (required)").selectOption("number");
+    await page.getByLabel("Together with").selectOption("mod");
+    await page.getByLabel("Happened at").selectOption("updated_at");
+    await page.getByLabel("What happened").selectOption("state");
+    await page.getByLabel("Actor’s name").selectOption("updated_by");
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect(await count(page, "failed")).toBe("0");
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "INC1" }).click();
+    const events = page.locator(".timeline li");
+    await events.first().waitFor();
+    expect(await events.allTextContents()).toEqual([
+      expect.stringMatching(/New.*Ann · INC1-0/s),
+      expect.stringMatching(/Closed.*Ben · INC1-1/s),
+    ]);
+    await takeScreenshot(page, "upload-item");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
+    const { page, complaints } = await site.begin();
+    const loaded: string[] = [];
+    page.on("response", (response) => loaded.push(response.url()));
+    await chooseFile(page, "rows.csv", Buffer.from("id,kind\na,b\n"));
+    await page.getByRole("button", { name: "Import" }).waitFor();
+    expect(loaded.filter((url) => url.includes("workbook"))).toEqual([]);
+    const workbook = makeWorkbook({
+      Notes: [["only text"]],
+      Cases: [
+        ["Case Number", "Status", "Note"],
+        ["sheet-1", "Resolved", 'a "quoted" note, with comma'],
+        // More than is unpacked at once: its reader would start a worker, which the page's policy forbids.
+        ...Array.from({ length: 40 }, (_, row) => [`sheet-${row + 2}`, "New", `${"Ünïcode ".repeat(2000)}${row}`]),
+      ],
+    });
+    await chooseFile(page, "cases.xlsx", workbook);
+    await page.getByLabel("Sheet").selectOption("Cases");
+    expect(await becomes(page, "Case Number")).toBe("external_id");
+    expect(loaded.filter((url) => url.includes("workbook"))).toHaveLength(1);
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["41", "0"]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import { createWatchedService } from "../support/alarms/watched-service.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
+
+describe("upload jobs", () => {
+  const upload = async () => {
+    const service = await createWatchedService();
+    const harness = createUploadHarness(service.runtime);
+    const job = await harness.upload(service.organization, "external_id\na\n");
+    return { service, harness, job };
+  };
+  const sweep = (service: Service) => () => service.invoke("sweepUploads", {});
+
+  test("trigger FilesWaiting when no worker reads a file, and SplitQueueAge when its messages wait", async () => {
+    const { service } = await upload();
+    const rung = await periodsOf(service, 14, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["FilesWaiting", 35],
+      ["SplitQueueAge", 70],
+    ]);
+  });
+
+  /** A form that was requested so long ago and is posted now. */
+  const post = async (minutes: number) => {
+    const service = await createWatchedService();
+    keepFilesOnClock(service.runtime.s3, service.clock);
+    const harness = createUploadHarness(service.runtime);
+    const form = { upload: { filename: "a.csv", size: 5 * 1024 ** 3 } };
+    const { text } = await service.request("uploadWorkItems", { body: form });
+    const { data } = JSON.parse(text) as { data: { id: string } };
+    await periodsOf(service, minutes / 5, sweep(service));
+    const job = { organization: service.organization.id, id: data.id };
+    await harness.objects.write(objectKeys.source(job), Buffer.from("external_id\na\n"), "text/csv");
+    return { service, harness, job };
+  };
+
+  test("that come by a form trigger FilesWaiting as long after the file came as others", async () => {
+    const { service } = await post(15);
+    const rung = await periodsOf(service, 7, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["FilesWaiting", 35],
+    ]);
+  });
+
+  test("that come by a form trigger JobAge six hours after the file came, however old the form", async () => {
+    const { service, harness, job } = await post(300);
+    await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
+    const rung = await periodsOf(service, 75, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["PartsQueueAge", 65],
+      ["JobAge", 365],
+    ]);
+  });
+
+  test("trigger PartsQueueAge when no worker applies parts, and JobAge after six hours", async () => {
+    const { service, harness, job } = await upload();
+    await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
+    const rung = await periodsOf(service, 75, sweep(service));
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["PartsQueueAge", 65],
+      ["JobAge", 365],
+    ]);
+  });
+
+  test("trigger SweepStopped when every sweep fails", async () => {
+    const { service } = await upload();
+    service.breakDynamoDb(() => "AccessDeniedException");
+    expect(await periodsOf(service, 3, sweep(service))).toEqual([[], [], ["SweepStopped"]]);
+  });
+
+  test("trigger SweepStopped when sweeps no longer start", async () => {
+    const { service } = await upload();
+    await periodsOf(service, 3, sweep(service));
+    expect(await periodsOf(service, 4, nothing)).toEqual([[], [], ["SweepStopped"], []]);
+  });
+});
+
+describe("the change feed", () => {
+  const age = (service: Service, hours: number) => () => {
+    service.recordChangeAge(hours * 3_600_000);
+    return Promise.resolve();
+  };
+
+  test("triggers ChangesWaiting when a change has waited for twelve hours", async () => {
+    const service = await createWatchedService();
+    expect(await periodsOf(service, 2, age(service, 11))).toEqual([[], []]);
+    expect(await periodsOf(service, 1, age(service, 12))).toEqual([["ChangesWaiting"]]);
+  });
+
+  test("triggers ChangesSweepStopped when its sweep stops, and when it fails", async () => {
+    const service = await createWatchedService();
+    await periodsOf(service, 1, () => service.invoke("sweepChanges", {}));
+    const silent = (await periodsOf(service, 18, nothing)).flat();
+    expect(silent).toEqual(["ChangesSweepStopped"]);
+    const failing = await createWatchedService();
+    await failing.invoke("sweepChanges", {});
+    failing.breakDynamoDb(() => "AccessDeniedException");
+    expect((await periodsOf(failing, 18, () => failing.invoke("sweepChanges", {}))).flat()).toContain(
+      "ChangesSweepStopped",
+    );
+  });
+});

@@ -1,0 +1,101 @@
+import type { Browser, Page } from "playwright-core";
+import type { LocalStack } from "../../infra/local/stack.ts";
+import { openPage, SCREENS, startBrowser, type WatchedPage } from "./browser.ts";
+import { startLocalService } from "./local-service.ts";
+
+/** The upload page of a local service, in a browser. */
+export interface UploadSite {
+  readonly stack: LocalStack;
+  readonly browser: Browser;
+  /** Those that the page may send requests to: the service and its bucket. */
+  readonly origins: readonly string[];
+  /** Opens the page and gives it the key. @param place what stands after `#` in its address */
+  readonly begin: (place?: string) => Promise<WatchedPage>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startUploadSite(): Promise<UploadSite> {
+  const [stack, browser] = await Promise.all([startLocalService(), startBrowser()]);
+  const response = await fetch(`${stack.baseUrl}/upload`);
+  const [, bucket = ""] = /connect-src 'self' (\S+);/.exec(response.headers.get("content-security-policy") ?? "") ?? [];
+  const origins = [stack.baseUrl, bucket];
+  return {
+    stack,
+    browser,
+    origins,
+    begin: async (place = "") => {
+      const opened = await openPage(browser, origins, SCREENS.desktop);
+      await opened.page.goto(`${stack.baseUrl}/upload${place}`);
+      await opened.page.getByLabel("Your organization’s API key").fill(stack.apiKey);
+      await opened.page.getByRole("button", { name: "Continue" }).click();
+      await opened.page.getByRole("navigation", { name: "Sections" }).waitFor();
+      return opened;
+    },
+    stop: async () => {
+      await browser.close();
+      await stack.stop();
+    },
+  };
+}
+
+/** Chooses a file as the browser's own dialog does. */
+export async function chooseFile(page: Page, name: string, buffer: Buffer): Promise<void> {
+  await page.locator('input[type="file"]').setInputFiles({ name, mimeType: "application/octet-stream", buffer });
+}
+
+/** What a column of the chosen file becomes. */
+export function becomes(page: Page, column: string): Promise<string> {
+  return page.getByLabel(`“${column}” becomes`).inputValue();
+}
+
+/** Says of all columns whose meaning is only likely that they are right. */
+export async function confirmColumns(page: Page): Promise<void> {
+  const buttons = page.getByRole("button", { name: /^Looks right:/ });
+  while ((await buttons.count()) > 0) await buttons.first().click();
+}
+
+/** Drops a file where files are chosen. */
+export async function dropFile(page: Page, name: string, bytes: Buffer): Promise<void> {
+  const dropped = await page.evaluateHandle(
+    `(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob("${bytes.toString("base64")}"), (c) => c.charCodeAt(0))], "${name}"));
+      return data;
+    })()`,
+  );
+  await page.dispatchEvent(".drop", "drop", { dataTransfer: dropped });
+}
+
+/** Presses Tab until the focus is on the element with a role and a name. */
+export async function tabTo(page: Page, role: "button" | "link", name: string): Promise<void> {
+  const aim = page.getByRole(role, { name, exact: true });
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press("Tab");
+    if (await aim.evaluate((element) => element.matches(":focus"))) return;
+  }
+  throw new Error(`no way to ${name} by keyboard`);
+}
+
+/** A counter of the job that the page shows. */
+export async function count(page: Page, name: string): Promise<string> {
+  const shown = await page
+    .locator(".counts div", { hasText: new RegExp(`^${name}`) })
+    .locator("dd")
+    .textContent();
+  return shown ?? "";
+}
+
+/** Tickets of a help desk in Windows-1252, with semicolons and decimal commas. One date is no date. */
+export const TICKETS = Buffer.from(
+  [
+    "Ticket ID;Status;Closed at;Assignee email;Team;Hours",
+    ...Array.from({ length: 30 }, (_, index) => {
+      const isOpen = index % 3 === 0;
+      const closed = index === 4 ? "someday" : isOpen ? "" : `${10 + (index % 18)}/06/2023 12:15`;
+      const hours = index === 1 ? "12345678901234567890,5" : `${index},5`;
+      return `page-${index};${isOpen ? "Open" : "Closed"};${closed};agent${index % 4}@example.com;Zürich${index % 2};${hours}`;
+    }),
+    "",
+  ].join("\r\n"),
+  "latin1",
+);
