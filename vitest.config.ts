@@ -10,8 +10,8 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
-    // One more than there are cores, since some tests mostly wait.
-    maxWorkers: availableParallelism() + 1,
+    // More than there are cores, since some tests mostly wait.
+    maxWorkers: availableParallelism() + 2,
     // The modules of SDK and CDK are loaded once for each worker, and so is the CDK's validator of templates, which
     // takes ten times as long for its first template as for the next.
     isolate: false,

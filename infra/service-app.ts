@@ -19,6 +19,8 @@ export interface ServiceAppProps {
   readonly outdir?: string;
   /** Directory with the functions' bundles, see `build.ts`. @default `dist` */
   readonly bundles?: string;
+  /** Whether CloudFormation's own rules check the templates, which takes seconds. @default true */
+  readonly validates?: boolean;
 }
 
 /**
@@ -30,9 +32,11 @@ export function createServiceApp({
   stages = stagesOfTheCheckout,
   outdir,
   bundles = BUNDLES,
+  validates = true,
 }: ServiceAppProps = {}): App {
   const app = new App({
     context: { ...COMMAND_LINE_CONTEXT, ...projectContext(), ...context },
+    builtinCloudFormationValidation: validates,
     ...(outdir !== undefined && { outdir }),
   });
   const { regions, environment } = parseSettings(app.node.getAllContext() as Context, stages);

@@ -20,7 +20,8 @@ function localStages(region: RegionCode, settings: LocalSettings): Readonly<Reco
 async function run(outdir: string, region: RegionCode, settings: LocalSettings): Promise<void> {
   const bundles = join(outdir, "dist");
   await buildFunctions(bundles, { sourceMaps: true });
-  createServiceApp({ context: { region }, stages: localStages(region, settings), outdir, bundles }).synth();
+  const localStage = localStages(region, settings);
+  createServiceApp({ context: { region }, stages: localStage, outdir, bundles, validates: false }).synth();
   // The cloud assembly holds copies of the bundles.
   await rm(bundles, { recursive: true });
 }

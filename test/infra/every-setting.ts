@@ -1,7 +1,8 @@
+import type { StageSettings } from "../../infra/settings/stage-settings.ts";
 import { synthesize } from "./synthesized.ts";
 
-/** The template of a stage with every setting. */
-export const everything = synthesize({
+/** Settings of a stage that sets everything. */
+export const EVERY_SETTING = {
   alarmEmail: "on-call@example.com",
   allowedOrigins: ["https://app.example.com"],
   concurrency: { reads: 100, writes: 50, uploads: 10, pages: 5, workers: 20 },
@@ -19,4 +20,7 @@ export const everything = synthesize({
     },
     eu: {},
   },
-}).us;
+} as const satisfies StageSettings;
+
+/** The template of such a stage. */
+export const everything = synthesize(EVERY_SETTING).us;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
-import { regionCodes } from "../../lib/regions.ts";
+import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import type { StageSettings } from "../../infra/settings/stage-settings.ts";
 
 /** A resource of a template. */
@@ -38,10 +38,14 @@ type TestSettings = Partial<StageSettings>;
 /** What `-c name=value` sets. */
 type TestContext = Context & { readonly stage?: string };
 
-/** The app of a stage with these settings, and code that needs no build. */
-export const makeApp = (settings: TestSettings = {}, context: TestContext = {}) =>
+/**
+ * The app of a stage with these settings, and code that needs no build.
+ * @param validates whether CloudFormation's rules check it, which takes seconds; `regions.test.ts` does it
+ */
+export const makeApp = (settings: TestSettings = {}, context: TestContext = {}, validates = false) =>
   createServiceApp({
     context,
+    validates,
     stages: {
       [context.stage ?? "dev"]: { regions: Object.fromEntries(regionCodes.map((code) => [code, {}])), ...settings },
     },
@@ -59,14 +63,21 @@ export const assemblyOf = (settings: TestSettings = {}, context: TestContext = {
   return assembly;
 };
 
-/** The templates of both regions. */
+/** The templates of both regions. Only those that are read are synthesized. */
 export const synthesize = (
   settings: TestSettings = {},
   context: TestContext = {},
 ): { readonly us: Template; readonly eu: Template } => {
-  const template = (region: string) =>
-    assemblyOf(settings, context).getStackArtifact(`WorkItems-${region}`).template as Template;
-  return { us: template("us"), eu: template("eu") };
+  const template = (region: RegionCode) =>
+    assemblyOf(settings, { ...context, region }).getStackArtifact(stackIdOf(region)).template as Template;
+  return {
+    get us() {
+      return template("us");
+    },
+    get eu() {
+      return template("eu");
+    },
+  };
 };
 
 /** Logical ids and properties of all resources of a type. */

@@ -5,7 +5,7 @@ import { createBusyOrganization, STEP_MS } from "../support/busy-organization.ts
 import { createCustomer, everythingIn, operatorOf } from "../support/customer-data.ts";
 
 const FIRST_SEED = Number(process.env["ERASURE_SEED"] ?? 20_261_123);
-const SEEDS = Array.from({ length: Number(process.env["ERASURE_SEEDS"] ?? 3) }, (_, index) => FIRST_SEED + index);
+const SEEDS = Array.from({ length: Number(process.env["ERASURE_SEEDS"] ?? 1) }, (_, index) => FIRST_SEED + index);
 const ANN = "ann@example.com";
 const BOB = "bob@example.com";
 
