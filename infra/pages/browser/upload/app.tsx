@@ -17,10 +17,16 @@ interface Place {
   readonly query: string;
 }
 
+const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
+const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
+
+/** The place in an address. One that isn't known, or was typed by hand, is where a file is imported. */
 function placeOf(hash: string): Place {
   const [place = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
-  const [name = "", id = ""] = place.split("=", 2);
-  return { name: name || "import", id: decodeURIComponent(id), query };
+  // Unlike decodeURIComponent, it takes a text that isn't percent-encoded.
+  const [[name, id] = ["", ""]] = [...new URLSearchParams(place)];
+  const isKnown = Object.hasOwn(SECTIONS, name) || Object.hasOwn(SECTION_OF, name);
+  return { name: isKnown ? name : "import", id, query };
 }
 
 function usePlace(): Place {
@@ -32,9 +38,6 @@ function usePlace(): Place {
   }, []);
   return place;
 }
-
-const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
-const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /** The upload page. @param root address of the service */
 export function App({ root }: { readonly root: URL }) {

@@ -133,6 +133,19 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.context().close();
   });
 
+  test("opens with an address that somebody has cut or typed", async () => {
+    for (const [place, shown] of [
+      ["#item=100%", /not found/i],
+      ["#nothing", "1. Choose a file"],
+    ] as const) {
+      const { page, complaints } = await site.begin(place);
+      await page.getByText(shown).waitFor();
+      // The browser itself reports the 404.
+      expect(complaints.filter((complaint) => !complaint.includes("404"))).toEqual([]);
+      await page.context().close();
+    }
+  });
+
   test("works in a browser that keeps nothing, where even naming its storage fails", async () => {
     const { page, complaints } = await openPage(site.browser, site.origins);
     const forbid = (name: string): string =>
