@@ -89,6 +89,5 @@ describe("the reference's code", () => {
       // The next language finds the item as this one did.
       await restoreItem();
     },
-    60_000,
   );
 });
