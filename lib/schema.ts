@@ -25,7 +25,7 @@ export function rule(code: ProblemCode, error: string) {
 function tooLong(max: number) {
   return rule("too_big", `must be at most ${max} characters`);
 }
-const LONE_SURROGATES = rule("not_unicode", "must not hold lone surrogates");
+const LONE_SURROGATES = rule("not_unicode", "must not contain lone surrogates");
 
 /** A non-empty string of valid Unicode with at most `max` code points. */
 export function text(max = STRING_MAX_CHARACTERS) {
@@ -83,7 +83,7 @@ export function timestamp() {
     .transform((value, context) => {
       const milliseconds = Date.parse(value);
       if (!isFourDigitYear(milliseconds)) {
-        const message = "must lie in the years 0001 to 9999 of UTC";
+        const message = "must be in the years 0001 to 9999 (UTC)";
         context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
         return z.NEVER;
       }
@@ -117,7 +117,7 @@ export function number<S extends z.ZodType<number>>(schema: S) {
 export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: string) {
   return z.preprocess(
     (value) => (Array.isArray(value) && value.length > max ? value.slice(0, max + 1) : value),
-    z.array(schema).max(max, `must hold at most ${max} ${what}`),
+    z.array(schema).max(max, `must have at most ${max} ${what}`),
   );
 }
 

@@ -6,7 +6,7 @@ import { columnReader, targetsOfColumns } from "./csv/csv-columns.ts";
 import { type CsvRecord, readCsv } from "./csv/csv-reader.ts";
 import { cellsOf } from "./csv/csv-text.ts";
 import { COMMA, type Delimiter } from "./csv/delimiter.ts";
-import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, refuseHeader } from "./csv/header-names.ts";
+import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, NO_HEADER, refuseHeader } from "./csv/header-names.ts";
 import { InvalidFileError } from "./csv/invalid-file-error.ts";
 import type { RowReader } from "./csv/row-reader.ts";
 
@@ -31,13 +31,13 @@ export function headerRowOf(mapping: Mapping | undefined): number {
 /** Whether a row that is not blank is the header. @throws InvalidFileError if the header's row was blank */
 export function isHeader({ row }: Pick<CsvRecord, "row">, mapping: Mapping | undefined): boolean {
   const headerRow = headerRowOf(mapping);
-  if (row > headerRow) refuseHeader("must be the header", headerRow);
+  if (row > headerRow) refuseHeader(NO_HEADER, headerRow);
   return row === headerRow;
 }
 
 /** What is wrong with a file that has no header. @param rows how many it has */
 export function withoutHeader(rows: number, mapping: Mapping | undefined): InvalidFileError {
-  return new InvalidFileError(rows === 0 ? "the file is empty" : `row ${headerRowOf(mapping)}: must be the header`);
+  return new InvalidFileError(rows === 0 ? "the file is empty" : `row ${headerRowOf(mapping)}: ${NO_HEADER}`);
 }
 
 function readerOf(names: readonly string[], mapping: Mapping | undefined): RowReader {

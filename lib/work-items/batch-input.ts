@@ -23,9 +23,9 @@ const ITEM_REFERENCE = { $ref: "#/components/schemas/WorkItemInput" };
 /** Input of a batch. What is not an item may be skipped, what is not a batch is refused. */
 const envelopeSchema = z.strictObject({
   work_items: boundedArray(z.unknown().meta({ override: ITEM_REFERENCE }), ITEMS_PER_BATCH_MAX, "items")
-    .refine((items) => items.length > 0, { error: "must hold at least 1 item", params: { code: "too_small" } })
+    .refine((items) => items.length > 0, { error: "must have at least 1 item", params: { code: "too_small" } })
     .refine((items) => items.reduce<number>((sum, item) => sum + countEvents(item), 0) <= EVENTS_PER_BATCH_MAX, {
-      error: `must hold at most ${EVENTS_PER_BATCH_MAX} events in all`,
+      error: `must have at most ${EVENTS_PER_BATCH_MAX} events in all`,
       params: { code: "too_big" },
     })
     .meta({ minItems: 1 }),

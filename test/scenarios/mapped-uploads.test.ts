@@ -86,12 +86,15 @@ describe("an upload with a mapping", () => {
     expect(await from({ from: plain.id })).toEqual([422, "upload.mapping.from: this upload has no mapping"]);
     expect(await from({ from: "0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e" })).toEqual([
       422,
-      "upload.mapping.from: is no work item upload",
+      "upload.mapping.from: there is no upload with this ID",
     ]);
-    expect(await from({ from: first.id, others: "ignore" })).toEqual([422, "upload.mapping.from: must be given alone"]);
+    expect(await from({ from: first.id, others: "ignore" })).toEqual([
+      422,
+      "upload.mapping.from: can't be combined with other keys",
+    ]);
     const other = await createUploadService();
     const foreign = await other.post(`${HEADER}\n`, { mapping: { from: first.id } });
-    expect(errorOf(foreign)).toBe("upload.mapping.from: is no work item upload");
+    expect(errorOf(foreign)).toBe("upload.mapping.from: there is no upload with this ID");
   });
 
   it("fails rows with their own columns, delimiter and quotes, which can be sent again with the same mapping", async () => {
@@ -103,7 +106,7 @@ describe("an upload with a mapping", () => {
     const [header, first, second] = await uploads.report(job.id);
     expect(header).toBe(`${HEADER};_row;_error;_error_column;_error_value;_error_code`);
     expect(first).toBe(
-      'T-1;nobody;Open;31/02/2023;"a;b";2;"completed_at: ""31/02/2023"" does not fit the pattern dd/MM/yyyy ' +
+      'T-1;nobody;Open;31/02/2023;"a;b";2;"completed_at: ""31/02/2023"" doesn\'t match the format dd/MM/yyyy ' +
         '(column Closed); agent_email: must be an email address (column Customer Email)";Closed;31/02/2023;invalid_format',
     );
     expect(second).toMatch(/^T-2;;Waiting;;c;3;"?status: .*\(column Status\)"?;Status;Waiting;invalid_value$/);

@@ -20,7 +20,7 @@ interface Expected {
   readonly onPage?: string;
 }
 
-const UNKNOWN = "a mapping says what others are";
+const UNKNOWN = "send a mapping to use others";
 const SEMICOLONS = "columns must be separated by commas, not semicolons";
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 const OF_2 = { plain: UNKNOWN, imported: "2 of 2" };
@@ -48,8 +48,8 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
     plain: UNKNOWN,
     imported: "1 of 3",
     says: [
-      "A-1,Open,,2,the row has 2 cells where the header has 3,,",
-      "A-2,Open,x,3,the row has 4 cells where the header has 3; a cell that holds the delimiter must be in quotes,,,invalid,y",
+      "A-1,Open,,2,the row has 2 values but the header has 3,,",
+      "A-2,Open,x,3,the row has 4 values but the header has 3; put values that contain the delimiter in quotes,,,invalid,y",
     ],
   },
   "a cell of 1 MB": {
@@ -57,8 +57,8 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
     imported: "1 of 2",
     says: [",2,custom_attributes: must be at most 262144 bytes of JSON (column Note),Note,xxx"],
   },
-  "a cell of 2 MB": { plain: UNKNOWN, imported: "row 2: the row is longer than 1048576 characters; perhaps a quote" },
-  "NUL bytes": refused("the file holds a NUL byte; it must be UTF-8 text"),
+  "a cell of 2 MB": { plain: UNKNOWN, imported: "row 2: the row is longer than 1048576 characters; check for a quote" },
+  "NUL bytes": refused("this looks like a binary file (it has a NUL byte); choose UTF-8 text"),
   "blank lines at its end": { plain: SEMICOLONS, imported: "2 of 2" },
   "a row of totals": {
     plain: UNKNOWN,
@@ -72,8 +72,8 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
     plain: UNKNOWN,
     imported: "2 of 4",
     says: [
-      'A-3,06/15/2023,4,"completed_at: ""06/15/2023"" does not fit the pattern dd/MM/yyyy (column Closed at)",Closed at,06/15/2023',
-      'A-4,2023-06-16,5,"completed_at: ""2023-06-16"" does not fit the pattern',
+      'A-3,06/15/2023,4,"completed_at: ""06/15/2023"" doesn\'t match the format dd/MM/yyyy (column Closed at)",Closed at,06/15/2023',
+      'A-4,2023-06-16,5,"completed_at: ""2023-06-16"" doesn\'t match the format',
     ],
   },
   "emoji and other scripts": OF_2,
@@ -81,13 +81,13 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   "20,000 columns": refused("row 1: must be at most 65536 bytes"),
   "no bytes": refused("file is empty"),
   "a mark alone": {
-    plain: "row 1: must be the header",
-    imported: "row 1: must be the header",
+    plain: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
+    imported: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
     onPage: "file is empty",
   },
   "one blank line": {
-    plain: "row 1: must be the header",
-    imported: "row 1: must be the header",
+    plain: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
+    imported: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
     onPage: "file is empty",
   },
   "a header alone": { plain: UNKNOWN, imported: "0 of 0", onPage: "this file has no rows" },
@@ -103,19 +103,19 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   },
   inches: {
     plain: UNKNOWN,
-    imported: "row 2: a quote stands inside a cell that does not begin with one; put the cell",
+    imported: "row 2: there is a quote in a value that doesn't begin with one; put the value",
   },
   "backslashes before quotes": { plain: UNKNOWN, imported: "row 2: after a closing quote there must be the delimiter" },
   "single quotes": {
     plain: `unknown column "'Ticket ID'"`,
     imported: "0 of 1",
-    says: ["2,the row has 3 cells where the header has 2; a cell that holds the delimiter must be in quotes"],
+    says: ["2,the row has 3 values but the header has 2; put values that contain the delimiter in quotes"],
   },
   "spaces around delimiters": { plain: UNKNOWN, imported: "row 3: after a closing quote there must be the delimiter" },
   "names of prototypes": { plain: '"constructor", "toString"', imported: "1 of 1" },
-  "a name that no attribute may have": { plain: UNKNOWN, imported: '"__proto__" can be no custom attribute' },
+  "a name that no attribute may have": { plain: UNKNOWN, imported: 'custom attributes can\'t be named "__proto__"' },
   "a workbook": { plain: "this is an Excel workbook; save it as CSV or use the upload page", imported: "2 of 2" },
-  "an old workbook": refused("his is an Excel workbook of the old kind (.xls), or one with a password; save it as CSV"),
+  "an old workbook": refused("his is an old Excel workbook (.xls) or one with a password; save it as CSV"),
   "a ZIP file": refused("his is a ZIP file; upload the CSV file in it"),
   "a compressed file": refused("his is a compressed file; upload the CSV file in it"),
   "a PDF file": refused("his is a PDF file; upload a CSV file"),

@@ -38,8 +38,8 @@ describe("the report of failed rows", () => {
     expect(report).toBe(
       'external_id,completed_at,"type",custom_attributes,_row,_error,_error_column,_error_value,_error_code\r\n' +
         `R-1,yesterday,"a ""quoted"" type",,2,"${timeProblem}",completed_at,yesterday,invalid_format\r\n` +
-        "R-3,,,,4,the row has 4 cells where the header has 6,,,invalid\r\n" +
-        'R-4,,b,"{""n"": 1}",5,the row has 7 cells where the header has 6; a cell that holds the delimiter must be in quotes,,,invalid,extra\r\n' +
+        "R-3,,,,4,the row has 4 values but the header has 6,,,invalid\r\n" +
+        'R-4,,b,"{""n"": 1}",5,the row has 7 values but the header has 6; put values that contain the delimiter in quotes,,,invalid,extra\r\n' +
         ",,c,[1],7,custom_attributes: must be a JSON object; external_id: must not be empty,custom_attributes,[1],invalid_format\r\n" +
         'R-5,,"two\nlines",{,8,custom_attributes: must be a JSON object,custom_attributes,{,invalid_format\n',
     );

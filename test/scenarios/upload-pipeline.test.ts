@@ -147,7 +147,7 @@ describe("an upload", () => {
 
   it.each([
     ["", "the file is empty"],
-    ["\nexternal_id\n", "row 1: must be the header"],
+    ["\nexternal_id\n", "row 1: there is no header; add the column names in this row or set header_row in the mapping"],
     ["type\nx\n", "row 1: column external_id is missing"],
     ["external_id,colour\n", 'row 1: unknown column "colour"'],
     ["external_id,type,type\n", 'row 1: repeated column "type"'],

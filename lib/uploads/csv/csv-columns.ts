@@ -50,7 +50,7 @@ export function targetsOfColumns(names: readonly string[]): (Target | undefined)
   ];
   if (problems.length > 0) {
     refuseHeader(
-      `${problems.join("; ")} (columns are ${ITEM_FIELD_NAMES.join(", ")} and ${ATTRIBUTE_PREFIX}<name>; a mapping says what others are)`,
+      `${problems.join("; ")} (columns are ${ITEM_FIELD_NAMES.join(", ")} and ${ATTRIBUTE_PREFIX}<name>; send a mapping to use others)`,
     );
   }
   return columns;

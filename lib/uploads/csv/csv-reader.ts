@@ -34,7 +34,7 @@ const START: CsvPosition = { offset: 0, row: 0 };
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
-const TOO_LONG = `the row is longer than ${ROW_MAX_CHARACTERS} characters; perhaps a quote is not closed`;
+const TOO_LONG = `the row is longer than ${ROW_MAX_CHARACTERS} characters; check for a quote that isn't closed`;
 
 /** Whether a line is empty. A line with only `""` is a row with one empty cell. */
 function isBlank(raw: Buffer): boolean {

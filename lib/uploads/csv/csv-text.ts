@@ -6,8 +6,8 @@ export const ROW_MAX_CHARACTERS = 1024 * 1024;
 /** What can be wrong with the quotes of a row. */
 export const QUOTE_PROBLEMS = {
   isOpen: "a quote is opened and never closed; close it, or double it if it belongs to the text",
-  isFollowed: "after a closing quote there must be the delimiter or the end of the row; double the quotes of a cell",
-  isInside: "a quote stands inside a cell that does not begin with one; put the cell in quotes and double its own",
+  isFollowed: "after a closing quote there must be the delimiter or the end of the row; double the quotes in a value",
+  isInside: "there is a quote in a value that doesn't begin with one; put the value in quotes and double its own",
 } as const;
 
 /** The quotes of a record are wrong. */

@@ -5,10 +5,7 @@ export const HEAD_BYTES = 1024;
 
 /** What the file is that begins so, and what to do with it. */
 const KINDS: readonly (readonly [start: readonly number[], problem: string])[] = [
-  [
-    [0xd0, 0xcf, 0x11, 0xe0],
-    "this is an Excel workbook of the old kind (.xls), or one with a password; save it as CSV or .xlsx",
-  ],
+  [[0xd0, 0xcf, 0x11, 0xe0], "this is an old Excel workbook (.xls) or one with a password; save it as CSV or .xlsx"],
   [[0x1f, 0x8b], "this is a compressed file; upload the CSV file in it"],
   [[0x25, 0x50, 0x44, 0x46], "this is a PDF file; upload a CSV file"],
   ...[
@@ -50,7 +47,7 @@ export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
 }
 
 /** What is wrong with a file that has NUL bytes: it is a picture, a program or the like, or damaged. */
-export const NUL_BYTE = "the file holds a NUL byte; it must be UTF-8 text, such as CSV";
+export const NUL_BYTE = "this looks like a binary file (it has a NUL byte); choose UTF-8 text, such as CSV";
 
 /** What texts are that are no tables, by how they begin. */
 const OTHER_TEXTS: readonly (readonly [start: RegExp, problem: string])[] = [

@@ -52,9 +52,12 @@ export const HEADER_MAX_BYTES = 64 * 1024;
 /** What is wrong with a header that is larger. */
 export const HEADER_TOO_LONG = `must be at most ${HEADER_MAX_BYTES} bytes`;
 
+/** What is wrong with a file whose header is empty or missing. */
+export const NO_HEADER = "there is no header; add the column names in this row or set header_row in the mapping";
+
 /** Checks that the cells of a row can be a header. @param row its number @throws InvalidFileError */
 export function assertHeader(names: readonly string[], row = 1): void {
-  if (names.every((name) => name.trim() === "")) refuseHeader("must be the header", row);
+  if (names.every((name) => name.trim() === "")) refuseHeader(NO_HEADER, row);
   if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS, row);
   if (/^sep=.?$/i.test(names[0]?.trim() ?? "")) {
     refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1", row);

@@ -98,7 +98,7 @@ function largestAttribute([first, second]: Problem["path"], uses: readonly Use[]
   );
 }
 
-const TOO_LARGE = errorOfRow("too_big", `the mapping makes more than ${ROW_MAX_CHARACTERS} characters of the row`);
+const TOO_LARGE = errorOfRow("too_big", `the mapped row is longer than ${ROW_MAX_CHARACTERS} characters`);
 
 /** The input of a row while its cells are read. */
 interface Input {
@@ -185,8 +185,8 @@ export class RowReader {
     const { values } = cells;
     const isLeftOut = (_: string, index: number): boolean => index < width || isEmptyAt(cells, index);
     if (values.length === width || (values.length > width && isMapped && values.every(isLeftOut))) return undefined;
-    const advice = values.length > width ? "; a cell that holds the delimiter must be in quotes" : "";
-    return errorOfRow("invalid", `the row has ${values.length} cells where the header has ${width}${advice}`);
+    const advice = values.length > width ? "; put values that contain the delimiter in quotes" : "";
+    return errorOfRow("invalid", `the row has ${values.length} values but the header has ${width}${advice}`);
   }
 
   #errorOf(found: readonly RowProblem[], uses: readonly Use[]): RowError {

@@ -64,9 +64,9 @@ export function createFindMapping(store: UploadStore) {
       throw new InvalidInputError([mappingPath({ path: ["from"], code, message })]);
     };
     const given = Object.values(mapping).filter((value) => value !== undefined);
-    if (given.length > 1) refuse("invalid_value", "must be given alone");
+    if (given.length > 1) refuse("invalid_value", "can't be combined with other keys");
     const job = await store.readJob({ organization, id: mapping.from });
-    if (!job) return refuse("unknown", "is no work item upload");
+    if (!job) return refuse("unknown", "there is no upload with this ID");
     return mappingOf(job) ?? refuse("invalid_value", "this upload has no mapping");
   };
 }

@@ -15,7 +15,10 @@ const NUMBERS = {
 /** The number as JSON, with all its digits. */
 function readNumber(text: string, decimal: "." | ","): JsonValue {
   const found = NUMBERS[decimal].exec(text.trim());
-  if (found === null) throw new CellError(`${quoted(text)} is no number with the decimal mark ${decimal}`);
+  if (found === null) {
+    const advice = `use the decimal mark "${decimal}" and no thousands separators`;
+    throw new CellError(`${quoted(text)} isn't a number; ${advice}`);
+  }
   const [, sign, whole = "", fraction, exponent] = found;
   const digits = whole.replace(/^0+(?=\d)/, "");
   const json = `${sign === "-" ? "-" : ""}${digits}${fraction === undefined ? "" : `.${fraction}`}${exponent === undefined ? "" : `e${exponent}`}`;
@@ -33,7 +36,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 
 function readBoolean(text: string): boolean {
   const value = BOOLEANS.get(text.trim().toLowerCase());
-  if (value === undefined) throw new CellError(`${quoted(text)} is neither true, yes or 1 nor false, no or 0`);
+  if (value === undefined) throw new CellError(`${quoted(text)} isn't one of true, yes, 1, false, no, 0`);
   return value;
 }
 
@@ -41,7 +44,7 @@ function readJson(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch {
-    throw new CellError(`${quoted(text)} is not JSON`);
+    throw new CellError(`${quoted(text)} isn't valid JSON`);
   }
 }
 

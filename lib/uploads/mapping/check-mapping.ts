@@ -83,9 +83,9 @@ function problemsOfKeys(place: SingleSource): Problem[] {
   const strayJoin = source.join !== undefined && source.columns === undefined;
   return [
     ...problemIf(origins.length !== 1, path, "invalid", `must have exactly one of ${ORIGINS.join(", ")}`),
-    ...problemIf(strayJoin, [...path, "join"], "invalid", "belongs to columns"),
+    ...problemIf(strayJoin, [...path, "join"], "invalid", "can only be used with columns"),
     ...options.flatMap((key) =>
-      problemIf(inner !== undefined, [...path, key], "invalid", "belongs into the sources of first_of"),
+      problemIf(inner !== undefined, [...path, key], "invalid", "must be in the sources of first_of"),
     ),
     ...(inner ?? []).flatMap(problemsOfKeys),
   ];
@@ -97,10 +97,10 @@ function problemsOfTime({ source: { format = "iso", time_zone: zone }, path }: S
   const problem = isPattern ? problemOfPattern(format) : undefined;
   const needsZone = isPattern && problem === undefined && !hasOffset(format) && zone === undefined;
   const isUnknown = zone !== undefined && !isTimeZone(zone);
-  const expected = "must be a time zone of the IANA database, such as Europe/Berlin";
+  const expected = "must be an IANA time zone, such as Europe/Berlin";
   return [
     ...problemIf(problem !== undefined, [...path, "format"], "invalid_format", problem ?? ""),
-    ...problemIf(needsZone, [...path, "time_zone"], "required", "is required for a format without offset"),
+    ...problemIf(needsZone, [...path, "time_zone"], "required", "is required for a format without a UTC offset"),
     ...problemIf(isUnknown, [...path, "time_zone"], "invalid_value", expected),
   ];
 }
@@ -155,9 +155,9 @@ function problemsOfRepetition({ source: { columns = [], values = {} }, path }: S
   };
   const names = Object.keys(values);
   const [column, alias] = [repeated(columns), names[repeated(names)]];
-  const twice = "stands twice: case and outer spaces do not count";
+  const twice = "occurs twice; case and outer spaces are ignored";
   return [
-    ...problemIf(column !== -1, [...path, "columns", column], "repeated", "stands twice"),
+    ...problemIf(column !== -1, [...path, "columns", column], "repeated", "occurs twice"),
     ...problemIf(alias !== undefined, [...path, "values", alias ?? ""], "repeated", twice),
   ];
 }

@@ -20,9 +20,9 @@ type Field = keyof typeof FIELDS;
 const HINTS: Readonly<Record<string, string>> = {
   Y: "the year is yyyy, not YYYY",
   D: "the day is dd, not DD",
-  T: "T is a letter of the date and must be in quotes: 'T'",
+  T: "put the letter T in single quotes: 'T'",
   Z: "offsets are XXX (+01:00 or Z) or xx (+0100)",
-  z: "offsets are XXX (+01:00 or Z) or xx (+0100); names of zones are not read",
+  z: "offsets are XXX (+01:00 or Z) or xx (+0100); names of time zones aren't supported",
 };
 
 /** Quoted text, a run of one letter, perhaps with `o` for an ordinal number, or another character. */
@@ -43,18 +43,18 @@ export function problemOfPattern(pattern: string): string | undefined {
   const unknown = letters.find((token) => fieldOf(token) === undefined && token !== "do");
   if (unknown !== undefined) {
     const hint = HINTS[unknown.charAt(0)] ?? "text must be in single quotes";
-    return `${unknown} is no field of a date; ${hint}`;
+    return `${unknown} isn't a date field; ${hint}`;
   }
   const fields = letters.map(fieldOf);
   const twice = fields.find((field, index) => fields.indexOf(field) !== index);
-  if (twice !== undefined) return `the ${twice} stands twice`;
+  if (twice !== undefined) return `the ${twice} occurs twice`;
   const missing = (["year", "month", "day"] as const).find((field) => !fields.includes(field));
   if (missing !== undefined)
     return `the ${missing} (${missing === "year" ? "yyyy" : missing === "month" ? "MM" : "dd"}) is missing`;
   const isHalf = letters.some((token) => "hK".includes(token.charAt(0)));
   if (isHalf !== fields.includes("half")) {
     return isHalf
-      ? "hours from 1 to 12 (h) need AM or PM (a); others are HH"
+      ? "hours from 1 to 12 (h) need AM or PM (a); use HH for hours from 0 to 23"
       : "AM or PM (a) needs hours from 1 to 12 (h)";
   }
   return undefined;

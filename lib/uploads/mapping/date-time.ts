@@ -34,17 +34,17 @@ function readIso(text: string): ReadTime {
 }
 
 function expectedOf(format: string): string {
-  if (format === "iso") return "is no date-time such as 2026-01-31T09:30:00Z";
-  if (format === "unix") return "is no number of seconds since 1970";
-  if (format === "unix_ms") return "is no number of milliseconds since 1970";
-  return `does not fit the pattern ${format}`;
+  if (format === "iso") return "isn't a date and time; use, for example, 2026-01-31T09:30:00Z";
+  if (format === "unix") return "isn't a Unix time in seconds, such as 1769851800";
+  if (format === "unix_ms") return "isn't a Unix time in milliseconds, such as 1769851800000";
+  return `doesn't match the format ${format}`;
 }
 
 /** Days since 1900, as spreadsheets keep dates: those of 1954 to 2173. */
 const SPREADSHEET_DAYS = /^\s*[2-9]\d{4}(?:[.,]\d+)?\s*$/;
 function adviceOn(text: string): string {
   return SPREADSHEET_DAYS.test(text)
-    ? "; if it counts days as a spreadsheet does, show the column as dates there and save"
+    ? "; if it is a spreadsheet's day number, format the column as a date there and save the file again"
     : "";
 }
 
@@ -75,7 +75,7 @@ export function createTimeReader({ format, timeZone }: TimeFormat, decimal: "." 
     if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
     if (!isFourDigitYear(time)) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
     if (isAbsolute) return new Date(time).toISOString();
-    if (timeZone === undefined) throw new CellError(`${quoted(text)} has no offset, and the mapping no time_zone`);
+    if (timeZone === undefined) throw new CellError(`${quoted(text)} has no UTC offset; set time_zone in the mapping`);
     toInstant ??= createTimeZone(timeZone);
     return new Date(toInstant(time)).toISOString();
   };

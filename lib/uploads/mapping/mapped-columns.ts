@@ -46,7 +46,7 @@ function problemsOfSources(mapping: Mapping, names: readonly string[]): Problem[
     if (found.length === 1) return undefined;
     if (found.length > 1) {
       const places = listed(found.map((index) => String(index + 1)));
-      return { code: "repeated", message: `the column ${shownHeader(column)} stands more than once: ${places}` };
+      return { code: "repeated", message: `the column ${shownHeader(column)} occurs more than once: ${places}` };
     }
     const nearest = ++missing <= nearestMax ? nearestTo(column, names) : undefined;
     const hint = nearest === undefined ? "" : `; the nearest is ${shownHeader(nearest.trim())}`;
@@ -78,7 +78,8 @@ function problemsOfOthers(mapping: Mapping, names: readonly string[]): Problem[]
   const shown = (indexes: readonly number[]): string =>
     listed(indexes.map((index) => shownHeader(names[index]!.trim())));
   if (others === "refuse") {
-    const message = `no source names the column ${shown(unnamed)}; custom_attributes takes it, ignore leaves it out`;
+    const advice = "use custom_attributes to keep them or ignore to leave them out";
+    const message = `columns not mapped: ${shown(unnamed)}; ${advice}`;
     return [{ path: ["others"], code: "unknown", message }];
   }
   const indexes = indexesOf(names);
@@ -92,9 +93,9 @@ function problemsOfOthers(mapping: Mapping, names: readonly string[]): Problem[]
   const problemsWith = (columns: readonly number[], code: ProblemCode, message: string): Problem[] =>
     problemIf(columns.length > 0, ["others"], code, message);
   return [
-    ...problemsWith(repeated, "repeated", `the header holds ${shown(repeated)} more than once`),
-    ...problemsWith(taken, "taken", `fields sets the custom attribute ${shown(taken)} already`),
-    ...problemsWith(forbidden, "invalid_value", `${shown(forbidden)} can be no custom attribute`),
+    ...problemsWith(repeated, "repeated", `the header has ${shown(repeated)} more than once`),
+    ...problemsWith(taken, "taken", `fields already sets the custom attribute ${shown(taken)}`),
+    ...problemsWith(forbidden, "invalid_value", `custom attributes can't be named ${shown(forbidden)}`),
   ];
 }
 
@@ -103,7 +104,7 @@ function problemsOfColumns(mapping: Mapping, names: readonly string[]): Problem[
   const problems = [...problemsOfSources(mapping, names), ...problemsOfOthers(mapping, names)];
   const other = otherDelimiter(names, mapping.delimiter ?? COMMA);
   if (problems.length === 0 || other === undefined) return problems;
-  const message = `must be ${JSON.stringify(other)}: the file has ${DELIMITERS[other]} between its columns`;
+  const message = `must be ${JSON.stringify(other)}: the file's columns are separated by ${DELIMITERS[other]}`;
   return [{ path: ["delimiter"], code: "invalid_value", message }];
 }
 
@@ -191,7 +192,7 @@ function createBareTextOf(source: Source, indexes: readonly number[], compare: C
 function noName(index: number, row: number) {
   let error: CellError | undefined;
   return (): never => {
-    throw (error ??= new CellError(`column ${index + 1} has no name in row ${row}, which must be the header`));
+    throw (error ??= new CellError(`column ${index + 1} has no header; add a name in row ${row}`));
   };
 }
 

@@ -25,7 +25,7 @@ const sourceSchema = z
     join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
     value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
     get first_of() {
-      return z.array(sourceSchema).min(1, "must hold at least 1 source").optional();
+      return z.array(sourceSchema).min(1, "must have at least 1 source").optional();
     },
     values: z.record(z.string(), z.string()).optional().meta({
       description: "Translations of texts in the file. Other texts stay as they are.",
@@ -66,7 +66,7 @@ const shape = z
       .meta({ default: "," }),
     decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
     from: z
-      .guid("must be the id of an upload")
+      .guid("must be the ID of an upload")
       .overwrite((id) => id.toLowerCase())
       .optional()
       .meta({ description: "ID of an earlier upload whose mapping is used again. Send it alone." }),

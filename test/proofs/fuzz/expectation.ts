@@ -97,14 +97,14 @@ export const expectationOf = ({ name, query, headers: given, body }: WireRequest
  * Problems of mappings, of files and of cursors are more than a pattern too.
  */
 const BEYOND_SCHEMAS = [
-  /must not hold lone surrogates/,
+  /must not contain lone surrogates/,
   /must be nested at most 32 levels deep/,
   /is nested too deeply/,
   /must be at most \d+ bytes/,
   /must be a finite number/,
   /must not have a key named __proto__/,
-  /must hold at most 2000 events in all/,
-  /must lie in the years 0001 to 9999/,
+  /must have at most 2000 events in all/,
+  /must be in the years 0001 to 9999/,
   /is of another (organization|list|request)|cursor/,
   /cannot be changed/,
   /was used/,

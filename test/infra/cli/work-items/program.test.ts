@@ -54,7 +54,7 @@ describe("work-items", () => {
     const job = JSON.parse(done.out) as UploadJob;
     expect(job).toMatchObject({ status: "completed", created_rows: 2, failed_rows: 1, file_name: "tickets.csv" });
     const failed = readFileSync("failed.csv", "utf8");
-    expect(failed).toContain('T-1003;nobody;Closed;31.02.2023;;5;"completed_at: ""31.02.2023"" does not fit');
+    expect(failed).toContain('T-1003;nobody;Closed;31.02.2023;;5;"completed_at: ""31.02.2023"" doesn\'t match');
     expect(readFileSync("results.csv", "utf8")).toContain("\n2,T-1001,");
 
     // The failed rows can be corrected and imported again.

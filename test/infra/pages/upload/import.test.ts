@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(opened.page, "empty.csv", Buffer.alloc(0));
     await alert.getByText("This file is empty.").waitFor();
     await chooseFile(opened.page, "old.xls", Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]));
-    await alert.getByText("This is an Excel workbook of the old kind (.xls)").waitFor();
+    await alert.getByText("This is an old Excel workbook (.xls)").waitFor();
     await chooseFile(opened.page, "files.zip", Buffer.from("PK\u0003\u0004...items.csv"));
     await alert.getByText("This is a ZIP file; upload the CSV file in it.").waitFor();
     await chooseFile(opened.page, "scan.csv", Buffer.from("\u0089PNG\r\n\u001a\n....", "latin1"));

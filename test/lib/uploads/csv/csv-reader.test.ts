@@ -159,8 +159,8 @@ describe("readCsv", () => {
   it.each([
     ['a\nb\n"c,d\ne', "row 3: a quote is opened and never closed"],
     ['a\n"b"c\n', "row 2: after a closing quote there must be the delimiter or the end of the row"],
-    ['a\nb"c\n', "row 2: a quote stands inside a cell that does not begin with one"],
-    [Buffer.from("a\nb\0c\n"), "the file holds a NUL byte; it must be UTF-8 text"],
+    ['a\nb"c\n', "row 2: there is a quote in a value that doesn't begin with one"],
+    [Buffer.from("a\nb\0c\n"), "this looks like a binary file (it has a NUL byte); choose UTF-8 text"],
     [Buffer.from("a\nb\n", "utf16le"), "the file is UTF-16"],
     [Buffer.from("a\nb\n", "utf16le").swap16(), "the file is UTF-16"],
     [Buffer.from([0xff, 0xfe, 0x2d, 0x4e, 0x2d, 0x4e]), "the file is UTF-16"],
@@ -171,10 +171,7 @@ describe("readCsv", () => {
       "this is an Excel workbook; save it as CSV",
     ],
     [Buffer.from("PK\x03\x04\x14\0\x06\0...items.csv", "latin1"), "this is a ZIP file; upload the CSV file in it"],
-    [
-      Buffer.from("d0cf11e0a1b11ae1", "hex"),
-      "this is an Excel workbook of the old kind (.xls), or one with a password; save",
-    ],
+    [Buffer.from("d0cf11e0a1b11ae1", "hex"), "this is an old Excel workbook (.xls) or one with a password; save"],
     [Buffer.from("1f8b0800", "hex"), "this is a compressed file"],
     [`a\n${"b".repeat(ROW_MAX_CHARACTERS + 2)}\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],
     [`a\n"${"b".repeat(ROW_MAX_CHARACTERS + 2)}"\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],

@@ -41,18 +41,18 @@ describe("what is wrong with a mapping", () => {
       "fields.agent_email: must have exactly one of column, columns, value, first_of",
       "fields.agent_email.value: must be an email address",
       "fields.agent_name: must have exactly one of column, columns, value, first_of",
-      "fields.type.join: belongs to columns",
+      "fields.type.join: can only be used with columns",
       "fields.type.format: is for completed_at and occurred_at only",
       "fields.type.as: is for custom_attributes.<name> only",
-      'fields.status.values["open "]: stands twice: case and outer spaces do not count',
+      'fields.status.values["open "]: occurs twice; case and outer spaces are ignored',
       expect.stringContaining("fields.status.values.Open: "),
       expect.stringContaining("fields.status.otherwise: "),
-      "fields.completed_at.format: belongs into the sources of first_of",
+      "fields.completed_at.format: must be in the sources of first_of",
       "fields.completed_at.first_of[0].format: the month (MM) is missing",
-      "fields.completed_at.first_of[1].time_zone: is required for a format without offset",
-      "fields.completed_at.first_of[2].time_zone: must be a time zone of the IANA database, such as Europe/Berlin",
-      'fields["custom_attributes.n"].columns[1]: stands twice',
-      'fields["custom_attributes.n"].values.none: "zero" is no number with the decimal mark .',
+      "fields.completed_at.first_of[1].time_zone: is required for a format without a UTC offset",
+      "fields.completed_at.first_of[2].time_zone: must be an IANA time zone, such as Europe/Berlin",
+      'fields["custom_attributes.n"].columns[1]: occurs twice',
+      'fields["custom_attributes.n"].values.none: "zero" isn\'t a number; use the decimal mark "." and no thousands separators',
     ]);
   });
 
@@ -63,7 +63,7 @@ describe("what is wrong with a mapping", () => {
     [{ fields: { external_id: ID }, delimiter: "::" }, "delimiter: "],
     [{ fields: { external_id: { ...ID, colour: "red" } } }, "fields.external_id.colour: is not known"],
     [{ others: "ignore" }, "fields: is required"],
-    [{ from: "yesterday's" }, "from: must be the id of an upload"],
+    [{ from: "yesterday's" }, "from: must be the ID of an upload"],
     ["number,status", "mapping: "],
     [null, "mapping: "],
     [
@@ -74,9 +74,9 @@ describe("what is wrong with a mapping", () => {
     [{ fields: { external_id: { value: "" } } }, "fields.external_id.value: must not be empty"],
     [
       { fields: { external_id: ID, completed_at: { value: "yesterday" } } },
-      'fields.completed_at.value: "yesterday" is no date-time',
+      'fields.completed_at.value: "yesterday" isn\'t a date and time',
     ],
-    [{ fields: { external_id: { first_of: [] } } }, "fields.external_id.first_of: must hold at least 1 source"],
+    [{ fields: { external_id: { first_of: [] } } }, "fields.external_id.first_of: must have at least 1 source"],
   ])("is named: %#", (mapping, message) => {
     expect(problems(mapping)).toContain(message);
   });
@@ -129,25 +129,29 @@ describe("a mapping that does not fit the header", () => {
     const own = "upload.mapping.fields.type.as: is for custom_attributes.<name> only";
     expect(await check(mapping, "No,Kind\n")).toBe(
       `${own}; upload.mapping.fields.external_id.column: there is no column "Nr"; the nearest is "No"; ` +
-        'upload.mapping.others: no source names the column "No"; custom_attributes takes it, ignore leaves it out',
+        'upload.mapping.others: columns not mapped: "No"; use custom_attributes to keep them or ignore to leave them out',
     );
     expect(await check(mapping, "")).toBe(`${own}; the file is empty`);
     expect(await check(mapping, "Nr,Kind\n")).toBe(own);
   });
 
   it.each([
-    ["refuse", "A,B,C\n", 'no source names the column "B", "C"'],
-    [undefined, "A,B\n", 'no source names the column "B"'],
+    ["refuse", "A,B,C\n", 'columns not mapped: "B", "C"'],
+    [undefined, "A,B\n", 'columns not mapped: "B"'],
     ["refuse", "sep=;\nA;B\n", "row 1: this line tells Excel the delimiter; delete it"],
     ["refuse", '"A","B"\r"1","2"\r', "row 1: rows must end with LF or CRLF, not CR"],
-    ["ignore", "A,a,A (2)\n", 'the column "a" stands more than once: 1, 2'],
-    ["custom_attributes", "A,B,b ,b (2)\n", 'the header holds "B", "b" more than once'],
-    ["custom_attributes", "A,T\n", 'fields sets the custom attribute "T" already'],
-    ["custom_attributes", "A,__proto__\n", '"__proto__" can be no custom attribute'],
-    ["ignore", 'A;B\n1;"x;y"\n', 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
-    ["ignore", "A;B\n", 'upload.mapping.delimiter: must be ";": the file has semicolons between its columns'],
+    ["ignore", "A,a,A (2)\n", 'the column "a" occurs more than once: 1, 2'],
+    ["custom_attributes", "A,B,b ,b (2)\n", 'the header has "B", "b" more than once'],
+    ["custom_attributes", "A,T\n", 'fields already sets the custom attribute "T"'],
+    ["custom_attributes", "A,__proto__\n", 'custom attributes can\'t be named "__proto__"'],
+    [
+      "ignore",
+      'A;B\n1;"x;y"\n',
+      'upload.mapping.delimiter: must be ";": the file\'s columns are separated by semicolons',
+    ],
+    ["ignore", "A;B\n", 'upload.mapping.delimiter: must be ";": the file\'s columns are separated by semicolons'],
     ["ignore", 'A\n"1', "row 2: a quote is opened and never closed"],
-    ["ignore", "\nA\n", "row 1: must be the header"],
+    ["ignore", "\nA\n", "row 1: there is no header; add the column names in this row or set header_row in the mapping"],
     ["ignore", "A\rB\r", "row 1: rows must end with LF or CRLF, not CR"],
   ] as const)("is refused where others are %s: %j", async (others, file, message) => {
     const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
@@ -175,19 +179,19 @@ describe("a mapping that does not fit the header", () => {
       "not named",
       { fields: { external_id: { column: "0" } } },
       distinct(15_000),
-      /column ("\w+", ){99}"\w+" and 14899 others;/,
+      /columns not mapped: ("\w+", ){99}"\w+" and 14899 others;/,
     ],
     [
       "repeated among others",
       { fields: { external_id: { column: "0" } }, others: "custom_attributes" },
       [...distinct(1), ...[1, 2].flatMap(() => distinct(2500, 1)), ...distinct(2500, 1).map((name) => `${name} (2)`)],
-      /header holds ("\w+", ){99}"\w+" and 4900 others more than once/,
+      /header has ("\w+", ){99}"\w+" and 4900 others more than once/,
     ],
     [
       "repeated and not named",
       { fields: { external_id: { column: "a" } } },
       Array.from({ length: 30_000 }, () => "a"),
-      /names the column ("a \(\d+\)", ){99}"a \(101\)" and 29899 others;/,
+      /columns not mapped: ("a \(\d+\)", ){99}"a \(101\)" and 29899 others;/,
     ],
   ])("lists the first hundred of its columns: %s", async (_, mapping, names, message) => {
     const found = await assertReadable(Buffer.from(`${names.join(",")}\n`), mapping).catch((error: unknown) => error);

@@ -46,22 +46,29 @@ describe("a date-time", () => {
 
   it("in seconds may have a fraction with the file's decimal mark", () => {
     expect(read("1685621736,5", "unix", undefined, ",")).toBe("2023-06-01T12:15:36.500Z");
-    expect(() => read("1685621736.5", "unix", undefined, ",")).toThrow("is no number of seconds since 1970");
+    expect(() => read("1685621736.5", "unix", undefined, ",")).toThrow(
+      "isn't a Unix time in seconds, such as 1769851800",
+    );
   });
 
   it.each([
-    ["31/02/2023", "dd/MM/yyyy", "UTC", '"31/02/2023" does not fit the pattern dd/MM/yyyy'],
-    ["12/31/2023", "dd/MM/yyyy", "UTC", "does not fit"],
-    ["01/06/23", "dd/MM/yyyy", "UTC", "does not fit"],
-    ["01-06-2023 24:00", "dd-MM-yyyy HH:mm", "UTC", "does not fit"],
-    ["1 Juin 2023", "d MMM yyyy", "UTC", "does not fit"],
-    ["2023-02-30", "iso", "UTC", '"2023-02-30" is no date-time such as 2026-01-31T09:30:00Z'],
-    ["yesterday", "iso", "UTC", "is no date-time"],
-    ["45078.51", "iso", "UTC", "; if it counts days as a spreadsheet does, show the column as dates there and save"],
-    ["2023-06-01 12:15:36", "iso", undefined, '"2023-06-01 12:15:36" has no offset, and the mapping no time_zone'],
+    ["31/02/2023", "dd/MM/yyyy", "UTC", '"31/02/2023" doesn\'t match the format dd/MM/yyyy'],
+    ["12/31/2023", "dd/MM/yyyy", "UTC", "doesn't match the format"],
+    ["01/06/23", "dd/MM/yyyy", "UTC", "doesn't match the format"],
+    ["01-06-2023 24:00", "dd-MM-yyyy HH:mm", "UTC", "doesn't match the format"],
+    ["1 Juin 2023", "d MMM yyyy", "UTC", "doesn't match the format"],
+    ["2023-02-30", "iso", "UTC", '"2023-02-30" isn\'t a date and time; use, for example, 2026-01-31T09:30:00Z'],
+    ["yesterday", "iso", "UTC", "isn't a date and time"],
+    [
+      "45078.51",
+      "iso",
+      "UTC",
+      "; if it is a spreadsheet's day number, format the column as a date there and save the file again",
+    ],
+    ["2023-06-01 12:15:36", "iso", undefined, '"2023-06-01 12:15:36" has no UTC offset; set time_zone in the mapping'],
     ["1685621736123", "unix", undefined, '"1685621736123" is outside the years 0001 to 9999'],
-    ["1e9", "unix", undefined, "is no number of seconds since 1970"],
-    ["now", "unix_ms", undefined, "is no number of milliseconds since 1970"],
+    ["1e9", "unix", undefined, "isn't a Unix time in seconds, such as 1769851800"],
+    ["now", "unix_ms", undefined, "isn't a Unix time in milliseconds, such as 1769851800000"],
   ])("that is none is refused with what it should be: %s as %s", (text, format, zone, message) => {
     expect(() => read(text, format, zone)).toThrow(message);
   });
@@ -110,14 +117,14 @@ describe("a date-time", () => {
   it("may have digits after a hyphen that are not its offset", () => {
     expect(read("2026-3112 +0100", "yyyy-ddMM xx")).toBe("2026-12-30T23:00:00.000Z");
     expect(read("31-01-2026 10-5959 Z", "dd-MM-yyyy HH-mmss X")).toBe("2026-01-31T10:59:59.000Z");
-    expect(() => read("2026-3112 +2460", "yyyy-ddMM xx")).toThrow("does not fit the pattern");
+    expect(() => read("2026-3112 +2460", "yyyy-ddMM xx")).toThrow("doesn't match the format");
   });
 
   it("of a megabyte does not fit a pattern", () => {
     const cell = `1 January 2026${" ".repeat(1_000_000)}x`;
-    expect(charactersReadBy(() => expect(() => read(cell, "d MMMM yyyy", "UTC")).toThrow("does not fit"))).toBeLessThan(
-      3_100_000,
-    );
+    expect(
+      charactersReadBy(() => expect(() => read(cell, "d MMMM yyyy", "UTC")).toThrow("doesn't match")),
+    ).toBeLessThan(3_100_000);
   });
 
   it("of digits is read as date-fns reads it", () => {
@@ -160,16 +167,16 @@ describe("a date-time", () => {
 describe("a pattern", () => {
   it.each([
     ["dd-mm-yyyy", "the month (MM) is missing"],
-    ["DD-MM-YYYY", "DD is no field of a date; the day is dd, not DD"],
+    ["DD-MM-YYYY", "DD isn't a date field; the day is dd, not DD"],
     ["YYYY-MM-dd", "the year is yyyy, not YYYY"],
     ["dd-MM-yyyy hh:mm", "hours from 1 to 12 (h) need AM or PM (a)"],
     ["dd-MM-yyyy HH:mm a", "AM or PM (a) needs hours from 1 to 12 (h)"],
-    ["yyyy-MM-ddTHH:mm", "T is a letter of the date and must be in quotes: 'T'"],
+    ["yyyy-MM-ddTHH:mm", "put the letter T in single quotes: 'T'"],
     ["yyyy-MM-dd HH:mm Z", "offsets are XXX"],
     ["yyyy-MM-dd at HH:mm", "text must be in single quotes"],
-    ["dd-MM-yyyy d", "the day stands twice"],
+    ["dd-MM-yyyy d", "the day occurs twice"],
     ["", "the year (yyyy) is missing"],
-    ["P", "P is no field of a date"],
+    ["P", "P isn't a date field"],
   ])("that cannot be read is refused: %s", (pattern, problem) => {
     expect(problemOfPattern(pattern)).toContain(problem);
   });

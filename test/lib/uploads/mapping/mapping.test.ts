@@ -161,7 +161,7 @@ describe("a mapping", () => {
     ).toEqual([undefined, "2023-01-02T00:00:00.000Z", undefined, "2023-01-03T00:00:00.000Z", undefined]);
     // What an alias becomes is checked with the mapping.
     expect(problems({ fields: { external_id: ID, completed_at: closed } })).toBe(
-      'upload.mapping.fields.completed_at.values["?"]: "2023-01-01" does not fit the pattern dd.MM.yyyy',
+      'upload.mapping.fields.completed_at.values["?"]: "2023-01-01" doesn\'t match the format dd.MM.yyyy',
     );
   });
 
@@ -225,10 +225,10 @@ describe("a mapping", () => {
   });
 
   it.each([
-    ["1,234.5", "number", '"1,234.5" is no number with the decimal mark . (column X)'],
-    ["0x10", "number", '"0x10" is no number'],
-    ["maybe", "boolean", '"maybe" is neither true, yes or 1 nor false, no or 0'],
-    ["{", "json", '"{" is not JSON'],
+    ["1,234.5", "number", '"1,234.5" isn\'t a number; use the decimal mark "." and no thousands separators (column X)'],
+    ["0x10", "number", '"0x10" isn\'t a number'],
+    ["maybe", "boolean", '"maybe" isn\'t one of true, yes, 1, false, no, 0'],
+    ["{", "json", '"{" isn\'t valid JSON'],
   ] as const)("does not read %j as %s", (cell, as, message) => {
     expect(attribute(cell, { column: "x", as })).toEqual({
       message: expect.stringContaining(`custom_attributes.x: ${message}`),
@@ -241,7 +241,7 @@ describe("a mapping", () => {
   it("reads numbers with a decimal comma", () => {
     expect(attribute("1,5", { column: "x", as: "number" }, ",")).toBe(1.5);
     expect(attribute("1.5", { column: "x", as: "number" }, ",")).toMatchObject({
-      message: expect.stringContaining("no number with the decimal mark ,"),
+      message: expect.stringContaining('isn\'t a number; use the decimal mark ","'),
     });
   });
 
@@ -257,14 +257,14 @@ describe("a mapping", () => {
     const [error, ragged] = read(mapping, "Ticket ID,Mail,Day,Hour,More", "1,nobody,31/02/2023,10:00,", "2,");
     expect(error).toEqual({
       message:
-        'completed_at: "31/02/2023 10:00" does not fit the pattern dd/MM/yyyy HH:mm (column Day, Hour); ' +
+        'completed_at: "31/02/2023 10:00" doesn\'t match the format dd/MM/yyyy HH:mm (column Day, Hour); ' +
         "agent_email: must be an email address (column Mail)",
       column: "Day, Hour",
       value: "31/02/2023 10:00",
       code: "invalid_format",
     });
     expect(ragged).toEqual({
-      message: "the row has 2 cells where the header has 5",
+      message: "the row has 2 values but the header has 5",
       column: "",
       value: "",
       code: "invalid",
@@ -276,7 +276,7 @@ describe("a mapping", () => {
     const names = Array.from({ length: 50 }, (_, index) => [`custom_attributes.x${index}`, column] as const);
     const mapping: Mapping = { fields: { external_id: ID, ...Object.fromEntries(names) } };
     expect(read(mapping, "Ticket ID,X", `1,${"x".repeat(100_000)}`)).toEqual([
-      { message: "the mapping makes more than 1048576 characters of the row", column: "", value: "", code: "too_big" },
+      { message: "the mapped row is longer than 1048576 characters", column: "", value: "", code: "too_big" },
     ]);
   });
 
@@ -285,7 +285,7 @@ describe("a mapping", () => {
     const mapping: Mapping = { fields: { external_id: ID, ...(others === "refuse" && colour) }, others };
     const [first, second] = read(mapping, "Ticket ID,Colour,", "1,red,", "2,red,blue");
     expect(first).toEqual({ external_id: "1", custom_attributes: { Colour: "red" } });
-    expect(second).toMatchObject({ message: expect.stringContaining("column 3 has no name"), value: "blue" });
+    expect(second).toMatchObject({ message: expect.stringContaining("column 3 has no header"), value: "blue" });
   });
 });
 
@@ -294,6 +294,6 @@ it("reads rows that are longer than the header if the rest is empty", () => {
   const [first, second, third] = read(mapping, "Ticket ID", "1,, ", "2,null", "3,x");
   expect([first, second]).toMatchObject([{ external_id: "1" }, { external_id: "2" }]);
   expect(third).toMatchObject({
-    message: "the row has 2 cells where the header has 1; a cell that holds the delimiter must be in quotes",
+    message: "the row has 2 values but the header has 1; put values that contain the delimiter in quotes",
   });
 });

@@ -131,7 +131,7 @@ describe("a row", () => {
     const reader = mappedReader(mapping, names);
     const cells = names.map(() => "x");
     expect(reader.read(cells)).toMatchObject({
-      error: { code: "too_big", message: "the mapping makes more than 1048576 characters of the row" },
+      error: { code: "too_big", message: "the mapped row is longer than 1048576 characters" },
     });
     expect(charactersReadBy(() => readAll(reader, cells))).toBeLessThan(200_000);
   });
@@ -144,7 +144,9 @@ describe("a row", () => {
     const reader = mappedReader({ fields: { external_id: { column: "c0" } }, others: "custom_attributes" }, names);
     const reading = reader.read(names.map(() => "x"));
     expect(reading).toMatchObject({ error: { column: "", value: "x", code: "invalid_format" } });
-    expect("error" in reading && reading.error.message).toMatch(/column 10001 has no name in row 1.*; and 4900 more$/);
+    expect("error" in reading && reading.error.message).toMatch(
+      /column 10001 has no header; add a name in row 1.*; and 4900 more$/,
+    );
   });
 
   it("is read the same, however often a source looks at a cell", () => {
