@@ -18,7 +18,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, headers, deadline }) => {
     const { external_id: externalId, ...changes } = body.work_item;
     if (externalId !== undefined && workItemId(organization.id, externalId) !== id) {
-      const message = "must be that of the work item; it cannot be changed";
+      const message = "can't be changed; send the work item's own external_id or omit it";
       throw new InvalidInputError([{ path: ["work_item", "external_id"], code: "immutable", message }]);
     }
     const ifMatch = parseIfMatch(headers["if-match"]);

@@ -61,28 +61,28 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: "ThrottledWrites",
       metric: metrics.throttledWrites,
-      impact: "DynamoDB refuses writes: batches return items with errors, single writes 503, upload jobs slow down.",
+      impact: "DynamoDB throttles writes: batches return items with errors, single writes 503, upload jobs slow down.",
       threshold: 100,
       periods: [2, 3],
     },
     {
       name: "ThrottledReads",
       metric: metrics.throttledReads,
-      impact: "DynamoDB refuses reads: lists, single reads and key checks are slow or return 503.",
+      impact: "DynamoDB throttles reads: lists, single reads and key checks are slow or return 503.",
       threshold: 100,
       periods: [2, 3],
     },
     {
       name: "Unauthorized",
       metric: metrics.unauthorized,
-      impact: "Requests with invalid keys: a caller's key was revoked or has expired, or somebody is trying keys.",
+      impact: "Requests with invalid keys: a caller's key was revoked or has expired, or someone is trying keys.",
       threshold: 300,
       periods: [2, 3],
     },
     {
       name: "RateLimited",
       metric: metrics.rateLimited,
-      impact: "Callers have been over a rate limit for a quarter of an hour: what they send comes late or not at all.",
+      impact: "Callers have been over a rate limit for 15 minutes: their data arrives late or not at all.",
       threshold: 1000,
       periods: [3, 3],
     },
@@ -102,7 +102,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "JobAge",
       metric: metrics.jobAgeSeconds,
       impact:
-        "An upload job has been open for six hours, longer than the largest file needs to arrive: its rows come late or not at all.",
+        "An upload job has been open for six hours, longer than the largest file needs to arrive: its rows are applied late or not at all.",
       threshold: SIX_HOURS_SECONDS,
     },
     {
@@ -115,7 +115,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     ...Object.entries(metrics.messageAgeSeconds).map(([queue, metric]) => ({
       name: `${queue}Age`,
       metric,
-      impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs come late.",
+      impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs finish late.",
       threshold: HOUR_SECONDS,
     })),
     {
@@ -130,7 +130,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "StoreRefusals",
       metric: metrics.storeRefusals,
       impact:
-        "The WorkItems table cannot be written (permissions, table or credentials): calls get 503, upload jobs stand still.",
+        "The WorkItems table cannot be written (permissions, table or credentials): calls get 503, upload jobs stop.",
       threshold: 1,
     },
     {
@@ -143,7 +143,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: "SweepStopped",
       metric: metrics.sweeps,
-      impact: "Nothing looks after upload jobs: one that loses its message or its worker stands still.",
+      impact: "Upload jobs aren't watched: one that loses its message or its worker stops.",
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: [3, 3],

@@ -180,7 +180,7 @@ export class ServiceApi extends Construct {
       {
         id: "AwsSolutions-APIG4",
         reason:
-          "The functions authenticate organization API keys themselves: a gateway authorizer cannot tell 404 and 405 before 401.",
+          "The functions authenticate organization API keys themselves: a gateway authorizer can't return 404 and 405 before 401.",
       },
       {
         id: "AwsSolutions-COG4",

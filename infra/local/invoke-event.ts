@@ -60,7 +60,7 @@ export function readEvent(file: string, key = KEY_PLACEHOLDER): string {
   try {
     return JSON.stringify(JSON.parse(readFileSync(file, "utf8"), replaceKey));
   } catch (error) {
-    const reason = error instanceof SyntaxError ? "is not JSON" : "cannot be read";
+    const reason = error instanceof SyntaxError ? "isn't valid JSON" : "cannot be read";
     throw new LocalStackError(`${file} ${reason} (${reasonOf(error)}): name an event file, such as those in events/`);
   }
 }

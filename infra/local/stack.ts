@@ -75,7 +75,7 @@ function failureOf(engines: Readonly<Record<string, Engine>>) {
   return Promise.race(
     Object.entries(engines).map(async ([name, { ended }]) => {
       await ended;
-      return new LocalStackError(`the ${name} engine has ended by itself`);
+      return new LocalStackError(`the ${name} engine has stopped unexpectedly`);
     }),
   );
 }

@@ -143,7 +143,7 @@ export class ResolvedTemplate {
   /** Directory of a function's code in the cloud assembly. */
   assetPath(logicalId: string): string {
     const path = this.#resource(logicalId).Metadata?.["aws:asset:path"];
-    if (typeof path !== "string") throw new LocalStackError(`the template does not say where ${logicalId}'s code is`);
+    if (typeof path !== "string") throw new LocalStackError(`the template has no code path for ${logicalId}`);
     return path;
   }
 

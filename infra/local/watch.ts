@@ -72,7 +72,7 @@ export class FunctionWatcher {
     this.#watchers = WATCHED.map((folder) =>
       watch(join(PROJECT_ROOT, folder), { recursive: true }, (_, file) => this.#change(`${folder}/${file}`)).on(
         "error",
-        ({ message }) => console.error(`changes in ${folder} are not noticed any more: ${message}`),
+        ({ message }) => console.error(`changes in ${folder} are no longer noticed: ${message}`),
       ),
     );
     this.#building = this.#buildChanges();
@@ -122,7 +122,7 @@ export class FunctionWatcher {
     } catch (error) {
       this.#isBroken = true;
       const reason = isBuildFailure(error) ? reasonOf(error) : String(error);
-      console.error(`${reason}\nThis was not built: the version before it is still running.`);
+      console.error(`${reason}\nThe build failed. The previous version is still running.`);
     }
   }
 

@@ -40,7 +40,7 @@ function decodeExtended(value: string | undefined): string | undefined {
 
 function parseField(bytes: Buffer): FormField {
   const headersEnd = bytes.indexOf(HEADERS_END);
-  if (headersEnd === -1) throw new MalformedMultipartError("a part has no end of headers");
+  if (headersEnd === -1) throw new MalformedMultipartError("the headers of a part don't end");
   const headers = new Map(
     bytes
       .toString("utf8", 0, headersEnd)
@@ -68,7 +68,7 @@ function parseField(bytes: Buffer): FormField {
  * @throws MalformedMultipartError if the body is incomplete, has more than 100 fields, or a field has no name
  */
 export function scanMultipart(body: Buffer, boundary: string | undefined): FormField[] {
-  if (!boundary) throw new MalformedMultipartError("the Content-Type names no boundary");
+  if (!boundary) throw new MalformedMultipartError("the Content-Type has no boundary");
   if (boundary.length > BOUNDARY_MAX_CHARACTERS) throw new MalformedMultipartError("the boundary is too long");
   const delimiter = Buffer.from(`${CRLF}--${boundary}`);
   // The first delimiter may be at the start of the body, without a line end before it.

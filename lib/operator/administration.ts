@@ -143,6 +143,6 @@ export function assertKept({ organization, erasing_since: erasingSince }: Organi
 export function assertSame(before: OrganizationRecord, now: OrganizationRecord): void {
   assertKept(now);
   if (now.cursor_secret !== before.cursor_secret) {
-    throw new StateConflictError(`${now.organization} was erased and made again meanwhile`);
+    throw new StateConflictError(`${now.organization} has been erased and created again in the meantime`);
   }
 }

@@ -77,7 +77,7 @@ export async function scanOrganization(
         );
       } catch (error) {
         if (!isThrottled(error)) throw error;
-        if (attempt === ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; repeat the command");
+        if (attempt === ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; run the command again");
         await backOff(attempt);
       }
     }
@@ -111,7 +111,7 @@ export async function deleteRecords(
   await mapConcurrently(chunksOf(keys, DELETES_PER_REQUEST), CONCURRENT_DELETES, async (chunk) => {
     let requests: DeleteRequests = chunk.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
     for (let attempt = 1; requests.length > 0; attempt++) {
-      if (attempt > ATTEMPTS_MAX) throw new StoreBusyError("the store throttles deletions; repeat the command");
+      if (attempt > ATTEMPTS_MAX) throw new StoreBusyError("the store throttles deletions; run the command again");
       const { UnprocessedItems = {} } = await dynamodb.send(
         new BatchWriteCommand({ RequestItems: { [table]: requests } }),
       );

@@ -65,7 +65,7 @@ export async function emptyPerson(
   const options = { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun };
   const results = await optimisticWrite(createRecordStore(runtime), targets, options);
   const failed = results.find((result) => "error" in result);
-  if (failed) throw failed.cause ?? new StoreBusyError(`${failed.error}; repeat the command`);
+  if (failed) throw failed.cause ?? new StoreBusyError(`${failed.error}; run the command again`);
   const emptied = keys.filter((_, index) => {
     const result = results[index];
     return result !== undefined && "result" in result && result.result;

@@ -160,7 +160,7 @@ export async function eraseOrganization(
     // What is still found when nobody knows the organization any more is followed up at once.
     const until = found === 0 ? settled : forgotten;
     if (clock() < until) {
-      onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers know it");
+      onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers may still know it");
       await sleep(until - clock());
     }
   }

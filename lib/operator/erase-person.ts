@@ -181,7 +181,9 @@ export async function erasePerson(
     }
     const hasWaited = await erasure.waitUntil(pass.workersUntil);
     if (!hasWaited && pass.found > 0 && ++repeated === PASSES_MAX) {
-      throw new StoreBusyError(`${address} comes back while it is erased: stop what sends it, and repeat the command`);
+      throw new StoreBusyError(
+        `${address} is being added again: stop the system that sends it, then run the command again`,
+      );
     }
   }
 }

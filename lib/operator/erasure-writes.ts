@@ -39,7 +39,7 @@ export async function markErasing(runtime: Administration, before: OrganizationR
     return { ...decodeOrganization(marked), erasing_since: String(marked["erasing_since"]) };
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
-    throw new StateConflictError(`another command has erased ${before.organization} meanwhile`);
+    throw new StateConflictError(`another command has erased ${before.organization} in the meantime`);
   }
 }
 
@@ -74,7 +74,7 @@ export function createErasureWrites(runtime: Administration, organization: strin
     ConditionExpression: "erasing_since = :since",
   };
   const over = (): StateConflictError =>
-    new StateConflictError(`another command has finished the erasure of ${organization} that began ${since}`);
+    new StateConflictError(`another command has finished the erasure of ${organization} that started ${since}`);
 
   /** @throws StateConflictError if the organization is gone, or was made again */
   const assertOwn = async (): Promise<void> => {
@@ -106,7 +106,8 @@ export function createErasureWrites(runtime: Administration, organization: strin
         } catch (error) {
           if (isTransactionCancelled(error)) await assertOwn();
           else if (!isThrottled(error)) throw error;
-          if (attempt === ATTEMPTS_MAX) throw new StoreBusyError("the store throttles deletions; repeat the command");
+          if (attempt === ATTEMPTS_MAX)
+            throw new StoreBusyError("the store throttles deletions; run the command again");
           await backOff(attempt);
         }
       }

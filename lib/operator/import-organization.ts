@@ -33,7 +33,7 @@ function parseLine(text: string, number: number): CustomerLine {
   try {
     value = parseJson(text);
   } catch {
-    return refuse(number, [{ path: [], code: "invalid_format", message: "is not JSON" }]);
+    return refuse(number, [{ path: [], code: "invalid_format", message: "isn't valid JSON" }]);
   }
   const parsed = customerLineSchema.safeParse(value);
   return parsed.success ? parsed.data : refuse(number, problemsOf(parsed.error));
@@ -77,7 +77,7 @@ export async function* importOrganization(
     assertSame(record, await getOrganization(runtime, organizationId));
     const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
     for (const result of results) {
-      if ("error" in result) throw result.cause ?? new StoreBusyError(`${result.error}; repeat the command`);
+      if ("error" in result) throw result.cause ?? new StoreBusyError(`${result.error}; run the command again`);
       if (result.result) written += 1;
       else existing += 1;
     }
@@ -91,8 +91,8 @@ export async function* importOrganization(
   for await (const text of lines) {
     number += 1;
     const line = parseLine(text, number);
-    if (number === 1 && !("organization" in line)) refuseFile("the file does not begin like an export");
-    if (end !== undefined) refuseFile(`line ${number}: there is something after the end of the export`);
+    if (number === 1 && !("organization" in line)) refuseFile("the file isn't an export");
+    if (end !== undefined) refuseFile(`line ${number}: the file continues after the end of the export`);
     if ("end" in line) ({ end } = line);
     count(line);
     const described = recordOfLine(organization, line);
@@ -108,8 +108,9 @@ export async function* importOrganization(
   await write();
   yield { lines: number, written, existing };
   const promised = end;
-  if (promised === undefined) refuseFile("the export is cut off: its last line is missing; what it holds is imported");
+  if (promised === undefined)
+    refuseFile("the export is cut off: its last line is missing; the lines before it were imported");
   else if (Object.entries(counts).some(([kind, value]) => promised[kind as keyof CustomerCounts] !== value)) {
-    refuseFile("lines are missing: the export's last line names more; what it holds is imported");
+    refuseFile("lines are missing: the last line counts more than the file has; the others were imported");
   }
 }

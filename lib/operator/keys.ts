@@ -170,7 +170,9 @@ function keyToRotate(
   if (newest === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
   if (others.length === 0) return newest;
   const ids = [newest, ...others].map((key) => key.key_id).join(", ");
-  throw new StateConflictError(`organization ${organization} has several keys named ${name}; say which: ${ids}`);
+  throw new StateConflictError(
+    `organization ${organization} has several keys named ${name}; name one by its ID: ${ids}`,
+  );
 }
 
 /**

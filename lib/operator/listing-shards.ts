@@ -22,7 +22,7 @@ export async function growListingShards(
 ): Promise<OrganizationRecord> {
   const { listing_shards: read, listing_write_shards: write = read } = await getOrganization(runtime, id);
   if (shards < read || shards > LISTING_SHARDS_MAX) {
-    throw new StateConflictError(`listing shards: must be from ${read}, which are read now, to ${LISTING_SHARDS_MAX}`);
+    throw new StateConflictError(`listing shards: must be from ${read}, the current number, to ${LISTING_SHARDS_MAX}`);
   }
   const grown = await changeOrganization(runtime, id, { listing_shards: shards, listing_write_shards: write });
   if (write === shards) return grown;

@@ -23,7 +23,7 @@ export const FIRST_NUMBER_DEFAULT = 2;
 /** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */
 export const organizationIdSchema = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be 1 to 64 lower-case letters, digits and dashes, no dash first");
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "must be 1 to 64 lowercase letters, digits and hyphens, without a hyphen first");
 
 /** The record of an organization in the Access table. */
 export const organizationRecordSchema = z.object({

@@ -104,10 +104,10 @@ class Pending<R> {
 }
 
 const OUT_OF_TIME = "time ran out before it was applied; send it again";
-const OUTAGE = "the store cannot be used at the moment; send it again";
-const UNKNOWN = "the store did not answer and others changed it since, so its outcome is unknown; send it again";
-const REFUSED = "the store refused it: it is too large";
-const NOT_PLANNED = "what is stored does not let it be applied";
+const OUTAGE = "the store is unavailable; send it again";
+const UNKNOWN = "the store didn't respond and others have changed it since, so the outcome is unknown; send it again";
+const REFUSED = "it is too large to be stored";
+const NOT_PLANNED = "it doesn't fit what is stored";
 
 /** The attributes of `set` that differ from the stored ones, where absent equals null; undefined ones are removed. */
 function changesOf(stored: StoredRecord, set: Attributes) {

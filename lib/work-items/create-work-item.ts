@@ -66,7 +66,7 @@ function takenBy({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError {
   return new ExternalIdTakenError(
     deletedAt === null
       ? "external_id: is already used by a work item of this organization"
-      : "external_id: is already used by a deleted work item; apply it by POST /v1/work_items/batch to restore it",
+      : "external_id: is already used by a deleted work item; to restore it, send it to POST /v1/work_items/batch",
   );
 }
 
@@ -121,7 +121,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
     const versionedEvents = events.map((event) => ({ ...event, ...versioned }));
     if (bytesOf([item, ...versionedEvents]) > TRANSACTION_MAX_BYTES) {
       const message =
-        "is too large with its events for one create; create it with fewer and send the others afterwards";
+        "is too large with its events for one create; create it with fewer events and add the others afterwards";
       throw new InvalidInputError([{ path: ["work_item"], code: "too_big", message }]);
     }
     const created: ItemWithEvents = { id, item: plan.next, version: 1, events, eventsAfter: undefined };

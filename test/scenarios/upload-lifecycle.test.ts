@@ -202,7 +202,10 @@ describe("a form", () => {
     expect(await uploads.get(id)).toMatchObject({ status: "pending" });
     uploads.clock.advance(6 * MINUTE_MS);
     await uploads.sweep();
-    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file never came; ask for a new form" });
+    expect(await uploads.get(id)).toMatchObject({
+      status: "failed",
+      error: "the file never arrived; request a new form",
+    });
   });
 });
 

@@ -159,7 +159,10 @@ describe("a form", () => {
       return undefined;
     });
     while ((await uploads.get(id)).status === "pending") await passTime(uploads, MINUTE_MS, MINUTE_MS);
-    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file never came; ask for a new form" });
+    expect(await uploads.get(id)).toMatchObject({
+      status: "failed",
+      error: "the file never arrived; request a new form",
+    });
     expect(looks.length).toBeLessThanOrEqual(60);
     for (const [index, look] of looks.entries()) {
       const age = looks[index - 1] ?? 0;

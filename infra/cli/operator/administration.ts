@@ -120,9 +120,9 @@ function describe(error: unknown): string {
   const isExpected = error instanceof UsageError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
   if ("code" in error && error.code === "ECONNREFUSED")
-    return "no DynamoDB answers there: is the local service running?";
+    return "DynamoDB isn't responding there: is the local service running?";
   const meaning = meaningOf(error);
-  if (meaning !== undefined) return `AWS cannot be called: ${meaning}`;
+  if (meaning !== undefined) return `can't call AWS: ${meaning}`;
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
 }
 

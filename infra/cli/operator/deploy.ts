@@ -79,7 +79,7 @@ function assertNotifies(region: RegionCode, settings: RegionSettings): void {
   const { stage, terminationProtection, alarmEmail, alarmTopic, alarms } = settings;
   if (!terminationProtection || alarmEmail !== undefined || alarmTopic !== undefined || alarms === "none") return;
   throw new SettingsError(
-    `${stackNameOf(region, stage)}: nobody would get its alarms; set alarmEmail, or alarmTopic of the region, ` +
+    `${stackNameOf(region, stage)}: no one would get its alarms; set alarmEmail, or alarmTopic of the region, ` +
       `or alarms: "none" for stage ${stage} in ${STAGES_FILE}`,
   );
 }

@@ -34,7 +34,7 @@ async function confirm(organization: string, what: string): Promise<void> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
   const typed = await Promise.race([
-    reader.question(`This erases ${what}. It cannot be undone. Type ${organization} to go on: `),
+    reader.question(`This erases ${what} and can't be undone. Type ${organization} to continue: `),
     closed,
   ]);
   reader.close();
@@ -153,7 +153,7 @@ async function eraseOne(
   if (!dryRun && !options.yes) {
     await confirm(organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
   }
-  if (!dryRun) console.error("calls that know the item end within 30 s; then it is looked at again");
+  if (!dryRun) console.error("waiting 30 s for running calls to end, then checking the item again");
   const erased = dryRun
     ? first
     : await resumably(`${externalId} may be partly erased`, () =>
@@ -169,7 +169,7 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
   const kinds = Map.groupBy(mentions, ({ kind }) => kind);
   return [
     `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
-    ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which nobody has changed:`]),
+    ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which were left unchanged:`]),
     ...[...kinds].map(([kind, found]) => {
       const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => id);
       return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;

@@ -52,7 +52,7 @@ function withoutHash(key: ApiKeyRecord) {
 }
 
 function describeCreated({ key, record }: CreatedKey): string {
-  return `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown this once`;
+  return `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown only once`;
 }
 
 /** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or nobody knows. */
@@ -107,7 +107,7 @@ function newKey({ name, expires, scopes }: Values, clock: Clock) {
 async function create(administration: OpenedAdministration, values: Values): Promise<Result> {
   const options = newKey(values, administration.clock);
   const organization = organizationId(values.organization);
-  if (values.create !== true) await existingOrganization(administration, organization, "--create makes a new one");
+  if (values.create !== true) await existingOrganization(administration, organization, "use --create for a new one");
   const created = await createKey(administration, organization, options);
   return [{ key: created.key, ...withoutHash(created.record) }, describeCreated(created)];
 }
@@ -120,7 +120,7 @@ async function list(administration: OpenedAdministration, values: Partial<Values
   return [
     keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
     keys.map(({ key, usedAt }) => describeListed(key, usedAt, now)).join("\n") ||
-      `${organization ?? "nobody"} has no keys`,
+      (organization === undefined ? "there are no keys" : `${organization} has no keys`),
   ];
 }
 
@@ -141,7 +141,7 @@ async function rotate(administration: OpenedAdministration, values: Values): Pro
 async function revoke(administration: OpenedAdministration, values: Values & { key: string }): Promise<Result> {
   const organization = await existing(administration, values.organization);
   const revoked = await revokeKey(administration, organization, keyId(values.key));
-  return [withoutHash(revoked), `key ${revoked.key_id} is revoked; it is refused everywhere within 60 s`];
+  return [withoutHash(revoked), `key ${revoked.key_id} is revoked; it stops working everywhere within 60 s`];
 }
 
 /** Opens the tables, runs a command and prints its result. */
@@ -165,7 +165,7 @@ function ofNewKey(made: Command): Command {
     .option("--scopes <scopes>", `what it may do, of ${KEY_SCOPES.join(",")} (default: all)`);
 }
 ofNewKey(command("create", "create a key"))
-  .option("--create", "make the organization if there is none")
+  .option("--create", "create the organization if it doesn't exist")
   .action(printing(create));
 command("list", "list keys with the hour of their last use")
   .option("--organization <id>", "only those of this organization")

@@ -67,7 +67,9 @@ async function changed(administration: Administration, organization: string, val
   });
   if (shards === undefined || shards === record.listing_write_shards) return record;
   return growListingShards(administration, organization, shards, (milliseconds) => {
-    console.error(`every function knows the new shards in ${milliseconds / 1000} s; then they are written too`);
+    console.error(
+      `waiting ${milliseconds / 1000} s until every function reads the new shards; then they are written too`,
+    );
     return sleep(milliseconds);
   });
 }
@@ -144,8 +146,8 @@ command("set <organization>", "set its limits")
   .option("--rate <number>", "requests a second")
   .option("--burst <number>", "requests at once")
   .option("--listing-shards <number>", "shards of its lists; they can only grow")
-  .option("--create", "make it if there is none")
-  .action(onExisting(set, "--create makes a new one"));
+  .option("--create", "create it if it doesn't exist")
+  .action(onExisting(set, "use --create for a new one"));
 command("changes [organization]", "show the marks of its change feed")
   .option("--all", "of all organizations")
   .option("--resync", "make readers load everything again, such as after a table was restored")

@@ -29,7 +29,8 @@ type Outcome = Awaited<ReturnType<typeof perform>>;
 /** Checks that the address is that of the key's region, and the key that of the organization. @throws UsageError */
 async function assertRightPlace({ url, key, send, prefix }: Run, organization: string): Promise<void> {
   const [, region] = /^wi_([a-z]{2})_\w{38}$/.exec(key) ?? [];
-  if (region === undefined || !regionCodeSchema.safeParse(region).success) throw new UsageError("--key: is no API key");
+  if (region === undefined || !regionCodeSchema.safeParse(region).success)
+    throw new UsageError("--key: isn't an API key");
   if (!organization.startsWith(PREFIX)) throw new UsageError(`--organization: its name must begin with ${PREFIX}`);
   const health = await send("/v1/health", { key: null }).catch((error: unknown) => {
     throw new UsageError(`${url} does not respond: ${plainReason(error)}`);
@@ -38,7 +39,7 @@ async function assertRightPlace({ url, key, send, prefix }: Run, organization: s
   if (health.status !== 200 || typeof served !== "string") {
     throw new UsageError(`${url}/v1/health is ${health.status}: ${health.text.slice(0, 200)}`);
   }
-  if (served !== region) throw new UsageError(`${url} serves the region ${served}, and the key is of ${region}`);
+  if (served !== region) throw new UsageError(`${url} serves the region ${served}, but the key is for ${region}`);
   // Ids follow from the organization's name and the external_id, and a dry run tells them.
   const json = { dry_run: true, work_items: [{ external_id: prefix }] };
   const preview = await send("/v1/work_items/batch", { method: "POST", json });
@@ -82,7 +83,7 @@ async function smoke({ url: address, key, organization, json = false }: SmokeOpt
   return [
     tableOf(outcomes),
     differing === 0 ? "everything is as documented" : `${differing} of ${outcomes.length} checks differ`,
-    `What it wrote is gone with the organization: npm run organizations -- erase ${organization}`,
+    `To delete the test data, erase the organization: npm run organizations -- erase ${organization}`,
   ].join("\n");
 }
 

@@ -86,5 +86,5 @@ export async function importFrom(
     }
   });
   if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
-  return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} were there and stay as they are`;
+  return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged`;
 }

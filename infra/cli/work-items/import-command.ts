@@ -24,7 +24,7 @@ function delimiterOf(options: Options): Delimiter | undefined {
   if (given === undefined) return undefined;
   const delimiter = given === String.raw`\t` || given === "tab" ? "\t" : given;
   if (delimiter in DELIMITERS) return delimiter as Delimiter;
-  throw new UsageError('--delimiter is one of "," ";" "|" and tab');
+  throw new UsageError('--delimiter must be "," ";" "|" or tab');
 }
 
 async function proposed(file: CsvFile): Promise<Proposal> {
@@ -154,7 +154,9 @@ export const importCommand: Command = {
       const proposal = await proposed(file);
       await writeFile(propose, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
       proposalLines(proposal).forEach(note);
-      note(`a proposal is in ${propose}; look at it, then: import ${path} --mapping ${propose} --dry-run --wait`);
+      note(
+        `wrote a proposed mapping to ${propose}; check it, then run: import ${path} --mapping ${propose} --dry-run --wait`,
+      );
       return EXIT.done;
     } finally {
       await file.close();

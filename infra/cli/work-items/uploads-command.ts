@@ -23,7 +23,7 @@ export const uploadsCommand: Command = {
         if (++listed === LISTED_MAX) break;
       }
     } else {
-      if (id === undefined) throw new UsageError("one id of an upload is required");
+      if (id === undefined) throw new UsageError("the ID of one upload is required");
       show(await (action === "show" ? uploads.get(id) : uploads.cancel(id)));
     }
     return EXIT.done;

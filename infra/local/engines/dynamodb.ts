@@ -77,7 +77,7 @@ export async function startDynamoDbProcess(commandFor: (port: number) => readonl
   };
   const deadline = Date.now() + READY_WITHIN_MS;
   while (!(await accepts(port))) {
-    const why = running ? `it did not answer within ${READY_WITHIN_MS / 1000} s` : printed.trim();
+    const why = running ? `it didn't respond within ${READY_WITHIN_MS / 1000} s` : printed.trim();
     if (!running || Date.now() > deadline) {
       await stop();
       throw new LocalStackError(`the DynamoDB engine did not start: ${why}`);

@@ -241,7 +241,7 @@ export async function startGateway({ template, functions, port }: GatewayOptions
     send(response, refusal(417, "Expect must be 100-continue", requestId), headers);
   });
   server.on("clientError", refuse);
-  server.on("connect", (_message: IncomingMessage, socket: Duplex) => refuse(new Error("this is no proxy"), socket));
+  server.on("connect", (_message: IncomingMessage, socket: Duplex) => refuse(new Error("this isn't a proxy"), socket));
   await listen(server, port);
   return {
     port: (server.address() as AddressInfo).port,

@@ -85,7 +85,7 @@ export class PartRun {
     try {
       if (isStuck(this.#part, clock())) return await this.#failStuck();
       const organization = await findOrganization(this.#job.organization);
-      if (!organization) return await this.#fail("the organization does not exist any more");
+      if (!organization) return await this.#fail("the organization no longer exists");
       const format = formatOfJob(this.#job);
       const context = { organization, format, toLine: createReportWriter(format).line };
       for await (const window of this.#windows(format)) {

@@ -173,7 +173,7 @@ export class UploadSweep {
       if (isForm && now < fileDue(job)) return { wait: waitForFile(job, now), ages: NO_AGES };
       await this.#fail(
         job,
-        isForm ? "the file never came; ask for a new form" : "the file did not arrive; upload it again",
+        isForm ? "the file never arrived; request a new form" : "the file did not arrive; upload it again",
       );
       return { wait: CHECK_WITHIN_MS, ages: NO_AGES };
     }

@@ -57,7 +57,7 @@ describe("npm run invoke", () => {
       /^the template has no function get-work-itm; name one of .*get-work-item,/,
     ],
     ["get-work-item events/nothing.json", /^events\/nothing\.json cannot be read \(.*\): name an event file/],
-    ["get-work-item README.md", /^README\.md is not JSON \(.*\): name an event file/],
+    ["get-work-item README.md", /^README\.md isn't valid JSON \(.*\): name an event file/],
   ])("says in one line what to do instead of: %s", async (words, expected) => {
     const { status, out, error } = await invoke(words);
     expect({ status, out }).toEqual({ status: 1, out: "" });

@@ -72,7 +72,7 @@ describe("npm start -- --watch", () => {
     edit("functions/get-health.ts", "await checkTable();", "await checkTable(;");
     await expect
       .poll(() => printed)
-      .toMatch(/^functions\/get-health\.ts:\d+:\d+: Unexpected ";"\n.*the version before it is still running\.\n$/);
+      .toMatch(/^functions\/get-health\.ts:\d+:\d+: Unexpected ";"\n.*The previous version is still running\.\n$/);
     expect(await get("/v1/health")).toMatchObject({ region: "us!" });
     edit("functions/get-health.ts", "await checkTable(;", "await checkTable();");
     await expect.poll(() => printed).toMatch(/^built what is running in \d+ ms\n$/);

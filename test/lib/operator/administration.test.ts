@@ -42,7 +42,7 @@ describe("an organization", () => {
   });
 
   it.each(["", "Acme", "-acme", "a_b", "a#b", "a/b", "ä", "a".repeat(65)])("is never named %j", async (id) => {
-    await expect(putOrganization(administration, id)).rejects.toThrow("lower-case");
+    await expect(putOrganization(administration, id)).rejects.toThrow("lowercase");
   });
 
   it("is not there before it is made", async () => {
@@ -107,7 +107,7 @@ describe("a key", () => {
     const [one, two] = [await createKey(administration, "twins"), await createKey(administration, "twins")];
     const ids = [one.record.key_id, two.record.key_id];
     await expect(rotateKey(administration, "twins")).rejects.toThrow(
-      /^organization twins has several keys named default; say which: \w{12}, \w{12}$/,
+      /^organization twins has several keys named default; name one by its ID: \w{12}, \w{12}$/,
     );
     clock.advance(1);
     const next = await rotateKey(administration, "twins", { keyId: one.record.key_id });

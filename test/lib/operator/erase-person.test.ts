@@ -117,7 +117,7 @@ describe("erasing a person", () => {
       return "none";
     });
     await expect(erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep })).rejects.toThrow(
-      "ann@example.com comes back while it is erased: stop what sends it, and repeat the command",
+      "ann@example.com is being added again: stop the system that sends it, then run the command again",
     );
     remove();
     await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });

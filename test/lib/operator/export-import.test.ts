@@ -208,9 +208,9 @@ describe("an export", () => {
   it.each([
     ["is cut off", (lines: string[]) => lines.slice(0, -1), "the export is cut off"],
     ["lacks lines", (lines: string[]) => lines.toSpliced(2, 1), "lines are missing"],
-    ["is no export", (lines: string[]) => lines.slice(1), "does not begin like an export"],
-    ["goes on after its end", (lines: string[]) => [...lines, ...lines], "line 11: there is something after the end"],
-    ["has a line that is no JSON", (lines: string[]) => lines.with(3, "{"), "line 4: line: is not JSON"],
+    ["is no export", (lines: string[]) => lines.slice(1), "the file isn't an export"],
+    ["goes on after its end", (lines: string[]) => [...lines, ...lines], "line 11: the file continues after the end"],
+    ["has a line that is no JSON", (lines: string[]) => lines.with(3, "{"), "line 4: line: isn't valid JSON"],
     ["has a line of another kind", (lines: string[]) => lines.with(3, '{"secret":{}}'), "line 4:"],
   ])("that %s is refused", async (_, mend, message) => {
     await createCustomer(runtime, "copy");

@@ -59,7 +59,7 @@ describe("a rejection is one line and exit 1", () => {
     [
       "cli/operator/deploy.ts",
       ["us", "--stage", "prod"],
-      "WorkItems-us-prod: nobody would get its alarms; set alarmEmail, or alarmTopic of the region, " +
+      "WorkItems-us-prod: no one would get its alarms; set alarmEmail, or alarmTopic of the region, " +
         'or alarms: "none" for stage prod in infra/stages.ts',
     ],
     ["cli/operator/deploy.ts", ["us", "--stage"], "option '--stage <stage>' argument missing"],

@@ -83,7 +83,7 @@ describe("npm run keys", () => {
     const { status, error } = await run("keys rotate --organization twins");
     expect({ status, error }).toEqual({
       status: 1,
-      error: expect.stringMatching(/several keys named default; say which: /),
+      error: expect.stringMatching(/several keys named default; name one by its ID: /),
     });
     await json(`keys rotate --organization twins --key ${one["key_id"]}`);
     await json(`keys rotate --organization twins --key ${one["key_id"]}`);
@@ -117,7 +117,7 @@ describe("npm run keys", () => {
     ["keys explode", "unknown command 'explode'"],
     ["keys create", "--organization <id>"],
     ["keys create --organization Acme", "organization: must be"],
-    ["keys create --organization acne", "there is no organization acne; did you mean acme? --create makes a new one"],
+    ["keys create --organization acne", "there is no organization acne; did you mean acme? use --create for a new one"],
     ["keys create --organization acme --expires soon", "--expires: must be"],
     ["keys create --organization acme --colour red", "--colour"],
     ["keys create --organization acme --scopes reed", "there is no reed; did you mean read?"],
@@ -134,7 +134,7 @@ describe("npm run keys", () => {
     ["organizations set acme --rate 0", "--rate: must be"],
     ["organizations set acme --burst 1e9", "--burst: must be"],
     ["organizations show nobody", "there is no organization nobody"],
-    ["organizations set acne --rate 5", "there is no organization acne; did you mean acme? --create makes a new one"],
+    ["organizations set acne --rate 5", "there is no organization acne; did you mean acme? use --create for a new one"],
     ["keys rotate --organization acme --key 000000000000", "has no live key 000000000000"],
   ])("%s: says in short what is wrong and exits with 1", async (command, message) => {
     const { status, out, error } = await run(command);
@@ -149,7 +149,7 @@ describe("npm run keys", () => {
     const dead = await run("keys list --organization acme", {
       variables: { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9" },
     });
-    expect(dead).toMatchObject({ status: 1, error: "no DynamoDB answers there: is the local service running?" });
+    expect(dead).toMatchObject({ status: 1, error: "DynamoDB isn't responding there: is the local service running?" });
     const missing = await run("keys list --organization acme --table none --region us");
     expect(missing.status).toBe(1);
     expect(missing.error.split("\n")).toHaveLength(1);

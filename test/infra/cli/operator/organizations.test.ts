@@ -70,7 +70,7 @@ describe("npm run organizations", () => {
     const { out, error } = await run("export acme");
     expect(error).toMatch(/^3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000$/);
     expect(out.split("\n")).toHaveLength(8);
-    expect((await run("import acme", out)).out).toBe("wrote 0 records; 5 were there and stay as they are\n");
+    expect((await run("import acme", out)).out).toBe("wrote 0 records; 5 already existed and are unchanged\n");
   });
 
   it("exports to a file that only its owner can read, and says where a file is missing", async () => {
@@ -86,7 +86,7 @@ describe("npm run organizations", () => {
     expect((await run(`export acme --file ${file} --overwrite`)).out).toMatch(counted);
     expect(await run(`import acme --dry-run --file ${file}`)).toMatchObject({
       error: "",
-      out: "would write 0 records; 5 were there and stay as they are\n",
+      out: "would write 0 records; 5 already existed and are unchanged\n",
     });
     expect((await run("import acme --file /nowhere")).error).toBe(
       "--file /nowhere: there is no such file or directory",
@@ -109,7 +109,7 @@ describe("npm run organizations", () => {
     ]);
     for (const { status, out, error } of refused) {
       expect({ status, out }).toEqual({ status: 1, out: "" });
-      expect(error).toMatch(/Type acme to go on: .*nothing was erased$/s);
+      expect(error).toMatch(/Type acme to continue: .*nothing was erased$/s);
     }
     expect(await items()).toHaveLength(2);
   });

@@ -111,11 +111,11 @@ describe("npm run smoke", () => {
     ]);
     expect(refused.map(({ status, out }) => [status, out])).toEqual(refused.map(() => [1, ""]));
     expect(refused.map(({ error }) => error)).toEqual([
-      `${eu} serves the region eu, and the key is of us`,
+      `${eu} serves the region eu, but the key is for us`,
       "the key is not one of organization smoke-1; nothing was written. Name its own: --organization smoke-…",
       "--organization: its name must begin with smoke-",
       expect.stringMatching(/^a dry run is 401: /),
-      "--key: is no API key",
+      "--key: isn't an API key",
       expect.stringContaining("http://127.0.0.1:9 does not respond: "),
       "--url: must be an address such as https://…",
     ]);
