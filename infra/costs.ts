@@ -1,7 +1,7 @@
 import { SERVER_ERRORS } from "../lib/http/request-log.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
 
-/** What of a template costs money while nobody calls the service. */
+/** What in a template costs money while the service isn't called. */
 export interface CostTemplate {
   readonly Resources: Readonly<
     Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
@@ -61,7 +61,7 @@ function runsOf(schedule: unknown): number {
 }
 
 /**
- * What a stack costs while nobody calls it, by kind. Stored data, its backups and logs are extra, and so is each call.
+ * What a stack costs while it isn't called, by kind. Stored data, its backups and logs are extra, and so is each call.
  */
 export function costsOf({ Resources: resources }: CostTemplate): Cost[] {
   const of = (type: string) =>

@@ -16,7 +16,7 @@ export function readEnvironmentFile(file: string): Variables {
 
 /** Files in a data directory in which the local service says how to reach it. */
 export interface LocalFiles {
-  /** Its address and key: what a caller needs. It can be sourced in a shell, since it replaces nobody's AWS settings. */
+  /** Its address and key: what a caller needs. Shells can source it: it doesn't replace your AWS settings. */
   readonly service: string;
   /** Its engines, tables and their credentials: what synthesis and the operator's commands need. */
   readonly stack: string;

@@ -7,7 +7,7 @@ const THROTTLED_CAP_MS = 2000;
 export const CONFLICT_CAP_MS = 250;
 
 /**
- * Seconds that a message waits if AWS is busy: the first time, which is enough after a single refusal, and at the most,
+ * Seconds that a message waits if AWS is busy: the first time, which is enough after a single refusal, and at most,
  * as in an outage.
  */
 export const BUSY_DELAY_SECONDS = { least: 2, most: 30 } as const;

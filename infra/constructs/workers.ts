@@ -55,7 +55,7 @@ function addStreamMapping(
     startingPosition: StartingPosition.TRIM_HORIZON,
     batchSize,
     maxBatchingWindow: smallAccount ? GATHERED.inSmallAccounts : GATHERED.usually,
-    // Records of one key must be handled in order: a heartbeat stands for all records before it.
+    // Records of one key must be handled in order: a heartbeat covers all records before it.
     parallelizationFactor: 1,
     reportBatchItemFailures: true,
     filters: partitions.map((kind) =>

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LocalStackError, reasonOf } from "./local-stack-error.ts";
 import { type LocalFiles, localFilesIn } from "../environment-file.ts";
 
-/** Only this user may read the data: it belongs to customers, and to whoever tries with theirs. */
+/** Only this user may read the data: it belongs to customers, and to developers who try the service with theirs. */
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
 /**

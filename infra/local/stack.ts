@@ -82,7 +82,7 @@ function failureOf(engines: Readonly<Record<string, Engine>>) {
 
 /**
  * Starts the pollers of the tables' streams.
- * @param checkpointFile where they keep after which records they go on
+ * @param checkpointFile where they keep the record after which they continue
  */
 function startStreams(
   template: ResolvedTemplate,
@@ -144,7 +144,7 @@ async function provisionEngines(template: ResolvedTemplate, clients: Clients, dy
 }
 
 /**
- * Starts what functions and pollers use in place of the engines: the S3 proxy, and AWS's terms if there is a seed.
+ * Starts what functions and pollers use instead of the engines: the S3 proxy, and AWS's terms if there is a seed.
  * @param localOrigins origins of the gateway, which starts last
  */
 async function serveEngines(

@@ -38,7 +38,7 @@ function classes<S extends z.ZodType>(value: S) {
 const sharedSettings = {
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   alarmEmail: z.email("must be an email address").optional(),
-  /** "none" lets a protected stage be deployed although nobody is named who gets its alarms. @default they must be named */
+  /** "none" lets a protected stage be deployed without a recipient for its alarms. @default it needs one */
   alarms: z.literal("none", 'must be "none", or left out').optional(),
   /**
    * The most concurrent executions of each function of a class: what reads, what writes, what concerns uploads, and pages

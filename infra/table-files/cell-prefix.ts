@@ -46,7 +46,7 @@ export function mayHavePrefix(text: string): boolean {
   return /'[=@＝＠＋－\t\r\n+-]/.test(text);
 }
 
-/** A cell as it stands in the file, without the prefix of its value. */
+/** A cell as it is in the file, without the prefix of its value. */
 function rawWithoutPrefix(raw: string): string {
   const open = raw.startsWith('"') ? '"' : "";
   if (raw[open.length] !== PREFIX) return raw;

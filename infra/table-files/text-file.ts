@@ -49,7 +49,7 @@ const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
 const DELIMITER_CHARACTERS = 64 * 1024;
 
 /**
- * Finds out how a file is written. It is read to its end only where that tells UTF-8 from other encodings.
+ * Finds out how a file is written. It is read to its end only where that distinguishes UTF-8 from other encodings.
  * @param known what is not to be found out
  * @throws RangeError if the known encoding is none
  */

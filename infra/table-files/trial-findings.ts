@@ -5,7 +5,7 @@ const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 /** More rows are counted, but not named. */
 const NAMED_ROWS = 100;
 
-/** A row whose ID stands in an earlier row too. */
+/** A row whose ID is also in an earlier row. */
 interface RepeatedRow {
   readonly row: number;
   readonly externalId: string;
@@ -16,7 +16,7 @@ interface RepeatedRow {
 export interface TrialFindings {
   /** Items that exist and would change. */
   readonly changedItems: number;
-  /** Number of rows whose ID stands in an earlier row. */
+  /** Number of rows whose ID is also in an earlier row. */
   readonly repeatedRows: number;
   /** The first of them. */
   readonly repeated: readonly RepeatedRow[];

@@ -22,7 +22,7 @@ const NO_DATE = "#####";
 
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Workbooks count in days, of which a second is no exact fraction: a time may be a millisecond short of it. */
+/** Workbooks count in days, of which a second isn't an exact fraction: a time may be a millisecond short of it. */
 function withoutSlip(time: number): number {
   const second = Math.round(time / 1000) * 1000;
   return Math.abs(time - second) <= 1 ? second : time;

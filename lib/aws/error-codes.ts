@@ -45,7 +45,7 @@ const BUSY_NAMES = new Set([
 ]);
 const CONNECTION_CODES = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** The properties of an SDK error that tell its cause. */
+/** The properties of an SDK error that show its cause. */
 interface SdkError extends Error {
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };

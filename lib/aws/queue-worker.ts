@@ -19,7 +19,7 @@ export type QueueWorker = (event: SQSEvent, context: Context) => Promise<SQSBatc
  * time, each separately, and reports failed ones.
  * @param handle gets a message's body, and when to hand over to another worker, in milliseconds since the epoch
  * @param sendAgain sends a message again later. A message that failed because AWS is busy or cannot be used is replaced
- * by a new one: its receives are no failures, and must not make it a dead letter. @default it is delivered again
+ * by a new one: its receives aren't failures and must not make it a dead letter. @default it is delivered again
  */
 export function queueWorker(
   { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,

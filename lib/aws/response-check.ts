@@ -89,7 +89,7 @@ export function checkResponses<C>(client: C): C {
           error,
         );
       });
-      // The presigners sign a request in place of sending it: there is no response.
+      // The presigners sign a request instead of sending it: there is no response.
       const isPresigned = sent.output["presigned"] !== undefined;
       if (isPresigned || hasOwnForm(command, request.input, sent.output)) return sent;
       throw new UnreadableResponseError(`${command}: the response lacks what the API sends`, sent.output);

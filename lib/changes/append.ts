@@ -18,8 +18,8 @@ export type Entries = readonly string[] | "hole";
 /**
  * Makes the function that appends entries to an organization's log, after all that are in it. Of several that append at
  * the same time one wins, and the others ask again: numbers have no gaps, and none is given twice. Nothing is cached,
- * and every try reads the organization anew, so that one that was erased and made again continues above its old numbers.
- * Entries whose response was lost are appended twice by whoever repeats the call: they name items, not values.
+ * and every try reads the organization again, so that one that was erased and made again stays above its old numbers.
+ * A repeated call appends the entries of a lost response twice, which is harmless: they name items, not values.
  * @returns a function that throws StoreBusyError once the time is over
  */
 export function createAppend(runtime: RuntimeWith<"changes" | "access">) {

@@ -12,7 +12,7 @@ const MARGIN_MS = 15 * 60 * 1000;
 const SEGMENTS_PER_READ = 1000;
 const MARK = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Where a reader of the feed goes on. */
+/** Where a reader of the feed continues. */
 export type Place =
   | { readonly kind: "start" }
   /** After everything that is in the log now. */

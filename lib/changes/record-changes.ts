@@ -83,7 +83,7 @@ export function createRecordChanges(runtime: RuntimeWith<"changes" | "access">) 
     const firstFailed = changes.findIndex((change) => change !== undefined && failed.has(change.organization));
     const done = firstFailed === -1 ? records.length : firstFailed;
     try {
-      // A heartbeat stands for all records before it, so only those before the first failure count.
+      // A heartbeat covers all records before it, so only those before the first failure count.
       await noteHeartbeats(records.slice(0, done), clock());
       return done;
     } catch (error) {

@@ -8,7 +8,7 @@ const CONCURRENT_LOGS = 16;
 
 /**
  * Makes the function that writes heartbeats, and puts holes into the logs of all organizations where they are due. One
- * that is interrupted goes on at its next call, after the organizations that have theirs.
+ * that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
 export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" | "access">) {

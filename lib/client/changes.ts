@@ -11,7 +11,7 @@ export interface ChangesPage<T = Change> {
   readonly meta: { readonly page: { readonly next: string; readonly more: boolean } };
 }
 
-/** Where to begin, and whether to go on. */
+/** Where to begin, and whether to continue. */
 export interface FeedOptions {
   /** The mark of an earlier page, the `sequence` of a change, or `now`. @default all work items, then what changed */
   readonly after?: string | number | undefined;

@@ -16,7 +16,7 @@ export interface FailedRow {
 export function* failedRowsIn(report: string): Generator<FailedRow, void, undefined> {
   let header: string[] | undefined;
   for (const record of recordsIn(report.replace(/^\uFEFF/, ""))) {
-    // Blank lines stand where the file had lines above its header.
+    // There are blank lines where the file had lines above its header.
     if (record.trim() === "") continue;
     const row = cellsOf(record, ",");
     if (header === undefined) {

@@ -14,7 +14,7 @@ function isDryRun(body: unknown): boolean {
 
 /**
  * Checks what a key may do: once before the body is read, so that nothing is done for keys that may not make any such
- * call, and once when the body tells whether it is a dry run.
+ * call, and once when the body says whether it is a dry run.
  * @param body the validated one; undefined before it is read, and for calls without
  * @throws MissingScopeError
  */

@@ -25,7 +25,7 @@ export interface ScanProgress {
   readonly readUnits: number;
 }
 
-/** Where a segment goes on. */
+/** Where a segment continues. */
 export interface ScanPlace {
   /** The last record that was read. @default the segment begins */
   readonly after?: RecordKey | undefined;
@@ -35,7 +35,7 @@ export interface ScanPlace {
 export interface ScanPage {
   readonly records: readonly (Attributes & RecordKey)[];
   readonly segment: number;
-  /** Where the segment goes on after this page. */
+  /** Where the segment continues after this page. */
   readonly place: ScanPlace;
 }
 /** The places of a scan that begins. */

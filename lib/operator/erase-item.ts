@@ -40,7 +40,7 @@ async function find({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey
 /**
  * Erases a work item, deleted or not, with its events: first the events, then the item on condition that nobody has
  * changed it since. Repeats until nothing is left, and once more after the calls have ended that knew the item.
- * A caller that sends the item again creates it anew.
+ * Sending the item again creates it again.
  * @returns how many events were erased, and whether the item was there: a repeated erasure may find events only
  * @throws NotFoundError if there is no such item
  */
@@ -88,7 +88,7 @@ export async function eraseItem(
   await removeAll(first);
   // Calls that have read the item before it was erased may still write it.
   await options.sleep(CALLS_END_WITHIN_MS);
-  // An event whose call had read the item may have come after it; an item that is here now was sent anew.
+  // An event whose call had read the item may have come after it; an item that is here now was sent again.
   const late = await find(runtime, key);
   if (late.version === undefined) await removeAll(late);
   return { id, events, item };

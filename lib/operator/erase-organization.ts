@@ -32,7 +32,7 @@ function noCounts() {
 /** How many things of each kind were erased, or would be. */
 export type ErasureCounts = ReturnType<typeof noCounts>;
 
-/** How an erasure tells how far it is, and how it waits. */
+/** How an erasure reports its progress, and how it waits. */
 export interface ErasureOptions {
   readonly onProgress?: (progress: ScanProgress & { readonly erased: Readonly<ErasureCounts> }) => void;
   /** Called before a wait. @param until milliseconds since the epoch */
@@ -86,7 +86,7 @@ export async function countForErasure(
 /**
  * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
  * its records and objects, waits until no cache, worker or form can bring any back, and repeats until a pass finds
- * nothing. Then it deletes the keys and the organization itself. An interrupted erasure goes on where it is repeated.
+ * nothing. Then it deletes the keys and the organization itself. An interrupted erasure continues when it is repeated.
  * @throws NotFoundError, StoreBusyError, StateConflictError if another command has finished the erasure meanwhile
  */
 export async function eraseOrganization(
@@ -157,7 +157,7 @@ export async function eraseOrganization(
     const forgotten = Math.max(quiet, filesUntil);
     const settled = Math.max(forgotten, lastFound + WORKERS_END_WITHIN_MS);
     isErased = found === 0 && began >= settled;
-    // What is still found when nobody knows the organization any more is followed up at once.
+    // Once no cache or worker knows the organization any more, what is still found is erased at once.
     const until = found === 0 ? settled : forgotten;
     if (clock() < until) {
       onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers may still know it");

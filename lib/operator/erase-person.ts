@@ -16,11 +16,11 @@ import { type Mention, PersonAddress } from "./person-address.ts";
 /** What erasing a person requires of a runtime. */
 export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
 
-/** How the erasure of a person tells how far it is, and how it waits. */
+/** How the erasure of a person reports its progress, and how it waits. */
 export interface PersonOptions {
   readonly dryRun?: boolean;
   readonly onProgress?: (progress: ScanProgress) => void;
-  /** Called before it waits for upload jobs, with their ids. None: for calls and workers that have begun. */
+  /** Called before it waits for upload jobs, with their ids. None: for calls and workers that have started. */
   readonly onWait?: (jobs: readonly string[]) => void;
   /** @default waits */
   readonly sleep?: (milliseconds: number) => Promise<unknown>;

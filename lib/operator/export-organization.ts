@@ -26,7 +26,7 @@ export interface ExportPlace {
 /** Options of an export. */
 export interface ExportOptions {
   readonly onProgress?: (progress: ScanProgress) => void;
-  /** Where an interrupted export goes on. @default it begins */
+  /** Where an interrupted export continues. @default it begins */
   readonly from?: ExportPlace | undefined;
   /** Called after each chunk with the place after it. The export waits for it. */
   readonly onWritten?: (place: ExportPlace) => Promise<void>;

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 
 /**
  * Makes a cache of at most `capacity` entries, each with its own lifetime. A new entry displaces the oldest one. If the
- * clock is set back, entries expire at once: nobody knows how old they are.
+ * clock is set back, entries expire at once: their age is unknown.
  */
 export function createExpiringCache<V>(capacity: number, clock: Clock) {
   const entries = new Map<string, { readonly value: V; readonly since: number; readonly until: number }>();

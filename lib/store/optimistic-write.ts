@@ -79,7 +79,7 @@ class Attempted<R> implements WriteAttempt {
   }
 }
 
-/** A target and what has become of it so far. */
+/** A target and its outcome so far. */
 class Pending<R> {
   readonly target: WriteTarget<R>;
   /** Attempts that may have been carried out although their responses were lost. */
@@ -95,7 +95,7 @@ class Pending<R> {
     this.result = { error, permanent };
   }
 
-  /** The result, if what is stored tells what became of an attempt whose response was lost. */
+  /** The result, if the stored record shows the outcome of an attempt whose response was lost. */
   settleBy(stored: StoredRecord | undefined): void {
     const written = this.uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
     if (written) this.result = written;

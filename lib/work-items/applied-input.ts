@@ -19,7 +19,7 @@ interface ApplyError {
   readonly permanent: boolean;
 }
 
-/** What became of an input. */
+/** The outcome of an input. */
 export interface ApplyResult {
   readonly id: string;
   readonly outcome: RowOutcome;
@@ -69,7 +69,7 @@ export class AppliedInput {
     return { id: this.id, outcome: this.#outcome, item: this.#item, error: this.#error };
   }
 
-  /** Takes over what became of its item. */
+  /** Takes over the outcome of its item. */
   setPlan(plan: ApplyPlan): void {
     if (plan.outcome === "error") {
       this.fail(plan.error);

@@ -47,7 +47,7 @@ function walkOf(organization: Organization, filters: WorkItemFilters) {
   return { source, ...projectedFilters(filters, source), range: rangeOf(filters) };
 }
 
-/** A third of a record is of no use to a list: its places in the indexes, and the writes that it remembers. */
+/** A list doesn't need a third of a record: its places in the indexes, and the writes that it remembers. */
 export const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
 
 /**

@@ -4,7 +4,7 @@ import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 
-/** What is exported: only an export of the same goes on with a file. */
+/** What is exported: only an export of the same data continues a file. */
 interface Source {
   readonly organization: string;
   readonly table: string;
@@ -31,7 +31,7 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
 
 /**
  * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that
- * was interrupted goes on in its `<file>.partial`, from the place in `<file>.partial.json`.
+ * was interrupted continues in its `<file>.partial`, from the place in `<file>.partial.json`.
  * @throws UsageError if the file cannot be written, or is complete and may not be overwritten
  */
 export async function openExportFile(file: string, source: Source, overwrite = false) {
@@ -48,7 +48,7 @@ export async function openExportFile(file: string, source: Source, overwrite = f
   let bytes = kept?.bytes ?? 0;
   await handle.truncate(bytes);
   return {
-    /** Where an interrupted export goes on; undefined if this one begins. */
+    /** Where an interrupted export continues; undefined if this one begins. */
     from: kept?.place,
     write: async (lines: string): Promise<void> => {
       const chunk = Buffer.from(lines);

@@ -55,7 +55,7 @@ function describeCreated({ key, record }: CreatedKey): string {
   return `${key}\nkey ${record.key_id} (${record.name}) of ${record.organization}; it is shown only once`;
 }
 
-/** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or nobody knows. */
+/** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or that is unknown. */
 async function keysWithUse(administration: OpenedAdministration, organization: string | undefined) {
   const keys = await (organization === undefined
     ? listAllKeys(administration)

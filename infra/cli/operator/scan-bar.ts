@@ -9,7 +9,7 @@ export function costOf(readUnits: number): string {
   return `${Math.ceil(readUnits)} read units, about $${((readUnits / 1e6) * DOLLARS_PER_MILLION_READ_UNITS).toFixed(4)}`;
 }
 
-/** Shows the progress of a scan, whose end nobody knows before. */
+/** Shows the progress of a scan, whose end isn't known beforehand. */
 export async function withScanBar<T>(
   label: string,
   scan: (onProgress: (progress: ScanProgress) => void) => Promise<T>,

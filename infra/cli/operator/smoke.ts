@@ -40,7 +40,7 @@ async function assertRightPlace({ url, key, send, prefix }: Run, organization: s
     throw new UsageError(`${url}/v1/health is ${health.status}: ${health.text.slice(0, 200)}`);
   }
   if (served !== region) throw new UsageError(`${url} serves the region ${served}, but the key is for ${region}`);
-  // Ids follow from the organization's name and the external_id, and a dry run tells them.
+  // Ids follow from the organization's name and the external_id, and a dry run returns them.
   const json = { dry_run: true, work_items: [{ external_id: prefix }] };
   const preview = await send("/v1/work_items/batch", { method: "POST", json });
   if (preview.status !== 200) throw new UsageError(`a dry run is ${preview.status}: ${preview.text.slice(0, 200)}`);

@@ -54,7 +54,7 @@ export async function exportTo(
   return `${dryRun ? "would export" : `${file}:`} ${countsInWords(counts)}; ${cost}`;
 }
 
-/** Opens a file, so that one that cannot be read is told before anything is done. */
+/** Opens a file, so that one that can't be read is reported before anything is done. */
 async function opened(file: string): Promise<ReadStream> {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const stream = createReadStream(file);

@@ -32,7 +32,7 @@ async function proposed(file: CsvFile): Promise<Proposal> {
   return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
 }
 
-/** The proposed mapping, if nobody has to look at it. @throws CommandError naming what is only likely */
+/** The proposed mapping, if it needs no review. @throws CommandError naming what is only likely */
 async function certainMapping(file: CsvFile): Promise<Mapping> {
   const proposal = await proposed(file);
   const likely = likelyColumns(proposal);
@@ -69,7 +69,7 @@ async function saveList(client: Client, id: string, list: RowList, file: string 
   note(`${list} are in ${file}`);
 }
 
-/** Names the rows of a trial run whose id stands in an earlier row. In a file with events that is meant. */
+/** Names the rows of a trial run whose ID is also in an earlier row. In a file with events that is intended. */
 async function noteRepeatedIds(client: Client, id: string): Promise<void> {
   const results = await readList(client, id, "results");
   if (results === undefined) return;

@@ -1,4 +1,4 @@
-/** How long a transaction goes on after its items were written, at most, in milliseconds. */
+/** How long a transaction continues after its items were written, at most, in milliseconds. */
 const TRANSACTION_MAX_MS = 10;
 
 /**

@@ -13,7 +13,7 @@ export interface WireResponse {
   readonly isCut?: boolean;
 }
 
-/** Status codes of front ends, such as load balancers, that answer in place of a service. */
+/** Status codes of front ends, such as load balancers, that respond instead of a service. */
 const FRONT_END_STATUSES = [200, 500, 502, 503, 504] as const;
 const HTML = Buffer.from("<html><body><b>Http/1.1 Service Unavailable</b></body></html>");
 

@@ -21,7 +21,7 @@ export interface JsonRequest {
   readonly forward: (input?: JsonBody, operation?: string) => Promise<JsonResponse>;
 }
 
-/** A response that does not follow the protocol, in place of one that does. */
+/** A response that doesn't follow the protocol, instead of one that does. */
 interface DamagedResponse {
   readonly damage: (response: WireResponse) => WireResponse;
   readonly response: JsonResponse;

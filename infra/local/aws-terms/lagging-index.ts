@@ -33,7 +33,7 @@ const WRITE_MAX_ITEMS = 25;
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html).
  */
 export interface LaggingIndex {
-  /** Name of the table to query in place of the index's table. It has an index of the same name. */
+  /** Name of the table to query instead of the index's table. It has an index of the same name. */
   readonly shadow: string;
   /** The partition key value of an item's entry, as text; empty if the index does not show the item. */
   readonly partitionOf: (key: Item) => string;

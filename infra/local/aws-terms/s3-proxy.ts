@@ -22,7 +22,7 @@ function checksumDamageOf(faults: Faults): ((response: WireResponse) => WireResp
       return { status, headers: { ...headers, ...Object.fromEntries(names.map((name) => [name, "AAAAAA=="])) }, body };
     }
     const damaged = Buffer.from(body);
-    // Without a checksum nothing could tell that the object has changed.
+    // Without a checksum a change of the object would go unnoticed.
     if (names.length > 0) damaged[Math.floor(body.length / 2)]! ^= 1;
     return { status, headers, body: damaged };
   };

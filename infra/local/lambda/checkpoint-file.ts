@@ -14,7 +14,7 @@ function read(file: string): Record<string, string> {
   }
 }
 
-/** Keeps the checkpoints of a stream's shards in a file, so that the next start goes on where this one stopped. */
+/** Keeps the checkpoints of a stream's shards in a file, so that the next start continues where this one stopped. */
 export function openCheckpoints(file: string): Checkpoints {
   const places = read(file);
   return {

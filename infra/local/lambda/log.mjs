@@ -15,7 +15,7 @@ function writeAll(/** @type {number} */ descriptor, /** @type {Uint8Array} */ by
     try {
       written += writeSync(descriptor, bytes, written);
     } catch (error) {
-      // If the disk is full or nobody reads any more, lines are lost and the service continues.
+      // If the disk is full or the reader is gone, lines are lost and the service continues.
       if (codeOf(error) !== "EAGAIN") return;
       Atomics.wait(neverWoken, 0, 0, PAUSE_MS);
     }

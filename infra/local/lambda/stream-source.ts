@@ -102,7 +102,7 @@ export function pollStream(
     }
   }
 
-  /** The shards that are polled, by id. One that fails is begun again after its checkpoint. */
+  /** The shards that are polled, by id. One that fails is read again from its checkpoint. */
   const polling = new Map<string, Promise<void>>();
   const ended = new Set<string>();
   async function keepPolling({ ShardId: id, ParentShardId: parent }: Shard, known: ReadonlySet<string>): Promise<void> {

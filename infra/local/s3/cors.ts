@@ -27,7 +27,7 @@ export type AllowOrigin = (
   requestedHeaders?: string,
 ) => Headers | undefined;
 
-/** Whether a value matches one of the patterns, in which `*` stands for any characters, as in S3's own rules. */
+/** Whether a value matches one of the patterns, in which `*` matches any characters, as in S3's own rules. */
 function matches(patterns: readonly string[], value: string): boolean {
   return patterns.some((pattern) => {
     const [before = "", after] = pattern.split("*", 2);

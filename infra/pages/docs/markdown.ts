@@ -26,7 +26,7 @@ export function slugOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** The files with a page that don't stand in a folder of pages. */
+/** The files with a page that aren't in a folder of pages. */
 const PAGES_OF_FILES: Readonly<Record<string, string>> = {
   "lib/client/README.md": "typescript-client",
   "CHANGELOG.md": "changelog",

@@ -69,13 +69,13 @@ class RecordReader {
     this.#delimiter = delimiter;
   }
 
-  /** The records that a chunk completes. Those before a problem come first: the header may tell more of what is wrong. */
+  /** The records that a chunk completes. Those before a problem come first: the header may show what is wrong. */
   read(chunk: Uint8Array): CsvBatch {
     const before = this.#unread.length;
     this.#unread = Buffer.concat([this.#unread, chunk]);
     if (this.#position.offset === 0 && before < HEAD_BYTES) assertCsv(this.#unread);
     if (chunk.includes(0)) throw new InvalidFileError(NUL_BYTE);
-    // A character for each byte, so that positions are those of bytes. In UTF-8, ASCII is part of no other character.
+    // A character for each byte, so that positions are those of bytes. Other characters of UTF-8 have no ASCII bytes.
     const ends = this.#ends.next(this.#unread.toString("latin1", before));
     const batch = this.#take(ends.map((end) => before + end));
     if (isTooLong(this.#unread)) this.#cut(this.#position.row + 1, this.#unread);

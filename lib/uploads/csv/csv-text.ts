@@ -23,7 +23,7 @@ export class QuoteError extends Error {
 
 /**
  * Finds the ends of the records in a text that comes in pieces: line feeds outside quotes. A doubled quote closes and
- * opens again. A record with wrong quotes may go on in the following lines: `rawCells` refuses it.
+ * opens again. A record with wrong quotes may continue in the following lines: `rawCells` rejects it.
  */
 export class RecordEnds {
   #isInQuotes = false;

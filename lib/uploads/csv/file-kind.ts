@@ -19,7 +19,7 @@ const KINDS: readonly (readonly [start: readonly number[], problem: string])[] =
 /** Kinds of files that begin with `RIFF` or with the size of their first box. */
 const PICTURE_NAMES = /^RIFF.{4}WEBP|^.{4}ftyp(?:heic|heix|mif1|avif)/s;
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
-/** Names that stand at the start of a ZIP file which is a workbook. */
+/** Names at the start of a ZIP file that is a workbook. */
 const WORKBOOK_NAMES = /\[Content_Types\]\.xml|_rels\/|docProps\/|xl\/|opendocument\.spreadsheet/;
 
 function beginsWith(head: Uint8Array, start: readonly number[]): boolean {
@@ -49,13 +49,13 @@ export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
 /** What is wrong with a file that has NUL bytes: it is a picture, a program or the like, or damaged. */
 export const NUL_BYTE = "this looks like a binary file (it has a NUL byte); choose UTF-8 text, such as CSV";
 
-/** What texts are that are no tables, by how they begin. */
+/** Texts that aren't tables, by how they begin, and what they are. */
 const OTHER_TEXTS: readonly (readonly [start: RegExp, problem: string])[] = [
   [/^\uFEFF?\s*<(?:!doctype|html|\?xml)/i, "this is a web page or XML; save the table in it as CSV"],
   [/^\uFEFF?\s*(?:\[\s*\{|\{\s*")/, "this is JSON; save the table as CSV, or send the items in batches"],
 ];
 
-/** What is wrong with a text that is no table, by its beginning; undefined if it can be one. */
+/** What is wrong with a text that isn't a table, by its beginning; undefined if it can be one. */
 export function problemOfOtherText(text: string): string | undefined {
   return OTHER_TEXTS.find(([start]) => start.test(text))?.[1];
 }
@@ -84,14 +84,14 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether a file is no text by its characters: UTF-8 may have any control character but NUL, UTF-16 has NUL bytes. */
+/** Whether a file isn't text, by its characters: UTF-8 may have any control character but NUL, UTF-16 has NUL bytes. */
 function isBinary(head: Uint8Array): boolean {
   const start = head.subarray(0, HEAD_BYTES);
   const controls = start.filter(isControl).length;
   return controls > 1 && controls > start.length * CONTROLS_MAX && !isUtf8(start) && utf16Of(head) === undefined;
 }
 
-/** What is wrong with a file that is no text, by its first bytes; undefined if it can be text. */
+/** What is wrong with a file that isn't text, by its first bytes; undefined if it can be text. */
 export function problemOfBinary(head: Uint8Array): string | undefined {
   const known = KINDS.find(([start]) => beginsWith(head, start));
   if (known) return known[1];

@@ -18,7 +18,7 @@ export function isReportColumn(header: string): boolean {
 }
 
 /**
- * The names of columns in mappings, without outer spaces. Of headers that stand twice, the second is known as
+ * The names of columns in mappings, without outer spaces. If a header occurs twice, the second is known as
  * `Amount (2)`, if no other column has that name.
  */
 export function numberedNames(names: readonly string[]): string[] {

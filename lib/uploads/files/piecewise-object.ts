@@ -34,7 +34,7 @@ export function beginPiecewiseObject(
   let upload: string | undefined;
 
   const send = async (): Promise<void> => {
-    // S3 refuses checksums of parts, which the SDK sends, if the upload was begun without their algorithm.
+    // S3 refuses checksums of parts, which the SDK sends, if the upload was created without their algorithm.
     const begin = { ...object, ContentType: contentType, ChecksumAlgorithm: "CRC32" } as const;
     upload ??= (await s3.send(new CreateMultipartUploadCommand(begin))).UploadId;
     const PartNumber = parts.length + 1;

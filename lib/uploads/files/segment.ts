@@ -37,7 +37,7 @@ export function frameBytes({ raw }: Frame): number {
   return FRAME_HEAD + raw.length;
 }
 
-/** Where the frame that begins at a byte ends; Infinity if the bytes do not tell. */
+/** Where the frame that begins at a byte ends; Infinity if the bytes don't show it. */
 function frameEnd(bytes: Buffer, at: number): number {
   return at + FRAME_HEAD > bytes.length ? Infinity : at + FRAME_HEAD + bytes.readUInt32LE(at + WORD);
 }
@@ -132,7 +132,7 @@ export interface Row {
   /** Number of the row in the file. */
   readonly row: number;
   readonly text: string;
-  /** Its cells as they stand in the text, with their quotes. */
+  /** Its cells as they are in the text, with their quotes. */
   readonly cells: readonly string[];
   /** Size of its frame in bytes. */
   readonly bytes: number;

@@ -23,7 +23,7 @@ export const LEASE_MS = 30_000;
 export const LEASE_MARGIN_MS = 5_000;
 /** Consecutive claims without progress after which the job fails. */
 const STALLED_CLAIMS_MAX = 6;
-/** A store that is throttled or cannot be used is no stall, but a job does not wait for it for ever. */
+/** A store that is throttled or cannot be used isn't a stall, but a job doesn't wait for it forever. */
 const BUSY_MAX_MS = 24 * 60 * 60 * 1000;
 
 /** Whether a checkpoint does not move, so that its job must fail. @param now milliseconds since the epoch */

@@ -255,7 +255,7 @@ export class UploadStore {
     });
   }
 
-  /** Takes an open part that nobody holds away from its last owner, who can save nothing of it any more. */
+  /** Takes an open part without a holder away from its last owner, which can't save anything of it any more. */
   async closePart(job: JobKey, number: number): Promise<void> {
     await this.#table.update({
       key: recordKeys.part(job, number),

@@ -123,7 +123,7 @@ function problemsOfOptions(target: Target, { source, path }: SingleSource): Prob
   ];
 }
 
-/** The texts that stand in a source itself: what becomes of them can be checked before any row is read. */
+/** The texts in a source itself: what they become can be checked before any row is read. */
 function textsIn({ source, path }: SingleSource): [Path, string][] {
   const { value, values = {}, otherwise } = source;
   const texts: [Path, string][] = Object.entries(values).map(([text, alias]) => [[...path, "values", text], alias]);

@@ -25,7 +25,7 @@ function widthOf(rows: readonly (readonly string[])[]): number {
 
 /**
  * The number of the row that holds the header: titles, blank lines and the merged cells of a heading over several columns
- * may stand above it. They fill few of the cells that the rows of the table have.
+ * may be above it. They fill few of the cells that the rows of the table have.
  * @param rows the first rows of a file, with the blank ones
  */
 export function findHeaderRow(rows: readonly (readonly string[])[]): number {

@@ -1,6 +1,6 @@
 import { distance } from "../../nearest.ts";
 
-/** What other systems call the thing that is worked on; it stands before many names. */
+/** What other systems call the thing that is worked on; many names begin with it. */
 const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgang|anfrage|fall|demande|incidencia|solicitud|caso)`;
 const ITEM_OF = String.raw`(?:${ITEM} )?`;
 
@@ -99,7 +99,7 @@ const ROLES = [
   "agent|handler|resolver|advis[oe]r|representative|rep|teammate|technician|bearbeiter(?:in)?|sachbearbeiter(?:in)?|agente|conseiller|bearbeitet von",
   "(?:handled|resolved|solved|closed|completed|answered) by",
 ];
-/** What a column tells of a person, after the role. */
+/** What a column says about a person, after the role. */
 const DETAILS: Readonly<Record<string, string>> = {
   agent_email: "(?:email|mail)(?: address| adresse)?",
   agent_external_id: "(?:user |employee |external |sys |account )?(?:id|key|number)",
@@ -122,11 +122,11 @@ export interface AgentName {
   readonly rank: number;
   /** What the person is called. */
   readonly role: string;
-  /** The field that the name tells; undefined if only the cells do. */
+  /** The field that the name shows; undefined if only the cells do. */
   readonly target: string | undefined;
 }
 
-/** What a column tells of an agent by its name; undefined if it is about somebody or something else. */
+/** What a column says about an agent by its name; undefined if it is about someone or something else. */
 export function agentOfName(name: string): AgentName | undefined {
   const text = name.replace(OF_ROLE, "$2 $1");
   for (const [rank, pattern] of AGENTS.entries()) {
@@ -137,7 +137,7 @@ export function agentOfName(name: string): AgentName | undefined {
   return undefined;
 }
 
-/** The field of an agent that a column may hold which names nobody, such as `Email`; undefined if it can be none. */
+/** The field of an agent that a column without a role, such as `Email`, may hold; undefined if it can't hold one. */
 export function agentOfBareName(name: string): string | undefined {
   if (/^(?:user )?(?:email|mail)(?: address| adresse)?$/.test(name)) return "agent_email";
   return name === "user id" ? "agent_external_id" : undefined;

@@ -188,7 +188,7 @@ function createBareTextOf(source: Source, indexes: readonly number[], compare: C
     : textOfColumns(aliases, { indexes, join }, compare);
 }
 
-/** Refuses what stands in a column without a name. A row may have thousands of such cells: they share an error. */
+/** Rejects values in a column without a name. A row may have thousands of such cells: they share an error. */
 function noName(index: number, row: number) {
   let error: CellError | undefined;
   return (): never => {

@@ -55,7 +55,7 @@ export interface Proposal {
 /** The reason of a date that a person has to answer a question about. */
 export const UNCLEAR_DAY = "by name; day or month first isn't clear";
 
-/** Texts that stand for nothing in exports. */
+/** Texts that mean an empty value in exports. */
 const NOTHING = ["?", "null", "n/a", "#n/a", "none", "-", "nan"];
 /** Names of more columns are not searched for slips, which takes seconds. */
 const COMPARED_COLUMNS_MAX = 1000;
@@ -74,7 +74,7 @@ function longestRun(widths: readonly number[]): { readonly lines: number; readon
 }
 
 /**
- * The delimiter that makes the same number of cells of the most lines in a row: titles may stand above them.
+ * The delimiter that makes the same number of cells of the most lines in a row: there may be titles above them.
  * @param text the first rows of a file
  */
 export function delimiterIn(text: string): Delimiter {

@@ -64,7 +64,7 @@ export function formatsOf(values: readonly string[], timeZone: string): string[]
   return TIME_FORMATS.filter((_, index) => counts[index] === most);
 }
 
-/** The same format with day and month exchanged; undefined if its month is no number. */
+/** The same format with day and month exchanged; undefined if its month isn't a number. */
 function swappedFormat(format: string): string | undefined {
   const swapped = format.replace(/^(dd|MM)([-./])(dd|MM)/, "$3$2$1");
   return swapped === format ? undefined : swapped;

@@ -91,7 +91,7 @@ export function createFinishUpload(
 /**
  * Ends a job. If the lists take too long, a message for the given part lets a worker write them in a run of its own.
  * @param until time for the lists, in milliseconds since the epoch
- * @returns whether the job has ended, its lists were left to a worker by a message, or its work goes on
+ * @returns whether the job has ended, its lists were left to a worker by a message, or its work continues
  */
 export function createFinishOrSend(finish: FinishUpload, sendParts: SendParts) {
   return async (job: UploadJob, part: PartPosition, until: number): Promise<"ended" | "sent" | "working"> => {

@@ -87,7 +87,7 @@ function takingTurns(due: readonly OpenUpload[]): OpenUpload[] {
 interface Ages {
   /** Seconds since the file of a running job arrived: how long a form was open is up to its caller. */
   readonly jobSeconds: number;
-  /** Seconds since a file arrived that no worker has begun to read. */
+  /** Seconds since a file arrived that no worker has started to read. */
   readonly fileSeconds: number;
 }
 const NO_AGES: Ages = { jobSeconds: 0, fileSeconds: 0 };
@@ -165,7 +165,7 @@ export class UploadSweep {
     return ages;
   }
 
-  /** Checks a job whose file no worker has begun to read. */
+  /** Checks a job whose file no worker has started to read. */
   async #checkPending(job: UploadJob, now: number): Promise<Checked> {
     const file = await this.#with.objects.head(objectKeys.source(job));
     const isForm = job.origin === "form";
