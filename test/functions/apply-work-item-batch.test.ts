@@ -101,7 +101,7 @@ describe("a batch", () => {
       },
       "2000 events",
     ],
-    ["a dry_run that is no boolean", { work_items: [{ external_id: "x" }], dry_run: "yes" }, "dry_run"],
+    ["a dry_run that isn't a boolean", { work_items: [{ external_id: "x" }], dry_run: "yes" }, "dry_run"],
     [
       "attributes of 257 KiB",
       { work_items: [{ external_id: "x", custom_attributes: { a: "x".repeat(257 * 1024) } }] },

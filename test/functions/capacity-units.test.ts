@@ -12,7 +12,7 @@ import { type ApiRequest, call, createTestOrganization } from "../support/organi
 import { createTestRuntime } from "../support/runtime.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
-/** DynamoDB Local tells no units of statements, and none of items that do not exist. */
+/** DynamoDB Local doesn't report units of statements or of items that don't exist. */
 const isTold = process.env["DYNAMODB_ENDPOINT"] === undefined;
 const ITEMS = 3;
 const EVENTS = [{ external_id: "opened" }, { external_id: "closed" }];

@@ -33,7 +33,7 @@ const start = (name: string, variables: Readonly<Record<string, string>>): strin
   const { env } = process;
   process.env = { ...variables, AWS_LAMBDA_FUNCTION_NAME: "test" };
   try {
-    // Loaded anew, so that it reads these variables.
+    // Loaded again, so that it reads these variables.
     delete require.cache[file];
     return typeof (require(file) as { readonly handler?: unknown }).handler;
   } finally {

@@ -14,7 +14,7 @@ const count = (template: Template, type: string): number => resourcesOf(template
 const entries = (template: Template): [string, Resource][] => Object.entries(template.Resources);
 
 describe("a rollout by canary", () => {
-  test("is that of each function of the API, and of no worker", () => {
+  test("is that of each function of the API, but not of a worker", () => {
     expect(count(everything, "AWS::Lambda::Alias")).toBe(apiFunctions.length);
     expect(count(everything, "AWS::CodeDeploy::DeploymentGroup")).toBe(apiFunctions.length);
     for (const [, group] of resourcesOf(everything, "AWS::CodeDeploy::DeploymentGroup")) {

@@ -20,7 +20,7 @@ export interface ServiceProcess {
   readonly stop: () => Promise<void>;
 }
 
-/** Resident memory of a process in MiB, as Linux tells it. */
+/** Resident memory of a process in MiB, as Linux reports it. */
 export const residentMemoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   deployment = await createDeployment();
 });
 
-/** Freezes the worker of a part at one of its requests. @returns what can be told of it; undefined if it had fewer */
+/** Freezes the worker of a part at one of its requests. @returns what is known of it; undefined if it had fewer */
 const freezeAt = async (request: number, when: "before" | "after") => {
   const { base, during, workers } = deployment;
   const organization = await prepareOrganization(base, file);

@@ -9,7 +9,7 @@ import { proposeMapping } from "../../lib/uploads/mapping/propose-mapping.ts";
 import { strangeFiles } from "../support/uploads/strange-files.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 
-/** What is said of a file: rows that succeed, of all; and what stands in its failed rows or in the error. */
+/** What is said of a file: rows that succeed, of all; and what is in its failed rows or in the error. */
 interface Expected {
   /** Of the file as it is, without a mapping. */
   readonly plain: string;
@@ -155,7 +155,7 @@ const importFile = async (bytes: Buffer): Promise<{ readonly said: string; reado
   }
 };
 
-/** What the page tells of a file before anything is sent. */
+/** What the page says about a file before anything is sent. */
 const readOnPage = async (bytes: Buffer): Promise<{ readonly said: string; readonly mapping?: object }> => {
   try {
     const table = await readFile(new File([bytes], "file"));

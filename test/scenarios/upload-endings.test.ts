@@ -201,7 +201,7 @@ describe("a job ends", () => {
 });
 
 describe("a worker close to its time limit", () => {
-  it("leaves the rest of the rows to another, which goes on from the checkpoint", async () => {
+  it("leaves the rest of the rows to another, which continues from the checkpoint", async () => {
     // Short rows: the file has one part, and its list of results one chunk.
     const rows = Array.from({ length: 2500 }, (_, row) => `S-${row}\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows}`);

@@ -92,7 +92,7 @@ describe("the report of failed rows", () => {
 describe("the results of an upload", () => {
   const textOf = async (id: string) => (await fetch((await uploads.results(id)).url!)).text();
 
-  it("name each row, its item and what became of it", async () => {
+  it("name each row, its item and its outcome", async () => {
     const { id } = await uploads.run('external_id,type\nA,call\n"B,""b""\n2",\nA,chat\nA,chat\n,x\nC,d,e\n');
     const idOf = (externalId: string) => workItemId(uploads.organization.id, externalId);
     expect(await textOf(id)).toBe(
@@ -149,7 +149,7 @@ describe("the list of uploads", () => {
 });
 
 describe("polling", () => {
-  it("is told when to ask again, until the job has ended", async () => {
+  it("says when to ask again, until the job has ended", async () => {
     const made = await uploads.requestForm(100);
     const { id } = dataOf(made);
     const get = async () => (await uploads.call("getWorkItemUpload", { params: { id } })).headers["retry-after"];

@@ -41,7 +41,7 @@ const refuseMessages = (sqs: SQSClient, requests: number): void => {
   );
 };
 
-describe("a job goes on", () => {
+describe("a job continues", () => {
   it("at once where SQS refuses single messages of a request", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
     refuseMessages(uploads.runtime.sqs, 2);
@@ -114,7 +114,7 @@ describe("a job goes on", () => {
     expect(await uploads.get(id)).toMatchObject({ status: "processing", total_rows: 1 });
   });
 
-  it("where S3 refuses access for a while: that is no deleted file", async () => {
+  it("where S3 denies access for a while: that isn't a deleted file", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
     const stop = failRequests(uploads.runtime.s3, () => ({ name: "AccessDenied", httpStatusCode: 403 }));
     await uploads.split(id);

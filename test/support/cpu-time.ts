@@ -8,7 +8,7 @@ export const cpuMillisecondsOf = async (work: () => unknown): Promise<number> =>
   return (user + system) / 1000;
 };
 
-/** A clock that goes on with the CPU time of this process, so that what is limited in time has it on a busy machine too. */
+/** A clock that advances with the CPU time of this process, so that time limits also hold on a busy machine. */
 export const createCpuClock = (): Clock => {
   const start = Date.now();
   const before = process.cpuUsage();

@@ -6,7 +6,7 @@ const SLOW =
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
 
-/** Starts the slow files first, so that at the end no worker waits for another that has begun one of them late. */
+/** Starts the slow files first, so that at the end no worker waits for another that has started one of them late. */
 export class SlowFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return Promise.resolve(files.toSorted((a, b) => Number(isSlow(b)) - Number(isSlow(a))));

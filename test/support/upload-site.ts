@@ -85,7 +85,7 @@ export async function count(page: Page, name: string): Promise<string> {
   return shown ?? "";
 }
 
-/** Tickets of a help desk in Windows-1252, with semicolons and decimal commas. One date is no date. */
+/** Tickets of a help desk in Windows-1252, with semicolons and decimal commas. One date isn't a date. */
 export const TICKETS = Buffer.from(
   [
     "Ticket ID;Status;Closed at;Assignee email;Team;Hours",

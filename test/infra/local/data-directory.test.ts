@@ -108,7 +108,7 @@ test("is not opened while an engine of before still has its file", async () => {
 });
 
 test.each([
-  ["a file stands in its place", (path: string) => writeFileSync(path, ""), "cannot be used"],
+  ["there is a file in its place", (path: string) => writeFileSync(path, ""), "cannot be used"],
   [
     "a database in it is broken",
     (path: string) => {

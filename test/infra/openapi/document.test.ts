@@ -47,7 +47,7 @@ describe("docs/openapi.json", () => {
     const named = schemas.filter(({ format }) => format === "uuid" || format === "binary");
     expect(named.filter((schema) => "pattern" in schema || "maxLength" in schema)).toEqual([]);
     expect([enumerations.length, named.length].every((count) => count > 1)).toBe(true);
-    // Alternatives become classes of their own, without the properties that stand beside them.
+    // Alternatives become classes of their own, without the properties next to them.
     expect(schemas.filter((schema) => "properties" in schema && ("oneOf" in schema || "anyOf" in schema))).toEqual([]);
   });
 

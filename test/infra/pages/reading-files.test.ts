@@ -61,7 +61,7 @@ describe("the upload page", () => {
     expect(await (await contentOf(table)).text()).toBe("external_id,type\n=1+cmd|x,a\n'=1,b\n'tis,c\n\"@x,\",d\n");
   });
 
-  test("says of each column what becomes of it, also of those without a name and with the same name", () => {
+  test("says what each column becomes, also those without a name and with the same name", () => {
     const header = ["Id", "Price", " Team ", "Twice", "twice", "_row", "", "Subject"];
     const mapping: Mapping = {
       fields: {
@@ -83,7 +83,7 @@ describe("the upload page", () => {
     ]);
   });
 
-  test("changes what becomes of one column, and keeps the others", () => {
+  test("changes what one column becomes, and keeps the others", () => {
     const header = ["Id", "Price", "Team", "Subject"];
     const proposed: Mapping = {
       fields: { external_id: { column: "Id" }, agent_name: { column: "Team" } },

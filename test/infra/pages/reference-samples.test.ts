@@ -25,7 +25,7 @@ for (const [language, { runs }] of Object.entries(PROGRAMS)) {
   if (!runs) console.warn(`SKIPPED: the reference's ${language} code. Its program isn't installed.`);
 }
 
-/** Statuses beside success: a job may have ended before it is canceled, and nobody has recorded the conversation. */
+/** Statuses beside success: a job may have ended before it is canceled, and the conversation may not be recorded. */
 const OTHER_STATUSES: Readonly<Record<string, number>> = {
   "cancel-work-item-upload": 409,
   "get-conversation-upload": 404,

@@ -111,7 +111,7 @@ describe("the prefix of an exported cell", () => {
     );
   });
 
-  test("stands in the lines of items and is removed from all their columns", async () => {
+  test("is in the lines of items and is removed from all their columns", async () => {
     await fc.assert(
       fc.asyncProperty(cells, cells, cells, cells, async (externalId, name, type, attribute) => {
         const item = {

@@ -46,7 +46,7 @@ describe("a text file of another system", () => {
     ["\uFEFFsep=|\nid|a\n", "|", "id|a\n"],
     ["SEP=\t\rid\ta\r", "\t", "id\ta\n"],
     ["sep=\nid;a\n", ";", "id;a\n"],
-  ])("loses the line that Excel hides, and has the delimiter that it tells: %j", async (text, delimiter, rest) => {
+  ])("loses the line that Excel hides, and has the delimiter in it: %j", async (text, delimiter, rest) => {
     const file = Buffer.from(text);
     expect((await formatOf(file)).delimiter).toBe(delimiter);
     expect(await readAll(file)).toBe(rest);

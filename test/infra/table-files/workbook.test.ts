@@ -43,7 +43,7 @@ describe("a workbook", () => {
   });
 
   test("gives dates without time zone, exact to the second, and times of day alone", async () => {
-    // Every second of an hour: as a fraction of a day most of them are no number that a computer has.
+    // Every second of an hour: as a fraction of a day most of them aren't numbers that a computer has.
     const seconds = Array.from({ length: 3600 }, (_, second) => new Date(Date.UTC(2023, 5, 1, 12, 0, second)));
     const expected = seconds.map((date) => `${date.toISOString().slice(0, 19).replace("T", " ")}\n`).join("");
     expect(await csvOf(seconds.map((date) => [date]))).toBe(expected);

@@ -104,7 +104,7 @@ const mayWriteItems = ({ workItems }: Permissions): boolean =>
   workItems.actions.some((action) => WRITES.test(action)) &&
   (workItems.partitions === undefined || workItems.partitions.includes("ITEM"));
 
-describe("a change of work items is in the feed, whoever made it:", () => {
+describe("a change of work items is in the feed, regardless of who made it:", () => {
   test("this walks all functions that may write items", () => {
     const all: Readonly<Record<string, { readonly permissions: Permissions }>> = { ...routes, ...workers };
     const writers = Object.entries(all).filter(([, { permissions }]) => mayWriteItems(permissions));

@@ -85,7 +85,7 @@ describe("the change feed", () => {
     expect(one.meta.page.more).toBe(true);
   });
 
-  test("goes on in the middle of a list and after any sequence", async () => {
+  test("continues in the middle of a list and after any sequence", async () => {
     await customer.apply(...items(3));
     await customer.deliver();
     const first = await feedPage(customer, { limit: 2 });

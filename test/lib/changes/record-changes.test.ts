@@ -219,7 +219,7 @@ describe("heartbeats", () => {
     expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
   });
 
-  test("an interrupted sweep goes on with the organizations that have no hole yet", async () => {
+  test("an interrupted sweep continues with the organizations that have no hole yet", async () => {
     const { organization: other } = await createTestOrganization(runtime, { id: "zzz-last" });
     await record(streamRecord("HEARTBEAT#1", clock() - 23.1 * HOUR_MS));
     const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>

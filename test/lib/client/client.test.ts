@@ -70,7 +70,7 @@ describe("apply", () => {
     expect(sent.length).toBeGreaterThanOrEqual(3);
   });
 
-  it("tells of an item that is not valid in its place, if it is told to skip", async () => {
+  it("reports an item that isn't valid in its place, if it may skip it", async () => {
     const items = [...itemsOf("skip", 100), { external_id: "bad", agent_email: "nobody" }];
     const results = await collect(createClient(options).workItems.apply(items, { onInvalid: "skip" }));
     expect(results.at(-1)).toMatchObject({ index: 100, external_id: "bad", status: "error" });
@@ -99,7 +99,7 @@ describe("a request", () => {
     });
   });
 
-  it("is given up after as many attempts as it is told", async () => {
+  it("is given up after the given number of attempts", async () => {
     const { sent, fetch } = faultyFetch(503, 503, 503);
     const client = createClient({ ...options, fetch, retries: 2 });
     await expect(client.workItems.get("x")).rejects.toMatchObject({ status: 503 });

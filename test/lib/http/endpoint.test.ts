@@ -221,7 +221,7 @@ describe("endpoint", () => {
     expect(headers).toMatchObject({ "retry-after": "1" });
     expect(context.getRemainingTimeInMillis()).toBeGreaterThan(0);
     expect(deadlines[0]).toBeGreaterThanOrEqual(endsFrom - 500);
-    // The clock may go on between two readings of it.
+    // The clock may advance between two readings of it.
     expect(deadlines[0]).toBeLessThanOrEqual(endsUntil - 490);
   });
 

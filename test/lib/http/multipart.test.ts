@@ -10,7 +10,7 @@ const CONTENT = "external_id,type\r\na,b\r\n\r\n--not-a-boundary\r\n";
 interface Client {
   readonly client: string;
   readonly contentType: string;
-  /** The body that the client sends; `<content>` stands for the file. */
+  /** The body that the client sends; `<content>` is a placeholder for the file. */
   readonly body: string;
   readonly filename?: string;
 }
@@ -242,7 +242,7 @@ describe("scanMultipart", () => {
     ["a field without headers", "xyz", lines("--xyz", "", "content", "--xyz--")],
     ["a field whose headers do not end", "xyz", lines("--xyz", 'Content-Disposition: form-data; name="a"', "--xyz--")],
     ["a field without a name", "xyz", lines("--xyz", "Content-Disposition: form-data", "", "content", "--xyz--")],
-    ["a field that is no form-data", "xyz", lines("--xyz", 'Content-Disposition: file; name="a"', "", "", "--xyz--")],
+    ["a field that isn't form-data", "xyz", lines("--xyz", 'Content-Disposition: file; name="a"', "", "", "--xyz--")],
     [
       "a field in base64",
       "xyz",

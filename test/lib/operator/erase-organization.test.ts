@@ -130,7 +130,7 @@ describe("erasing an organization", () => {
     expect((await other.send("listWorkItems")).body.data).toHaveLength(2);
   });
 
-  it("lets no worker apply a file, and nobody make a key", async () => {
+  it("doesn't let workers apply files or operators create keys", async () => {
     const harness = createUploadHarness(runtime);
     await harness.upload(acme.organization, "external_id\nfrom a file\n");
     let refusal: unknown;
@@ -184,7 +184,7 @@ describe("erasing an organization", () => {
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 
-  it("makes no key once it has begun, and leaves none that was being made", async () => {
+  it("doesn't create a key once it has started, and doesn't leave one that was being created", async () => {
     const operator = operatorOf(runtime);
     const resume = Promise.withResolvers<void>();
     const made = Promise.withResolvers<void>();
@@ -208,7 +208,7 @@ describe("erasing an organization", () => {
 
   it("that is frozen before any later request touches nothing of an organization that was made again", async () => {
     const { runtime: faulty, during } = createFaultyRuntime(runtime);
-    // Before its first request, with which it reads the organization, it has not begun.
+    // Before its first request, with which it reads the organization, it hasn't started.
     let place = 1;
     for (let isFrozen = true; isFrozen; place++) {
       const frozen = Promise.withResolvers<true>();

@@ -86,7 +86,7 @@ describe("erasing a person", () => {
     expect(await get("new")).toMatchObject({ agent: NOBODY });
   });
 
-  it("goes on where DynamoDB failed between two of its writes", async () => {
+  it("continues where DynamoDB failed between two of its writes", async () => {
     // More than one request can write.
     const more = Array.from({ length: 60 }, (_, index) => ({
       external_id: `${index}`,

@@ -56,7 +56,7 @@ describe("an export", () => {
     expect(names[item + 1]).toContain('"work_item_external_id":"digits"');
   });
 
-  it("goes on where it was interrupted, with each thing once", async () => {
+  it("continues where it was interrupted, with each thing once", async () => {
     const places: ExportPlace[] = [];
     const whole: string[] = [];
     await exportOrganization(runtime, "acme", async (lines) => void whole.push(lines), {
@@ -100,7 +100,7 @@ describe("an export", () => {
     });
   });
 
-  it("changes nothing when it is imported again, and takes back changes only if told", async () => {
+  it("changes nothing when it is imported again, and reverts changes only with replace", async () => {
     const lines = await exported(runtime, "acme");
     const before = await show(acme);
     await acme.apply({ external_id: "kept", type: "changed" });
@@ -208,12 +208,12 @@ describe("an export", () => {
   it.each([
     ["is cut off", (lines: string[]) => lines.slice(0, -1), "the export is cut off"],
     ["lacks lines", (lines: string[]) => lines.toSpliced(2, 1), "lines are missing"],
-    ["is no export", (lines: string[]) => lines.slice(1), "the file isn't an export"],
-    ["goes on after its end", (lines: string[]) => [...lines, ...lines], "line 11: the file continues after the end"],
-    ["has a line that is no JSON", (lines: string[]) => lines.with(3, "{"), "line 4: line: isn't valid JSON"],
+    ["isn't an export", (lines: string[]) => lines.slice(1), "the file isn't an export"],
+    ["continues after its end", (lines: string[]) => [...lines, ...lines], "line 11: the file continues after the end"],
+    ["has a line that isn't JSON", (lines: string[]) => lines.with(3, "{"), "line 4: line: isn't valid JSON"],
     ["has a line of another kind", (lines: string[]) => lines.with(3, '{"secret":{}}'), "line 4:"],
-  ])("that %s is refused", async (_, mend, message) => {
+  ])("that %s is rejected", async (_, change, message) => {
     await createCustomer(runtime, "copy");
-    await expect(imported(runtime, "copy", mend(await exported(runtime, "acme")))).rejects.toThrow(message);
+    await expect(imported(runtime, "copy", change(await exported(runtime, "acme")))).rejects.toThrow(message);
   });
 });

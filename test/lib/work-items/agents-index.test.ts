@@ -71,7 +71,7 @@ describe("the list of an agent's work items", () => {
     expect(await ofAgent("bob")).toEqual(["A"]);
   });
 
-  it("is told apart for every spelling of an agent's external_id, of any length", async () => {
+  it("distinguishes every spelling of an agent's external_id, of any length", async () => {
     const agents = ["a", "A", "a#1", "a ", "\u00e4", "a\u0308", "x".repeat(255), `${"x".repeat(254)}y`];
     await apply(agents.map((agent, index) => ({ external_id: `I${index}`, agent_external_id: agent })));
     for (const [index, agent] of agents.entries()) expect(await ofAgent(agent)).toEqual([`I${index}`]);

@@ -172,7 +172,7 @@ describe("applying work items", () => {
     expect((await apply(organization, [row(2, "one")], rowsOf("job-2", 2)))[0]?.outcome).toBe("updated");
   });
 
-  it("undoes neither PATCH nor DELETE when a job goes on whose item another job has changed since", async () => {
+  it("undoes neither PATCH nor DELETE when a job continues whose item another job has changed since", async () => {
     const { apply, update, remove } = await setUp();
     const first = rowsOf("job-a", 5);
     const [item] = await apply(organization, [row(5, "from a")], first);

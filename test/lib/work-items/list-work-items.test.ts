@@ -275,7 +275,7 @@ describe("a filter", () => {
       const listed = await walk(service, { agent_email, limit: 2 });
       expect(addressesOf(listed)).toEqual(expected.toSorted());
     }
-    // A cursor goes on with another spelling too.
+    // A cursor continues with another spelling too.
     const { body } = await service.call("listWorkItems", { query: { agent_email: "ann@example.com", limit: 1 } });
     const cursor = body.meta.page.next!;
     const rest = await service.call("listWorkItems", { query: { agent_email: "Ann@example.com", cursor } });

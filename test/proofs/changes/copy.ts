@@ -61,7 +61,7 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
       crash?: number,
     ): void => {
       isAtEnd = false;
-      // A response to a reader that has begun again meanwhile.
+      // A response to a reader that has started again in the meantime.
       if (asked !== mark) return;
       if (status === 410) {
         const isSame = known?.secret === after.secret && after.secret !== "" && known.holes === after.holes;

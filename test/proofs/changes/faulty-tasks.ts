@@ -64,7 +64,7 @@ export function createFaultyTasks(
     /**
      * Starts a task without waiting for it.
      * @param lifetimeMs when Lambda kills it
-     * @param work whether it fails is not known here: it tells so itself
+     * @param work whether it fails isn't known here: it says so itself
      */
     start: (name: string, lifetimeMs: number, work: () => Promise<unknown>): void => {
       const task = Symbol(name);

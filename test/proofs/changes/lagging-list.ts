@@ -10,7 +10,7 @@ interface Entry {
 
 /**
  * Lets queries of the indexes leave out items that were written in the last minutes, up to ten of them: an index shows
- * a write that much later at the most. The engine's own indexes are never behind.
+ * a write at most that much later. The engine's own indexes are never behind.
  */
 export function lagIndexes(runtime: TestRuntime, clock: TestClock, random: () => number, onFault: () => void): void {
   const written = new Map<string, number>();

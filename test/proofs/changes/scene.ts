@@ -131,7 +131,7 @@ export async function createScene(seed: number) {
     }
   };
 
-  /** Erases the organization and makes it again under its id, while everything else goes on. */
+  /** Erases the organization and creates it again under its ID, while everything else continues. */
   const eraseAndMakeAgain = async (): Promise<void> => {
     const erasing = eraseOrganization(operatorOf(base), ORGANIZATION, { sleep }).then(
       () => "erased",

@@ -22,7 +22,7 @@ const CHECKPOINT_STOP_RATE = 0.08;
 const STATEMENT_FAULT_RATE = 0.35;
 /** Time of a slow request. */
 const SLOW_MS = { least: 2000, most: 15_000 } as const;
-/** Longer than any deadline of a function: a call that goes on after it must not write any more. */
+/** Longer than any deadline of a function: a call that continues after it must not write any more. */
 const FROZEN_MS = 60_000;
 
 /** Requests for items, and not for jobs, messages or objects. */
@@ -42,7 +42,7 @@ const isPossible = (fault: RequestFault, command: string): boolean => {
 /** The response of a call that was killed, or frozen: its caller hears nothing. */
 export const NO_RESPONSE = "no response";
 
-/** Makes calls with faults. A frozen call can go on later. */
+/** Makes calls with faults. A frozen call can continue later. */
 export interface FaultyCalls {
   /** @param mayFail whether requests may have faults */
   readonly call: <T>(
@@ -61,7 +61,7 @@ export interface FaultyCalls {
     },
   ) => Promise<T | typeof NO_RESPONSE>;
   /**
-   * Lets all frozen calls go on, long after their callers have given up.
+   * Lets all frozen calls continue, long after their callers have given up.
    * @returns whether there were any
    */
   readonly thaw: () => Promise<boolean>;
@@ -78,7 +78,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
   let faults = 0;
   let damaged = 0;
   let heads = 0;
-  /** Calls that can go on. Requests of one call that were sent at the same time may each have been stopped. */
+  /** Calls that can continue. Requests of one call that were sent at the same time may each have been stopped. */
   const frozen: { readonly resume: () => void; readonly isOver: Promise<unknown> }[] = [];
 
   const chooseFault = (command: string, checkpointStopRate: number): RequestFault => {
@@ -142,7 +142,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
             resolve();
           };
           if (kind === "kill") killed.resolve();
-          // A request that was sent before its call was stopped may come to its own stop only after the call goes on.
+          // A request that was sent before its call was stopped may come to its own stop only after the call continues.
           else if (isThawed) resolve();
           else frozen.push({ resume, isOver: Promise.race([settled, killed.promise]) });
           stopped.resolve(NO_RESPONSE);
@@ -154,7 +154,7 @@ export const createFaultyCalls = (service: ProofService, random: () => number): 
       const running = Promise.resolve().then(() => during(run, work));
       const settled = running.catch(() => undefined);
       const result = await Promise.race([running, stopped.promise]);
-      // An instance that was killed or frozen serves nobody else.
+      // An instance that was killed or frozen serves no other call.
       if (result === NO_RESPONSE) await service.restart();
       return result;
     },

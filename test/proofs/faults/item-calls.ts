@@ -220,7 +220,7 @@ export const runItemCalls = async (
   for (const each of calls) {
     if (!(await make(each))) report("lost", { "never answered": each });
     for (const name of namesIn(each)) await check(name, "lost");
-    // Attempts that were frozen go on: they must not undo what was acknowledged since.
+    // Attempts that were frozen continue: they must not undo what was acknowledged since.
     if (await faulty.thaw()) for (const name of EXTERNAL_IDS) await check(name, "undone");
   }
 };

@@ -221,7 +221,7 @@ export const runUploadCalls = async (
       receiveLate();
       if (!hasEnded) await watch.look(now, queue.length > 0);
       if (!hasEnded && isSlow && watch.hasStopped()) return report("lost", { "saves nothing and does not end": now });
-      // Without a message only the sweep can go on with the job.
+      // Without a message only the sweep can continue the job.
       isCalm = queue.length === 0;
       if (queue.length === 0) await minutes.pass(LEASE_MS);
       isCalm = false;

@@ -5,7 +5,7 @@ import type { FindingKind } from "./findings.ts";
 import { type Job, ROW_COUNTERS } from "./upload-request.ts";
 
 const MINUTE_MS = 60_000;
-/** A job whose worker has died goes on within two minutes, as docs/reference says, and a sweep is a minute late at most. */
+/** A job whose worker died continues within two minutes, as docs/reference says, and a sweep at most a minute late. */
 const RESUMED_WITHIN_MS = 3 * MINUTE_MS;
 /** A job that saves nothing ends within this time, and again a sweep later. */
 const SAVED_WITHIN_MS = 11 * MINUTE_MS;
@@ -40,7 +40,7 @@ export const createWatch = ({ clock, faulty, isForm, stallsOf, report }: Watched
       const heads = faulty.heads() - headsBefore;
       if (heads > HEADS_MAX) report("wrong label", { heads });
     },
-    /** Called often while the job has not ended. @param hasMessage whether there is a message that can go on with it */
+    /** Called often while the job has not ended. @param hasMessage whether there is a message that can continue it */
     look: async (job: Job, hasMessage: boolean): Promise<void> => {
       const counters = ROW_COUNTERS.map((name) => job[name]);
       if (saved?.status !== job.status || !isDeepStrictEqual(saved.counters, counters)) {

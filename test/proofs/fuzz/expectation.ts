@@ -110,7 +110,7 @@ const BEYOND_SCHEMAS = [
   /was used/,
 ];
 
-/** Whether a problem is one that the document's schemas cannot tell. */
+/** Whether a problem is one that the document's schemas can't express. */
 export const isBeyondSchemas = (problem: {
   readonly pointer?: string;
   readonly parameter?: string;

@@ -46,7 +46,7 @@ export const readableFile: fc.Arbitrary<string> = fc
     return mark + [columns.join(","), ...lines].map((line) => line + end).join("");
   });
 
-/** What may stand in a file instead of something else. */
+/** What may be in a file instead of something else. */
 const FRAGMENTS = [
   '"',
   "\n",

@@ -50,7 +50,7 @@ const viewOf = async ({ request }: Tenants, { key, items, jobs, conversations }:
 
 /**
  * Calls every endpoint that takes an id with every kind of id of another organization, and with headers that fit. Each
- * response must be that to an id which nobody has, and nothing of the other organization may change.
+ * response must be that to an ID that doesn't exist, and nothing of the other organization may change.
  */
 export const compareForeignIds = async (tenants: Tenants): Promise<Comparison> => {
   const { request, owner, stranger } = tenants;

@@ -13,7 +13,7 @@ describe("organizations", () => {
     tenants = await createTenants();
   });
 
-  it("get the same response to ids of others as to ids that nobody has, at every endpoint", async () => {
+  it("get the same response to ids of others as to ids that don't exist, at every endpoint", async () => {
     const { compared, differences } = await compareForeignIds(tenants);
     expect(differences).toEqual([]);
     expect(compared).toBeGreaterThan(endpointsWithId * 40);

@@ -32,7 +32,7 @@ const writes = {
 const read = fc.record({ kind: fc.constant("get" as const), ...shared });
 /**
  * Histories with deletions have no events, and the other way round: an event is written after its item was seen, so
- * that both together are no single moment.
+ * that both together aren't a single moment.
  */
 const operations: fc.Arbitrary<readonly (readonly Operation[])[]> = fc
   .constantFrom<fc.Arbitrary<Operation>>(

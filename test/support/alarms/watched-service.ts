@@ -130,7 +130,7 @@ export const createWatchedService = async () => {
     organization,
     runtime,
     clock,
-    /** Lets Lambda tell how old the oldest record was that it has sent to the recorder of changes. */
+    /** Lets Lambda report how old the oldest record was that it has sent to the recorder of changes. */
     recordChangeAge: (milliseconds: number): void => {
       cloudwatch.record("AWS/Lambda", "IteratorAge", { FunctionName: `${STACK}-record-changes` }, milliseconds);
     },

@@ -1,6 +1,6 @@
 const BOUNDARY = "edge";
 
-/** A multipart upload: the file, then its other fields. Fields that are no text are sent as JSON. */
+/** A multipart upload: the file, then its other fields. Fields that aren't text are sent as JSON. */
 export const multipart = (file: string | Buffer, fields: Readonly<Record<string, unknown>> = {}) => ({
   method: "POST",
   resource: "/v1/work_items/upload",

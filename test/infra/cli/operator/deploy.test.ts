@@ -149,7 +149,7 @@ describe("a deployment", () => {
     ["of a stack of which nothing was made yet", { status: "REVIEW_IN_PROGRESS" }],
     ["of the same settings", deployedWith(full)],
     ["of more than is deployed", deployedWith({ regions: { us: {} } })],
-  ])("%s goes on", async (_, stack) => {
+  ])("%s continues", async (_, stack) => {
     expect(await check(stack, full)).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describe("a deployment", () => {
     ],
     ["alarmTopic", { regions: { us: { backup, domain } } }, `drop alarmTopic ${alarmTopic}`],
     ["zone", { regions: { us: { ...full.regions.us, domain: { host: domain.host, certificate } } } }, "drop zone Z1"],
-  ])("that would lose %s by %j stops, unless it is told to", async (setting, change, loss) => {
+  ])("that would lose %s by %j stops, unless that is allowed", async (setting, change, loss) => {
     const next = { ...full, ...change };
     await expect(check(deployedWith(full), next)).rejects.toThrow(
       `${stackName}: this deployment would ${loss}; restore stage prod in infra/stages.ts, or add --drop ${setting}`,
@@ -255,7 +255,7 @@ describe("a deployment", () => {
     expect(await check({ ...failed, terminationProtection: false }, full)).toEqual([]);
   });
 
-  test("lifts the protection of no stack that was ever deployed", async () => {
+  test("doesn't lift the protection of a stack that was ever deployed", async () => {
     const failedUpdate = { ...deployedWith(full), status: "UPDATE_ROLLBACK_COMPLETE" };
     expect(await check(failedUpdate, full)).toEqual([]);
   });

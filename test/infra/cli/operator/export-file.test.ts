@@ -32,7 +32,7 @@ const exportTo = async (source = SOURCE, pagesMax = Infinity): Promise<boolean> 
   await finish();
   return from !== undefined;
 };
-/** All lines but the first, which tells when the export began. */
+/** All lines but the first, which has the time when the export began. */
 const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trimEnd().split("\n").slice(1).toSorted();
 
 it("has its name only when it is complete, and resumes after an interruption at any page", async () => {

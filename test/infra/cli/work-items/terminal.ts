@@ -2,7 +2,7 @@ import { vi } from "vitest";
 import { runProgram } from "../../../../infra/cli/work-items/program.ts";
 import { makeWorkbook } from "../../../support/workbook.ts";
 
-/** Tickets of a help desk. The date of the last is no date. */
+/** Tickets of a help desk. The date of the last isn't a date. */
 export const TICKETS =
   'Ticket ID;Agent Email;Status;Closed;Subject\r\nT-1001;ada@example.com;Open;;"Printer;\r\nfloor 2"\r\n' +
   "T-1002;;Closed;01.06.2023;Café\r\n\r\nT-1003;nobody;Closed;31.02.2023;\r\n";

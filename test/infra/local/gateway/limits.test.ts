@@ -65,7 +65,7 @@ describe("limits", () => {
   test.each([
     ["that asks for a tunnel", "CONNECT h:1 HTTP/1.1\r\nHost: h", 400, "Malformed request"],
     ["without Host", "GET /items/1 HTTP/1.1", 400, "the header Host is required"],
-    ["that expects what nobody knows", "POST /items HTTP/1.1\r\nHost: h\r\nExpect: foo", 417, "Expect must be"],
+    ["that has an unknown expectation", "POST /items HTTP/1.1\r\nHost: h\r\nExpect: foo", 417, "Expect must be"],
   ])("responds with JSON and a request id to a request %s", async (_, head, status, error) => {
     const socket = connect(Number(new URL(base).port), "127.0.0.1");
     socket.write(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

@@ -77,7 +77,7 @@ describe("the response", () => {
     ["no object", "text"],
     ["no status", { body: "x" }],
     ["an unknown key", { statusCode: 200, cookies: [] }],
-    ["a body that is no text", { statusCode: 200, body: { a: 1 } }],
+    ["a body that isn't text", { statusCode: 200, body: { a: 1 } }],
     ["a header that HTTP does not allow", { statusCode: 200, headers: { "x-a": "1\r\nx-b: 2" } }],
   ])("is the template's 500 if the function returns %s", async (_, result) => {
     const response = await responseTo(result);

@@ -36,7 +36,7 @@ test("prints one line with the source line for an unexpected error, and logs its
   expect(error.stack).not.toContain("index.js");
 });
 
-test("prints nothing for a response that tells callers to retry", async () => {
+test("prints nothing for a response that asks callers to retry", async () => {
   const busy = await builtFunction("busy", LOGGING);
   await busy.invoke('{"id":"7","status":503}');
   expect(busy.terminal()).toBe("");

@@ -62,7 +62,7 @@ test("starts another instance for an event that comes while the others are busy"
 
 test("runs as many events at once as it may", async () => {
   const file = join(temporaryDirectory(), "spans");
-  // An event ends some time after another one has begun too.
+  // An event ends some time after another one has started too.
   const source = `const { appendFileSync, readFileSync } = require("node:fs");
     const wait = () => new Promise((resolve) => setTimeout(resolve, 100));
     exports.handler = async ({ file }) => {

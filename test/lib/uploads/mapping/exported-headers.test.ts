@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Certainty, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 
-/** A header of an export, a cell below it, and what it must become: nothing stands for a custom attribute. */
+/** A header of an export, a cell below it, and what it must become: nothing means a custom attribute. */
 type Header = readonly [name: string, cell: string, target?: string, certainty?: Certainty];
 
 const ID = "external_id";
