@@ -20,7 +20,7 @@ export function rowsAtOnceOf({ rows_at_once: rows, stalls }: UploadPart, most: n
 }
 
 /**
- * What a part's record says after an attempt whose time was too short. Attempts with several rows don't count, since the
+ * What a part's record says after an attempt whose time was too short. Attempts with several rows don't count: the
  * next one takes half as many. @param isCut whether the hand-over left it less than its time
  */
 export function afterTime(
