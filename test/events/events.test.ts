@@ -239,7 +239,7 @@ describe("functions that other systems or the clock invoke", () => {
     expect(valueOf(sample)).toMatchObject(recorded);
   });
 
-  it.each(samplesOf("direct").filter((sample) => refusalOf(sample) === "error"))("%s is refused", (sample) => {
+  it.each(samplesOf("direct").filter((sample) => refusalOf(sample) === "error"))("%s is rejected", (sample) => {
     expect(outcomes.get(sample)).toMatchObject({ status: "rejected", reason: expect.any(InvalidInputError) });
   });
 

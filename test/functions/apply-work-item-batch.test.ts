@@ -112,7 +112,7 @@ describe("a batch", () => {
       { work_items: [{ external_id: "x", events: [{ external_id: "e", content: "x".repeat(65 * 1024) }] }] },
       "work_items[0].events[0].content",
     ],
-  ])("refuses %s with 422 that names the place, and writes nothing", async (_, body, named) => {
+  ])("rejects %s with 422 that names the place, and writes nothing", async (_, body, named) => {
     const response = await call("applyWorkItemBatch", { body });
     expect(response.status, response.text).toBe(422);
     expect(Object.keys(response.body)).toEqual(["error"]);
@@ -126,7 +126,7 @@ describe("a batch", () => {
     ["40 levels", `{"a":${"[".repeat(40)}${"]".repeat(40)}}`],
     ["5,000 levels", `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`],
     ["a million levels", `{"a":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`],
-  ])("refuses custom attributes with %s", async (_, attributes) => {
+  ])("rejects custom attributes with %s", async (_, attributes) => {
     const { status, text } = await call("applyWorkItemBatch", {
       body: `{"work_items":[{"external_id":"x","custom_attributes":${attributes}}]}`,
     });

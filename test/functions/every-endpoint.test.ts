@@ -194,7 +194,7 @@ describe.each(allRoutes().filter(({ bodyKind }) => bodyKind !== "none"))("$metho
     ["a body of 5 MiB", "x".repeat(5 * 1024 * 1024), {}, 413, /at most 4194304 bytes/],
     ["an array", [], {}, 422, /^body: /],
     ["an unknown key", { ...exampleBodyOf(route), colour: "red" }, {}, 422, /^colour: is not known$/],
-  ] as const)("refuses %s", async (_, body, headers, status, error) => {
+  ] as const)("rejects %s", async (_, body, headers, status, error) => {
     const handler = (await functionOf(route))(runtime);
     const response = await call(handler, requestTo(route, { key: owner.key, body, headers }));
     expectError(response, status);

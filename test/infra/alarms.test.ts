@@ -124,7 +124,7 @@ describe("requests", () => {
   });
 });
 
-describe("requests that are refused", () => {
+describe("requests that are rejected", () => {
   const send = async (service: Service, count: number, status: number, request: object = {}) => {
     const params = { id: "11111111-1111-4111-8111-111111111111" };
     const requests = Array.from({ length: count }, () => ({ params, ...request }));

@@ -145,7 +145,7 @@ describe("an upload with a mapping", () => {
     expect(job).toMatchObject({ total_rows: 1, succeeded_rows: 1 });
   });
 
-  it("is refused with all mistakes before anything is made", async () => {
+  it("is rejected with all mistakes before anything is made", async () => {
     const { delimiter: _, ...commas } = TICKETS;
     const fields = { ...TICKETS.fields, type: { column: "Typ", as: "text" } };
     const response = await uploads.post(`${HEADER.replaceAll(";", ",")}\n`, { mapping: { ...commas, fields } });

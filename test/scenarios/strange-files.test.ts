@@ -171,7 +171,7 @@ const readOnPage = async (bytes: Buffer): Promise<{ readonly said: string; reado
 const TOLD_LATER = ["a cell of 1 MB", "a cell of 2 MB"];
 
 describe("a file as people have it", () => {
-  it.each(Object.entries(strangeFiles))("with %s is imported, or refused with what to do", async (name, bytes) => {
+  it.each(Object.entries(strangeFiles))("with %s is imported, or rejected with what to do", async (name, bytes) => {
     const { plain, imported, says = [], onPage = imported } = expected[name]!;
     const asItIs = await upload(bytes, {});
     expect(asItIs).toMatch(/^422 /);

@@ -182,7 +182,7 @@ describe("a form", () => {
     expect(dataOf(response)).toMatchObject({ size: 1_000_000 });
   });
 
-  it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is refused for a size of %s", async (size) => {
+  it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is rejected for a size of %s", async (size) => {
     expect((await uploads.requestForm(size)).status).toBe(422);
   });
 
@@ -210,7 +210,7 @@ describe("a form", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  it("gives the same job for the same request and refuses another", async () => {
+  it("gives the same job for the same request and rejects another", async () => {
     const first = await uploads.requestForm(10, { "Idempotency-Key": "k" });
     const second = await uploads.requestForm(10, { "Idempotency-Key": "k" });
     expect(dataOf(second).id).toBe(dataOf(first).id);

@@ -155,7 +155,7 @@ describe("an upload", () => {
     ["external_id\ttype\n1\tx\n", "row 1: columns must be separated by commas, not tabs"],
     ['external_id\n"1\n', "row 2: a quote is opened and never closed"],
     [Buffer.from("external_id\n1\n", "utf16le"), "the file is UTF-16; save it as UTF-8 or use the upload page"],
-  ])("refuses a file that cannot be read, and says why (%#)", async (file, error) => {
+  ])("rejects a file that cannot be read, and says why (%#)", async (file, error) => {
     const { status, body } = await upload(file);
     expect({ status, error: body.error }).toEqual({ status: 422, error: expect.stringContaining(error) });
   });

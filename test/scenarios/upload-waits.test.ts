@@ -80,8 +80,8 @@ const waitsOf = async (worker: "split" | "apply", commands: RegExp): Promise<rea
   return sent.slice(before).map(({ delay }) => delay);
 };
 
-describe("a worker that is refused", () => {
-  it("tries again after two seconds, then after as long as it was refused, thirty seconds at most", async () => {
+describe("a worker that is rejected", () => {
+  it("tries again after two seconds, then after as long as it was rejected, at most thirty seconds", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
     await uploads.split(id);
     const waits = await waitsOf("apply", WRITES);

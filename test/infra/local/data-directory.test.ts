@@ -62,7 +62,7 @@ test.each([
   ["no version", ""],
   ["an older version", "0"],
   ["a newer version", "2"],
-])("is refused with a sentence that says what to do if it has data of %s", async (_, version) => {
+])("is rejected with a sentence that says what to do if it has data of %s", async (_, version) => {
   const directory = temporaryDirectory();
   (await openDataDirectory(directory)).close();
   const database = join(directory, "dynamodb.sqlite");
@@ -117,7 +117,7 @@ test.each([
     },
     "dynamodb.sqlite is broken: file is not a database",
   ],
-])("is refused in one line where %s", async (_, spoil, reason) => {
+])("is rejected in one line where %s", async (_, spoil, reason) => {
   const directory = join(temporaryDirectory(), "data");
   spoil(directory);
   const refused = openDataDirectory(directory).catch((error: unknown) => String(error));

@@ -42,7 +42,7 @@ describe("values of attributes", () => {
     );
   });
 
-  it("are refused if DynamoDB has no type for them", () => {
+  it("are rejected if DynamoDB has no type for them", () => {
     expect(() => toAttributeValues({ number: Number.NaN })).toThrow("NaN");
     expect(() => toAttributeValues({ number: 2 ** 53 })).toThrow("9007199254740992");
   });

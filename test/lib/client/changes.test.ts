@@ -106,7 +106,7 @@ describe("a copy", () => {
     expect(copy.items).toEqual(await listed());
   });
 
-  it("refuses what is not a mark, and is left as it is", async () => {
+  it("rejects what is not a mark, and is left as it is", async () => {
     const copy = new Copy();
     copy.mark = "not a mark";
     copy.items.set("kept", {});

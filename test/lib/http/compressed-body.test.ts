@@ -69,7 +69,7 @@ describe("another coding", () => {
     ["deflate", deflateSync(json)],
     ["br", json],
     ["gzip, gzip", gzipSync(gzipSync(json))],
-  ])("is refused: %s", async (coding, body) => {
+  ])("is rejected: %s", async (coding, body) => {
     await expect(read(body, coding)).rejects.toThrow(UnsupportedMediaTypeError);
   });
 

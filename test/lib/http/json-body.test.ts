@@ -65,7 +65,7 @@ describe("a JSON body", () => {
     "application/jsonp",
     "application/vnd.api+json",
     "application/json, text/plain",
-  ])("is refused as %j", async (contentType) => {
+  ])("is rejected as %j", async (contentType) => {
     await expect(read("{}", contentType)).rejects.toThrow(UnsupportedMediaTypeError);
   });
 
@@ -79,7 +79,7 @@ describe("a JSON body", () => {
   });
 
   it.each(["{", '{"a":1,}', "{'a':1}", "undefined", "{} {}", '"\n"', "NaN", "[1", '{"secret":x}'])(
-    "is refused malformed, without a quotation: %j",
+    "is rejected malformed, without a quotation: %j",
     async (body) => {
       const refusal = await read(body, "application/json").catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(MalformedBodyError);

@@ -255,7 +255,7 @@ describe("scanMultipart", () => {
         "--xyz--",
       ),
     ],
-  ])("refuses %s", (_, boundary, body) => {
+  ])("rejects %s", (_, boundary, body) => {
     expect(() => scanMultipart(Buffer.from(body), boundary)).toThrow(MalformedMultipartError);
   });
 

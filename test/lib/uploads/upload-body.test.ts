@@ -66,7 +66,7 @@ describe("a multipart body", () => {
       "upload[mapping]: must be JSON",
     ],
     ["a field in place of a file", form({ name: "upload[file]" }), "must be a file"],
-  ])("is refused with %s", async (_, body, message) => {
+  ])("is rejected with %s", async (_, body, message) => {
     await expect(read(body, FORM)).rejects.toThrow(InvalidInputError);
     await expect(read(body, FORM)).rejects.toThrow(message);
   });

@@ -114,7 +114,7 @@ describe("more shards", () => {
     expect(await ofAgent("ann", { limit: 7 })).toHaveLength(100);
   });
 
-  it.each([1, 65])("are refused where there would be %s", async (shards) => {
+  it.each([1, 65])("are rejected where there would be %s", async (shards) => {
     await expect(growListingShards(service.runtime, service.organization.id, shards)).rejects.toThrow("from 2");
   });
 });

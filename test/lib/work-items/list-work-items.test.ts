@@ -96,7 +96,7 @@ describe("listing work items", () => {
     expect(await walk(service, { external_id: "I3", type: "chat" })).toHaveLength(0);
   });
 
-  it("refuses cursors that are tampered with, of other filters, another list or another organization", async () => {
+  it("rejects cursors that are tampered with, of other filters, another list or another organization", async () => {
     const first = await service.call("listWorkItems", { query: { limit: 5 } });
     const cursor = first.body.meta.page.next!;
     const stranger = await createTestService();

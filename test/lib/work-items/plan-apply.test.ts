@@ -145,7 +145,7 @@ describe("planApply", () => {
     const before = stored({ deleted_at: EARLIER, custom_attributes: '{"a":1}', qa_score: 0.5 });
     expect(apply(before, {})).toEqual({ outcome: "restored", next: { ...before, deleted_at: null, updated_at: NOW } });
   });
-  it("refuses attributes that are too large only after the merge", () => {
+  it("rejects attributes that are too large only after the merge", () => {
     const half = "x".repeat(140 * 1024);
     const before = stored({ custom_attributes: JSON.stringify({ a: half }) });
     expect(planApply(before, "INC1", { custom_attributes: { b: half } }, NOW)).toEqual({

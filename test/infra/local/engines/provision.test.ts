@@ -5,7 +5,7 @@ import { synthesize } from "../../../../infra/local/synthesis.ts";
 import { ResolvedTemplate } from "../../../../infra/local/template.ts";
 import { createTestService } from "../../../support/service.ts";
 
-test("keeps tables that are as in the template, and refuses one that lacks an index", async () => {
+test("keeps tables that are as in the template, and rejects one that lacks an index", async () => {
   const { runtime, call } = await createTestService();
   const { WORK_ITEMS_TABLE: table } = runtime.environment;
   const engine = new DynamoDBClient({});

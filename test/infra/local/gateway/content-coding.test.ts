@@ -22,7 +22,7 @@ describe("the body of a request", () => {
     ["deflate", gzipSync(body)],
     ["gzip", gzipSync(body).subarray(0, -1)],
     ["gzip, gzip", gzipSync(gzipSync(body))],
-  ])("is refused as %s if it is in another coding", (coding, sent) => {
+  ])("is rejected as %s if it is in another coding", (coding, sent) => {
     expect(unpackRequest(sent, coding, MAXIMUM)).toBe("unsupported");
   });
 

@@ -62,7 +62,7 @@ describe("a presigned form", () => {
     ["no file", { file: null }, 400, "InvalidArgument"],
     ["a file that is too large", { options: { Conditions: [["content-length-range", 1, 3]] } }, 400, "EntityTooLarge"],
     ["a file that is too small", { options: { Conditions: [["content-length-range", 5, 9]] } }, 400, "EntityTooSmall"],
-  ])("is refused with %s", async (_, form, status, code) => {
+  ])("is rejected with %s", async (_, form, status, code) => {
     const Key = keyOf();
     expect(await refusalOf(await bucket.post(Key, form))).toEqual([status, code]);
     expect(await bucket.exists(Key)).toBe(false);

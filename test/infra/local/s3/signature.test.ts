@@ -128,14 +128,14 @@ describe("a presigned URL", () => {
         return fetch(await getSignedUrl(other, new GetObjectCommand({ Bucket: bucket.Bucket, Key })));
       },
     ],
-  ])("is refused with %s", async (_, status, code, send) => {
+  ])("is rejected with %s", async (_, status, code, send) => {
     const response = await send();
     expect(response.headers.get("content-type")).toBe("application/xml");
     expect(await refusalOf(response)).toEqual([status, code]);
     expect((await bucket.bytesOf(Key)).toString()).toBe(content);
   });
 
-  test("is refused once it has expired, and only then", async () => {
+  test("is rejected once it has expired, and only then", async () => {
     const url = await urlToRead({}, 60);
     try {
       bucket.time.now = Date.now() + 50_000;
@@ -151,7 +151,7 @@ describe("a presigned URL", () => {
 });
 
 describe("a request that is signed by its header", () => {
-  test("is refused with another secret, and with a date that is long ago", async () => {
+  test("is rejected with another secret, and with a date that is long ago", async () => {
     const credentials = { ...CREDENTIALS, secretAccessKey: "other" };
     const other = new S3Client({ endpoint: bucket.endpoint, forcePathStyle: true, credentials });
     const put = new PutObjectCommand({ Bucket: bucket.Bucket, Key: "plain/forged.txt", Body: "x" });
@@ -167,7 +167,7 @@ describe("a request that is signed by its header", () => {
     expect(await bucket.exists("plain/forged.txt")).toBe(false);
   });
 
-  test("is refused without a signature of S3's kind", async () => {
+  test("is rejected without a signature of S3's kind", async () => {
     const url = `${bucket.endpoint}/${bucket.Bucket}/plain/forged.txt`;
     expect(await refusalOf(await fetch(url, { method: "PUT", body: "x" }))).toEqual([403, "AccessDenied"]);
     const headers = { authorization: "Bearer wi_us_key" };

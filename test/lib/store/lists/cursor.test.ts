@@ -26,7 +26,7 @@ describe("cursors", () => {
     const two = { ...scope, filters: { a: "1", b: "2" } };
     expect(decodeCursor({ ...scope, filters: { b: "2", a: "1", c: undefined } }, encodeCursor(two, "p"))).toBe("p");
   });
-  it("are refused whatever single character is changed", () => {
+  it("are rejected whatever single character is changed", () => {
     const cursor = encodeCursor(scope, "place");
     fc.assert(
       fc.property(fc.nat(cursor.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {

@@ -101,7 +101,7 @@ describe("readCsv", () => {
     );
   });
 
-  it("reads what an independent parser reads, and refuses what it refuses in the same row", async () => {
+  it("reads what an independent parser reads, and rejects what it rejects in the same row", async () => {
     const text = fc.string({ unit: fc.constantFrom("a", '"', '"', ",", "\n", "\r\n", "\r", " ", "é"), maxLength: 60 });
     const byParser = (csv: string) => {
       const rows: { row: number; cells: readonly string[] }[] = [];
@@ -175,7 +175,7 @@ describe("readCsv", () => {
     [Buffer.from("1f8b0800", "hex"), "this is a compressed file"],
     [`a\n${"b".repeat(ROW_MAX_CHARACTERS + 2)}\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],
     [`a\n"${"b".repeat(ROW_MAX_CHARACTERS + 2)}"\n`, `row 2: the row is longer than ${ROW_MAX_CHARACTERS} characters`],
-  ])("refuses a file that cannot be read and names the row (%#)", async (text, message) => {
+  ])("rejects a file that cannot be read and names the row (%#)", async (text, message) => {
     await expect(rowsOf(text)).rejects.toThrow(message);
   });
 });

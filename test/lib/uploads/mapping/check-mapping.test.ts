@@ -109,7 +109,7 @@ describe("a mapping that does not fit the header", () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it("is refused with every missing column and the nearest one", async () => {
+  it("is rejected with every missing column and the nearest one", async () => {
     const mapping: Mapping = {
       fields: {
         external_id: { column: "Ticket Id" },
@@ -124,7 +124,7 @@ describe("a mapping that does not fit the header", () => {
     );
   });
 
-  it("is refused with its own mistakes and those of the file together", async () => {
+  it("is rejected with its own mistakes and those of the file together", async () => {
     const mapping: Mapping = { fields: { external_id: { column: "Nr" }, type: { column: "Kind", as: "text" } } };
     const own = "upload.mapping.fields.type.as: is for custom_attributes.<name> only";
     expect(await check(mapping, "No,Kind\n")).toBe(
@@ -153,7 +153,7 @@ describe("a mapping that does not fit the header", () => {
     ["ignore", 'A\n"1', "row 2: a quote is opened and never closed"],
     ["ignore", "\nA\n", "row 1: there is no header; add the column names in this row or set header_row in the mapping"],
     ["ignore", "A\rB\r", "row 1: rows must end with LF or CRLF, not CR"],
-  ] as const)("is refused where others are %s: %j", async (others, file, message) => {
+  ] as const)("is rejected where others are %s: %j", async (others, file, message) => {
     const fields = { external_id: { column: "a" }, "custom_attributes.T": { value: "x" } };
     const found = await check({ fields, ...(others && { others }) }, file);
     expect(found).toContain(message);
@@ -201,7 +201,7 @@ describe("a mapping that does not fit the header", () => {
     expect(JSON.stringify(toProblemDetails(details)).length + text.length).toBeLessThan(10_000);
   });
 
-  it("is refused quickly, however long its names are", async () => {
+  it("is rejected quickly, however long its names are", async () => {
     const names = Array.from(
       { length: 2000 },
       (_, index) => [`custom_attributes.x${index}`, { column: `missing ${index}` }] as const,

@@ -69,7 +69,7 @@ describe("a date-time", () => {
     ["1685621736123", "unix", undefined, '"1685621736123" is outside the years 0001 to 9999'],
     ["1e9", "unix", undefined, "isn't a Unix time in seconds, such as 1769851800"],
     ["now", "unix_ms", undefined, "isn't a Unix time in milliseconds, such as 1769851800000"],
-  ])("that is none is refused with what it should be: %s as %s", (text, format, zone, message) => {
+  ])("in another format is rejected with what it should be: %s as %s", (text, format, zone, message) => {
     expect(() => read(text, format, zone)).toThrow(message);
   });
 
@@ -177,7 +177,7 @@ describe("a pattern", () => {
     ["dd-MM-yyyy d", "the day occurs twice"],
     ["", "the year (yyyy) is missing"],
     ["P", "P isn't a date field"],
-  ])("that cannot be read is refused: %s", (pattern, problem) => {
+  ])("that cannot be read is rejected: %s", (pattern, problem) => {
     expect(problemOfPattern(pattern)).toContain(problem);
   });
 
