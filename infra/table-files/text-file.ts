@@ -51,7 +51,7 @@ const DELIMITER_CHARACTERS = 64 * 1024;
 /**
  * Finds out how a file is written. It is read to its end only where that distinguishes UTF-8 from other encodings.
  * @param known what is not to be found out
- * @throws RangeError if the known encoding is none
+ * @throws RangeError if the known encoding doesn't exist
  */
 export async function findTextFormat(
   file: Blob,

@@ -55,7 +55,7 @@ function unreadable(error: unknown): WorkbookError {
 /**
  * Reads the sheets of an .xlsx workbook that have rows. Of formulas it takes the results; results that are errors, such
  * as #N/A, are empty cells.
- * @throws WorkbookError if it is none, or has no rows
+ * @throws WorkbookError if it isn't one, or has no rows
  */
 export async function readSheets(file: Blob): Promise<[Sheet, ...Sheet[]]> {
   const read = await readWorkbook(file, { trim: false }).catch((error: unknown) => {

@@ -47,18 +47,18 @@ export function firstLine(id: string, exportedAt: string): CustomerLine {
   };
 }
 
-/** The line of a work item's record. @throws ZodError if it is none */
+/** The line of a work item's record. @throws ZodError if it isn't one */
 export function workItemLine(record: Attributes): CustomerLine {
   const item = storedWorkItemSchema.parse(record);
   return { work_item: { ...item, custom_attributes: parseJsonObject(item.custom_attributes) } };
 }
-/** The line of an event's record. @throws ZodError if it is none */
+/** The line of an event's record. @throws ZodError if it isn't one */
 export function eventLine(workItemExternalId: string, record: Attributes): CustomerLine {
   return {
     event: { work_item_external_id: workItemExternalId, ...storedEventSchema.parse(record) },
   };
 }
-/** The line of a conversation upload's record. @throws ZodError if it is none */
+/** The line of a conversation upload's record. @throws ZodError if it isn't one */
 export function conversationUploadLine(record: Attributes): CustomerLine {
   return {
     conversation_upload: storedUploadSchema.parse(record),

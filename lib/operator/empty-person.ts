@@ -22,7 +22,7 @@ function isRecordOfItem({ sk }: RecordKey): boolean {
   return sk === ITEM_SORT_KEY;
 }
 
-/** The write that empties one record, unless its agent or actor is somebody else by then. */
+/** The write that empties one record, unless its agent or actor is someone else by then. */
 function targetOf(
   key: RecordKey,
   organization: Organization,

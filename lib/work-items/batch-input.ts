@@ -3,7 +3,7 @@ import type { Problem } from "../errors.ts";
 import { boundedArray, externalId, problemsOf } from "../schema.ts";
 import { EVENTS_PER_BATCH_MAX, ITEMS_PER_BATCH_MAX, type WorkItemInput, workItemInputSchema } from "./work-item.ts";
 
-/** An item of a batch: a valid input, or why it is none. */
+/** An item of a batch: a valid input, or why it isn't one. */
 export type BatchItem =
   | { readonly input: WorkItemInput }
   | {
@@ -20,7 +20,7 @@ function countEvents(item: unknown): number {
 /** How the OpenAPI document refers to the schema that each item is validated by. */
 const ITEM_REFERENCE = { $ref: "#/components/schemas/WorkItemInput" };
 
-/** Input of a batch. What is not an item may be skipped, what is not a batch is refused. */
+/** Input of a batch. What isn't an item may be skipped; what isn't a batch is rejected. */
 const envelopeSchema = z.strictObject({
   work_items: boundedArray(z.unknown().meta({ override: ITEM_REFERENCE }), ITEMS_PER_BATCH_MAX, "items")
     .refine((items) => items.length > 0, { error: "must have at least 1 item", params: { code: "too_small" } })

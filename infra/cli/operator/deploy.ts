@@ -74,7 +74,7 @@ function toDrop(name: string): Drop {
   throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
 }
 
-/** Checks that somebody gets the alarms of a stack that is protected. @throws SettingsError */
+/** Checks that a protected stack has a recipient for its alarms. @throws SettingsError */
 function assertNotifies(region: RegionCode, settings: RegionSettings): void {
   const { stage, terminationProtection, alarmEmail, alarmTopic, alarms } = settings;
   if (!terminationProtection || alarmEmail !== undefined || alarmTopic !== undefined || alarms === "none") return;

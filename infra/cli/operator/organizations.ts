@@ -166,6 +166,6 @@ command("erase <organization>", "erase everything of it, or one item or person")
   .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
   .option("--person <email>", "empty agents and actors with this address")
   .option("--dry-run", "erase nothing")
-  .option("--yes", "do not ask for the name again")
+  .option("--yes", "don't ask for confirmation")
   .action(onExisting<EraseOptions & Values>((opened, ...rest) => erase(operatorRuntime(opened), ...rest)));
 await runCommand(program);

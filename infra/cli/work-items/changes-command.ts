@@ -60,7 +60,7 @@ export async function exportSince({ client, options }: CommandCall, file: string
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 410) throw error;
     throw new CommandError(
-      `the changes since the mark in ${file} are not all kept any more; empty your copy, delete ${file} and export again`,
+      `changes since the mark in ${file} are no longer available; empty your copy, delete ${file} and export again`,
     );
   }
 }

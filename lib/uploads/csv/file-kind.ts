@@ -30,7 +30,7 @@ const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 
 /**
  * The kind of UTF-16 that a file is by its first bytes: by its mark, or since every other byte of Latin letters is 0.
- * Undefined if it is none.
+ * Undefined if it isn't UTF-16.
  */
 export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   if (beginsWith(head, [0xff, 0xfe])) return "utf-16le";

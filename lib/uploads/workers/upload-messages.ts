@@ -66,7 +66,7 @@ export function parsePartMessage(body: string): PartMessage {
   return partMessageSchema.parse(JSON.parse(body));
 }
 
-/** Parses a message of either queue. @throws Error if it is none */
+/** Parses a message of either queue. @throws Error if it isn't one */
 export function parseUploadMessage(body: string): { readonly part: PartMessage } | SplitRequests {
   const part = partMessageSchema.safeParse(JSON.parse(body));
   return part.success ? { part: part.data } : parseSplitMessage(body);
