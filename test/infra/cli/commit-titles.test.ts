@@ -2,10 +2,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
+import { runScript } from "../../support/run-script.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../infra/cli/commit-titles.ts", import.meta.url));
 /** Only the variables that git needs: a hook's variables would point it at the hook's repository. */
 const env = {
   PATH: process.env["PATH"],
@@ -28,8 +27,7 @@ function commit(title: string): void {
 }
 
 function check(since = start) {
-  const { status, stderr } = spawnSync(process.execPath, [SCRIPT, since], { cwd, env, encoding: "utf8" });
-  return { status, stderr };
+  return runScript("infra/cli/commit-titles.ts", [since], { cwd, env });
 }
 
 describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("commit titles", () => {
@@ -40,43 +38,43 @@ describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("commit titles", (
     start = git("rev-parse", "HEAD");
   });
 
-  test("accepts conventional titles of up to 72 columns and ignores older commits", () => {
+  test("accepts conventional titles of up to 72 columns and ignores older commits", async () => {
     commit("feat(lists)!: sort by completion time");
     commit(`fix: ${"x".repeat(67)}`);
-    expect(check()).toEqual({ status: 0, stderr: "" });
+    expect(await check()).toMatchObject({ status: 0, error: "" });
   });
 
-  test("accepts the title that git gives a merge commit", () => {
+  test("accepts the title that git gives a merge commit", async () => {
     git("checkout", "--quiet", "-b", "branch");
     commit("fix: retry a conflict");
     git("checkout", "--quiet", "main");
     git("merge", "--quiet", "--no-ff", "--no-edit", "branch");
-    expect(check()).toEqual({ status: 0, stderr: "" });
+    expect(await check()).toMatchObject({ status: 0, error: "" });
   });
 
   test.each(["Retry a conflict", "fixes: retry a conflict", "fix:retry a conflict", "fix: "])(
     "rejects the title %j",
-    (title) => {
+    async (title) => {
       commit(title);
       commit("docs: describe retries");
-      const { status, stderr } = check();
+      const { status, error } = await check();
       expect(status).toBe(1);
-      expect(stderr).toContain("isn't conventional");
-      expect(stderr).not.toContain("describe retries");
+      expect(error).toContain("isn't conventional");
+      expect(error).not.toContain("describe retries");
     },
   );
 
-  test("rejects a title with 73 columns", () => {
+  test("rejects a title with 73 columns", async () => {
     commit(`fix: ${"x".repeat(68)}`);
-    const { status, stderr } = check();
+    const { status, error } = await check();
     expect(status).toBe(1);
-    expect(stderr).toContain("has 73 columns");
+    expect(error).toContain("has 73 columns");
   });
 
-  test("checks nothing where the history doesn't reach back to the rule's start", () => {
+  test("checks nothing where the history doesn't reach back to the rule's start", async () => {
     commit("Retry a conflict");
-    const { status, stderr } = check("0".repeat(40));
+    const { status, error } = await check("0".repeat(40));
     expect(status).toBe(0);
-    expect(stderr).toContain("aren't checked");
+    expect(error).toContain("aren't checked");
   });
 });

@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { childEnvironment } from "../../support/child-environment.ts";
+import { runScript } from "../../support/run-script.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "work-items-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -22,13 +21,10 @@ it.each([
   ["a file that breaks off", "broken.csv", "row 3: "],
   ["a service that does not respond", "log.csv", "no service responds at http://127.0.0.1:1: "],
 ])("the demo ends with one line on %s", async (_, file, message) => {
-  const { error, status } = await new Promise<{ error: string; status: number | null }>((resolve) => {
-    const command = [join(import.meta.dirname, "../../../infra/cli/demo/demo.ts"), ...(file === "" ? [] : [file])];
-    const env = { ...childEnvironment(), BASE_URL: "http://127.0.0.1:1", API_KEY: "wi_us_none" };
-    const child = execFile(process.execPath, command, { cwd: directory, env }, (_error, _out, stderr) =>
-      resolve({ status: child.exitCode, error: stderr }),
-    );
+  const { error, status } = await runScript("infra/cli/demo/demo.ts", file === "" ? [] : [file], {
+    cwd: directory,
+    env: { BASE_URL: "http://127.0.0.1:1", API_KEY: "wi_us_none" },
   });
   expect({ status, error }).toEqual({ status: 1, error: expect.stringContaining(message) as string });
-  expect(error.trim().split("\n")).toHaveLength(1);
+  expect(error.split("\n")).toHaveLength(1);
 });

@@ -1,12 +1,9 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalStack, startLocalStack } from "../../../infra/local/stack.ts";
-
-const SCRIPT = fileURLToPath(new URL("../../../infra/local/invoke.ts", import.meta.url));
+import { runScript } from "../../support/run-script.ts";
 
 let stack: LocalStack;
 beforeAll(async () => {
@@ -19,12 +16,8 @@ afterAll(async () => {
 
 /** Runs `npm run invoke -- <words>`. @returns its exit status and output */
 const invoke = (words: string, variables: Readonly<Record<string, string>> = {}) =>
-  new Promise<{ readonly status: number | null; readonly out: string; readonly error: string }>((resolve) => {
-    const env = { PATH: process.env["PATH"], DATA_DIR: stack.dataDirectory, ...variables };
-    const args = [SCRIPT, ...words.split(" ").filter(Boolean)];
-    const child = execFile(process.execPath, args, { env }, (_, out, error) => {
-      resolve({ status: child.exitCode, out, error });
-    });
+  runScript("infra/local/invoke.ts", words.split(" ").filter(Boolean), {
+    env: { DATA_DIR: stack.dataDirectory, ...variables },
   });
 
 describe("npm run invoke", () => {
@@ -62,6 +55,6 @@ describe("npm run invoke", () => {
     const { status, out, error } = await invoke(words);
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(error).toMatch(expected);
-    expect(error.trim().split("\n")).toHaveLength(1);
+    expect(error.split("\n")).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,11 +6,11 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
+import { runScript } from "../../support/run-script.ts";
 import { temporaryDirectory } from "./written-functions.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
@@ -178,10 +178,9 @@ describe("what npm start serves", () => {
   });
 
   test("keeps limits that were set, through an orderly stop", async () => {
-    const command = ["infra/cli/operator/organizations.ts", "set", "demo", "--rate", "2", "--burst", "2"];
-    await promisify(execFile)(process.execPath, command, {
-      env: { ...childEnvironment(), DATA_DIR: directory },
-    });
+    const limits = ["set", "demo", "--rate", "2", "--burst", "2"];
+    const set = await runScript("infra/cli/operator/organizations.ts", limits, { env: { DATA_DIR: directory } });
+    expect(set.status).toBe(0);
     running.kill("SIGTERM");
     expect(await once(running, "exit")).toEqual([0, null]);
     ({ child: running } = await start(directory));

@@ -1,35 +1,19 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { PROJECT_ROOT } from "../../../../infra/build.ts";
 import { checkDeployedStack, type Drop } from "../../../../infra/cli/operator/deployed-stack.ts";
 import { lossesOf, tagsOf } from "../../../../infra/settings/setting-tags.ts";
 import { parseSettings } from "../../../../infra/settings/settings.ts";
 import type { StageSettings } from "../../../../infra/settings/stage-settings.ts";
 import { regionCodes } from "../../../../lib/regions.ts";
 import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../../support/aws-account.ts";
-import { childEnvironment } from "../../../support/child-environment.ts";
+import { runScript } from "../../../support/run-script.ts";
 import { assemblyOf } from "../../synthesized.ts";
 
-interface Outcome {
-  readonly code: number;
-  readonly lines: readonly string[];
-}
-
 /** Runs a file of `infra/` as the npm scripts do, without credentials. */
-const run = (file: string, options: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> =>
-  new Promise((resolve) => {
-    const { HOME = "" } = process.env;
-    execFile(
-      process.execPath,
-      [join(PROJECT_ROOT, "infra", file), ...options],
-      { env: { ...childEnvironment(), HOME, ...variables } },
-      (error, stdout, stderr) => {
-        const lines = `${stdout}${stderr}`.split("\n").filter((line) => line.trim() !== "");
-        resolve({ code: error === null ? 0 : Number(error.code), lines });
-      },
-    );
-  });
+const run = async (file: string, options: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
+  const { HOME = "" } = process.env;
+  const { status, out, error } = await runScript(`infra/${file}`, options, { env: { HOME, ...variables } });
+  return { status, lines: `${out}${error}`.split("\n").filter((line) => line.trim() !== "") };
+};
 
 const account = async (...given: Parameters<typeof startAwsAccount>): Promise<AwsAccount> => {
   const started = await startAwsAccount(...given);
@@ -71,7 +55,7 @@ describe("a rejection is one line and exit 1", () => {
       "--drop domains: there is no such setting; did you mean domain?",
     ],
   ])("%s %j", async (file, options, line) => {
-    expect(await run(file, options)).toEqual({ code: 1, lines: [line] });
+    expect(await run(file, options)).toEqual({ status: 1, lines: [line] });
   });
 });
 
@@ -79,12 +63,12 @@ describe("an account that is not bootstrapped", () => {
   test("makes deploy print how to prepare it", async () => {
     const { variables } = await account();
     const { directory } = assemblyOf();
-    const { code, lines } = await run(
+    const { status, lines } = await run(
       "cli/operator/deploy.ts",
       ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],
       variables,
     );
-    expect(code).toBe(1);
+    expect(status).toBe(1);
     expect(lines.at(-1)).toBe(
       "WorkItems-us: prepare the account first, once: npx cdk bootstrap aws://111122223333/us-east-1",
     );
@@ -263,7 +247,7 @@ describe("a deployment", () => {
   test("stops with one line where it can't read what is deployed", async () => {
     const { variables } = await account();
     const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
-    const { code, lines } = await run("cli/operator/deploy.ts", ["us"], nowhere);
-    expect([code, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: can't read what is deployed, /)]]);
+    const { status, lines } = await run("cli/operator/deploy.ts", ["us"], nowhere);
+    expect([status, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: can't read what is deployed, /)]]);
   });
 });

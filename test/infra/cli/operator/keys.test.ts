@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +6,7 @@ import { createAccessStore } from "../../../../lib/organizations/access-store.ts
 import { createAuthenticate } from "../../../../lib/organizations/authenticate.ts";
 import { create as createGetHandler } from "../../../../functions/list-work-items.ts";
 import { call } from "../../../support/organization.ts";
+import { runScript } from "../../../support/run-script.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 let runtime: TestRuntime;
@@ -21,26 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDirectory, { recursive: true }));
 
-interface Outcome {
-  readonly status: number;
-  readonly out: string;
-  readonly error: string;
-}
-
 /** Runs a command line as `npm run` does, with this file's own data directory unless variables name another. */
-const run = (command: string, options: { readonly variables?: Record<string, string> } = {}): Promise<Outcome> => {
+const run = async (command: string, variables: Readonly<Record<string, string>> = {}) => {
   const [name = "", ...words] = command.split(" ");
-  const env = { ...process.env, DATA_DIR: dataDirectory, ...options.variables };
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [`infra/cli/operator/${name}.ts`, ...words],
-      { env },
-      (_error, out, stderr) => {
-        resolve({ status: child.exitCode ?? 1, out: out.trim(), error: stderr.trim() });
-      },
-    );
-  });
+  const env = { ...process.env, DATA_DIR: dataDirectory, ...variables };
+  const { status, out, error } = await runScript(`infra/cli/operator/${name}.ts`, words, { env });
+  return { status, out: out.trim(), error };
 };
 const json = async (command: string): Promise<Record<string, string>> => {
   const { status, out, error } = await run(`${command} --json`);
@@ -144,10 +130,10 @@ describe("npm run keys", () => {
   });
 
   it("says what to do if no service is named or none responds", async () => {
-    const nowhere = await run("keys list --organization acme", { variables: { DATA_DIR: "/nonexistent" } });
+    const nowhere = await run("keys list --organization acme", { DATA_DIR: "/nonexistent" });
     expect(nowhere).toMatchObject({ status: 1, error: expect.stringContaining("npm start") as string });
     const dead = await run("keys list --organization acme", {
-      variables: { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9" },
+      AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9",
     });
     expect(dead).toMatchObject({ status: 1, error: "DynamoDB isn't responding there: is the local service running?" });
     const missing = await run("keys list --organization acme --table none --region us");

@@ -1,25 +1,17 @@
-import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { childEnvironment } from "../../../support/child-environment.ts";
+import { runScript } from "../../../support/run-script.ts";
 
-const run = async (...args: readonly string[]) =>
-  promisify(execFile)(process.execPath, ["infra/cli/operator/localstack.ts", ...args], {
-    env: childEnvironment(),
-  }).then(
-    ({ stdout }) => ({ code: 0, output: stdout }),
-    (error: { code: number; stdout: string; stderr: string }) => ({
-      code: error.code,
-      output: error.stdout + error.stderr,
-    }),
-  );
+const run = async (...args: readonly string[]) => {
+  const { status, out, error } = await runScript("infra/cli/operator/localstack.ts", args);
+  return { status, output: out + error };
+};
 
 test("npm run localstack says how to start a LocalStack where none runs, before it builds anything", async () => {
-  const { code, output } = await run("us", "--endpoint", "http://127.0.0.1:1");
-  expect(code).toBe(1);
+  const { status, output } = await run("us", "--endpoint", "http://127.0.0.1:1");
+  expect(status).toBe(1);
   expect(output).toMatch(/^LocalStack isn't running at http:\/\/127\.0\.0\.1:1 .*localstack\/localstack:4\.14/s);
 });
 

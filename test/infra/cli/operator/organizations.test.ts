@@ -1,10 +1,11 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
+import { runScript } from "../../../support/run-script.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 let runtime: TestRuntime;
@@ -24,15 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const run = (command: string, input = ""): Promise<{ status: number; out: string; error: string }> =>
-  new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ["infra/cli/operator/organizations.ts", ...command.split(" ")],
-      { env: { ...process.env, DATA_DIR: directory } },
-      (_error, out, stderr) => resolve({ status: child.exitCode ?? 1, out, error: stderr.trim() }),
-    );
-    child.stdin?.end(input);
+const run = (command: string, input = "") =>
+  runScript("infra/cli/operator/organizations.ts", command.split(" "), {
+    env: { ...process.env, DATA_DIR: directory },
+    input,
   });
 const items = async () => (await acme.send("listWorkItems")).body.data;
 

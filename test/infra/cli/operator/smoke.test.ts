@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, request as httpRequest } from "node:http";
@@ -13,6 +12,7 @@ import { type LocalStack, startLocalStack } from "../../../../infra/local/stack.
 import { eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
 import { listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
 import { createKey } from "../../../../lib/operator/keys.ts";
+import { runScript } from "../../../support/run-script.ts";
 
 /** Low enough to be reached on any machine, and high enough for the other checks. */
 const LIMITS = { rate: 5, burst: 80 };
@@ -33,18 +33,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const smoke = (
-  url: string,
-  apiKey = key,
-  options: readonly string[] = [],
-): Promise<{ status: number; out: string; error: string }> =>
-  new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ["infra/cli/operator/smoke.ts", "--url", url, "--key", apiKey, ...options],
-      (_error, out, stderr) => resolve({ status: child.exitCode ?? 1, out, error: stderr.trim() }),
-    );
-  });
+const smoke = (url: string, apiKey = key, options: readonly string[] = []) =>
+  runScript("infra/cli/operator/smoke.ts", ["--url", url, "--key", apiKey, ...options]);
 
 /** A deployment that differs from the documentation: responses pass through `change`. */
 const deploymentThat = async (change: (headers: Record<string, unknown>, body: string) => string): Promise<string> => {

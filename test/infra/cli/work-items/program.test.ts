@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands } from "../../../../infra/cli/work-items/program.ts";
 import type { UploadJob, WorkItem } from "../../../../lib/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
+import { runScript } from "../../../support/run-script.ts";
 import { run, TICKETS, WORKBOOK } from "./terminal.ts";
 
 const start = fileURLToPath(new URL("../../../../infra/local/start.ts", import.meta.url));
@@ -222,12 +223,13 @@ describe("work-items", () => {
       exit: 0,
       out: expect.stringContaining("1 rows, 1 created"),
     });
-    const program = join(home, "infra/cli/work-items.ts");
+    const program = "infra/cli/work-items.ts";
     const env = { ...childEnvironment(), DATA_DIR: join(folder, "data") };
-    const options = { env, input: rows("I"), encoding: "utf8" } as const;
-    const read = execFileSync(process.execPath, [program, "import", "-", "--wait"], options);
-    expect(read).toContain("1 rows, 1 created");
-    const script = `cat semicolons.csv | sed s/S-1/P-1/ | ${process.execPath} ${program} import /dev/stdin --wait`;
+    expect(await runScript(program, ["import", "-", "--wait"], { env, input: rows("I") })).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("1 rows, 1 created"),
+    });
+    const script = `cat semicolons.csv | sed s/S-1/P-1/ | ${process.execPath} ${join(home, program)} import /dev/stdin --wait`;
     expect(execFileSync("bash", ["-c", script], { env, encoding: "utf8" })).toContain("1 rows, 1 created");
   });
 
