@@ -1,36 +1,4 @@
-import { crc32, deflateRawSync } from "node:zlib";
-
-/** A ZIP archive. */
-const zip = (files: Readonly<Record<string, string>>): Buffer => {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let offset = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const [path, original] = [Buffer.from(name), Buffer.from(text)];
-    const content = deflateRawSync(original);
-    const common = Buffer.alloc(26);
-    common.writeUInt16LE(20, 0);
-    common.writeUInt16LE(8, 4);
-    common.writeUInt32LE(crc32(original), 10);
-    common.writeUInt32LE(content.length, 14);
-    common.writeUInt32LE(original.length, 18);
-    common.writeUInt16LE(path.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, path, content]);
-    const end = Buffer.alloc(14);
-    end.writeUInt32LE(offset, 10);
-    directory.push(Buffer.from("PK\x01\x02\x14\x00", "latin1"), common, end, path);
-    parts.push(local);
-    offset += local.length;
-  }
-  const listed = Buffer.concat(directory);
-  const tail = Buffer.alloc(18);
-  const count = Object.keys(files).length;
-  tail.writeUInt16LE(count, 4);
-  tail.writeUInt16LE(count, 6);
-  tail.writeUInt32LE(listed.length, 8);
-  tail.writeUInt32LE(offset, 12);
-  return Buffer.concat([...parts, listed, Buffer.from("PK\x05\x06"), tail]);
-};
+import { strToU8, zipSync } from "fflate";
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
@@ -82,7 +50,7 @@ export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly 
   const names = Object.keys(sheets);
   const each = (make: (number: number, name: string) => string): string =>
     names.map((name, index) => make(index + 1, name)).join("");
-  return zip({
+  const files = {
     "[Content_Types].xml":
       `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
       `<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
@@ -97,5 +65,7 @@ export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly 
     "xl/styles.xml": XML + STYLES,
     "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="styles" Type="${RELATIONS}/styles" Target="styles.xml"/>${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
     ...Object.fromEntries(names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!)])),
-  });
+  };
+  const bytes = Object.entries(files).map(([name, text]) => [name, strToU8(text)] as const);
+  return Buffer.from(zipSync(Object.fromEntries(bytes)));
 };
