@@ -4,9 +4,9 @@ import { create as createRecordQaScore } from "../../functions/record-qa-score.t
 import { randomFrom } from "../../infra/local/aws-terms/random.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { type Caller, createCaller } from "./caller.ts";
-import { createTestClock } from "./clock.ts";
+import { createTestClock, type TestClock } from "./clock.ts";
 import { createCustomer, fill } from "./customer-data.ts";
-import { createFreezingTasks } from "./freezing-tasks.ts";
+import { createFaultyTasks, type TaskFaults } from "./faulty-tasks.ts";
 import type { RouteName } from "./handlers.ts";
 import { lambdaContext } from "./lambda-context.ts";
 import type { ApiRequest } from "./organization.ts";
@@ -24,6 +24,21 @@ export const STEP_MS = 20_000;
 /** Number of items that all callers write to. */
 export const ITEMS = 10;
 const ROWS = 100;
+/** Share of tasks that may freeze. Those that send fewer requests than the chosen number don't. */
+const FREEZE_SHARE = 0.5;
+const REQUESTS_MAX = 8;
+
+/** Freezes a task before or after one of its requests, for a shorter time than its lifetime. */
+const freezeOf = (lifetimeMs: number, clock: TestClock, random: () => number): TaskFaults => {
+  let requestsLeft = random() < FREEZE_SHARE ? Math.floor(random() * REQUESTS_MAX) : Infinity;
+  const when = random() < 0.5 ? "stall before" : "stall after";
+  const until = clock() + Math.floor(random() * lifetimeMs);
+  return {
+    faultOf: () => (requestsLeft-- === 0 ? when : "none"),
+    statementFault: () => "none",
+    thawAt: () => until,
+  };
+};
 
 /**
  * A deployment with an organization full of data, and everything that may write to it.
@@ -34,7 +49,7 @@ export const createBusyOrganization = async (seed: number, addressOf: () => stri
   const random = randomFrom(seed);
   const clock = createTestClock();
   const { runtime, during } = createFaultyRuntime(await createTestRuntime({ clock }));
-  const tasks = createFreezingTasks(during, clock, random);
+  const tasks = createFaultyTasks(during, clock, (lifetimeMs) => freezeOf(lifetimeMs, clock, random));
   const workers = createWorkers(runtime);
   const failDead = createFailDeadUpload(runtime);
   const recordQaScore = createRecordQaScore(runtime);

@@ -69,7 +69,7 @@ export async function runChanges(
       findings.push({ kind: "wrong", seed, details: error instanceof Error ? String(error.stack) : String(error) });
     }
     changes += scene.changes();
-    faults += scene.tasks.faults();
+    faults += scene.faults();
     seeds += 1;
   };
   const runLane = async (): Promise<void> => {

@@ -10,6 +10,7 @@ import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { operatorOf } from "../../support/customer-data.ts";
+import { createFaultyTasks } from "../../support/faulty-tasks.ts";
 import { createHandlers, type Handlers, type RouteName } from "../../support/handlers.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../../support/organization.ts";
@@ -18,8 +19,8 @@ import { openStream, streamEvent } from "../../support/stream.ts";
 import { createFaultyRuntime } from "../../support/uploads/fault-injection.ts";
 import { type Copy, createCopy, type Life } from "./copy.ts";
 import { createFaultyStream, INVOCATION_MS } from "./faulty-stream.ts";
-import { createFaultyTasks } from "./faulty-tasks.ts";
 import { lagIndexes } from "./lagging-list.ts";
+import { createTaskFaults } from "./task-faults.ts";
 
 const CALL_MS = 29_000;
 const SWEEP_MS = 120_000;
@@ -37,9 +38,10 @@ export async function createScene(seed: number) {
   const clock = createTestClock();
   const base = await createTestRuntime({ clock });
   const { runtime, during } = createFaultyRuntime(base);
-  const tasks = createFaultyTasks(during, clock, random);
-  const stream = createFaultyStream(await openStream(base), clock, random, tasks.count);
-  lagIndexes(base, clock, random, tasks.count);
+  const faults = createTaskFaults(clock, random);
+  const tasks = createFaultyTasks(during, clock, faults.of);
+  const stream = createFaultyStream(await openStream(base), clock, random, faults.count);
+  lagIndexes(base, clock, random, faults.count);
   const log = createChangeLog(base);
   let customer = await createTestOrganization(base, { id: ORGANIZATION });
   /** Each outage makes all readers start over, which hides what they had missed: every second scene has none. */
@@ -158,7 +160,6 @@ export async function createScene(seed: number) {
   };
 
   return {
-    tasks,
     readers,
     stream,
     clock,
@@ -188,6 +189,7 @@ export async function createScene(seed: number) {
     },
     /** Lets the writers rest, and the readers read to the end. @returns what the table holds, without and with events */
     finish: async () => {
+      faults.end();
       await tasks.finish();
       await stream.pull();
       for (let round = 0; round < CALM_ROUNDS; round++) {
@@ -213,6 +215,7 @@ export async function createScene(seed: number) {
       return { plain: await table(false), withEvents: await table(true) };
     },
     changes: () => changes,
+    faults: faults.faults,
   };
 
   /** What the service's list and single items say. */

@@ -2,10 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { TestClock } from "./clock.ts";
 import type { createFaultyRuntime, FaultyRun } from "./uploads/fault-injection.ts";
 
-/** Share of tasks that may freeze. Those that send fewer requests than the chosen number don't. */
-const FREEZE_SHARE = 0.5;
-const REQUESTS_MAX = 8;
-/** Turns of the event loop, of at least a millisecond each, within which everything that runs ends or freezes. */
+/** Turns of the event loop, of at least a millisecond each, within which everything that runs ends or stops. */
 const TURNS_MAX = 20_000;
 
 interface FrozenTask {
@@ -14,13 +11,22 @@ interface FrozenTask {
   readonly thaw: () => void;
 }
 
-/** Runs calls and workers beside each other. Some freeze before or after one of their requests, and continue later. */
-export function createFreezingTasks(
+/** The faults of one task's requests. */
+export interface TaskFaults extends Pick<FaultyRun, "faultOf" | "statementFault"> {
+  /** When a request that stops continues, in milliseconds since the epoch; undefined if never. */
+  readonly thawAt: (kind: "kill" | "stall") => number | undefined;
+}
+
+/**
+ * Runs calls and workers beside each other, with faults in their requests. Some freeze, and continue later.
+ * @param faultsOf chooses the faults of a task that Lambda kills after a lifetime in milliseconds
+ */
+export function createFaultyTasks(
   during: ReturnType<typeof createFaultyRuntime>["during"],
   clock: TestClock,
-  random: () => number,
+  faultsOf: (lifetimeMs: number) => TaskFaults,
 ) {
-  /** Names of the tasks that have neither ended nor frozen. */
+  /** Names of the tasks that have neither ended nor stopped. */
   const running = new Map<symbol, string>();
   const messages: string[] = [];
   let frozen: FrozenTask[] = [];
@@ -31,7 +37,7 @@ export function createFreezingTasks(
     frozen = frozen.filter((task) => !due.includes(task));
     for (const { thaw } of due) thaw();
   };
-  /** Waits until each task has ended or is frozen. @throws if one does neither */
+  /** Waits until each task has ended or is stopped. @throws if one does neither */
   const settle = async (): Promise<void> => {
     for (let turn = 0; running.size > 0; turn++) {
       if (turn === TURNS_MAX) throw new Error(`still running: ${[...running.values()].join(", ")}`);
@@ -49,32 +55,32 @@ export function createFreezingTasks(
     takeMessages: (): string[] => messages.splice(0),
     /**
      * Starts a task without waiting for it.
-     * @param lifetimeMs when Lambda would kill it: it is frozen for a shorter time
      * @param work rejects only if the test is to ignore it
      */
     start: (name: string, lifetimeMs: number, work: () => Promise<unknown>): void => {
       const task = Symbol(name);
-      const killedAt = clock() + lifetimeMs;
-      let requestsLeft = random() < FREEZE_SHARE ? Math.floor(random() * REQUESTS_MAX) : Infinity;
-      const when = random() < 0.5 ? "stall before" : "stall after";
-      const until = clock() + Math.floor(random() * (killedAt - clock()));
+      const { thawAt, ...faults } = faultsOf(lifetimeMs);
       let hasEnded = false;
+      /** Requests that are frozen or killed: it ends only without them. */
+      let stopped = 0;
       const run: FaultyRun = {
         clock,
-        faultOf: () => (requestsLeft-- === 0 ? when : "none"),
-        statementFault: () => "none",
-        stop: () =>
+        ...faults,
+        stop: (kind) =>
           new Promise((resolve) => {
-            freezes += 1;
             running.delete(task);
-            frozen.push({
-              until,
-              thaw: () => {
-                // A task may end without waiting for one of its requests.
-                if (!hasEnded) running.set(task, name);
-                resolve();
-              },
-            });
+            stopped += 1;
+            const until = thawAt(kind);
+            // No one waits for one that is killed.
+            if (until === undefined) return;
+            freezes += 1;
+            const thaw = (): void => {
+              stopped -= 1;
+              // A task may end without waiting for one of its requests.
+              if (!hasEnded && stopped === 0) running.set(task, name);
+              resolve();
+            };
+            frozen.push({ until, thaw });
           }),
         onMessages: (bodies) => messages.push(...bodies),
       };
