@@ -1,6 +1,6 @@
+import type { Proxy } from "../engine-proxy.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { createFaults, FAULT_RATES, type FaultRates, type Faults } from "./faults.ts";
-import type { Proxy } from "./json-proxy.ts";
 import { startS3FaultsProxy } from "./s3-proxy.ts";
 import { startSqsProxy } from "./sqs-proxy.ts";
 

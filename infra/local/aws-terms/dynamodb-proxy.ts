@@ -1,11 +1,12 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Clock } from "../../../lib/clock.ts";
+import type { Proxy } from "../engine-proxy.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import { createConflicts } from "./conflicts.ts";
 import { type DynamoDbTerms, OPERATIONS, THROTTLED_MESSAGE } from "./dynamodb-operations.ts";
 import { createParts, followWrites, type Part } from "./dynamodb-parts.ts";
 import type { Faults } from "./faults.ts";
-import { jsonError, type JsonResponse, type Proxy, startJsonProxy } from "./json-proxy.ts";
+import { jsonError, type JsonResponse, startJsonProxy } from "./json-proxy.ts";
 import { withServiceFaults } from "./service-faults.ts";
 import { kindOf } from "./touched-items.ts";
 

@@ -1,6 +1,6 @@
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { type Proxy, type SendToEngine, startEngineProxy } from "../engine-proxy.ts";
 import { sendWire, type WireResponse } from "./damage.ts";
 
 /** A body of DynamoDB's or SQS's JSON protocol. */
@@ -38,73 +38,38 @@ export function jsonError(status: number, type: string, message: string, more: J
   };
 }
 
-/** A running proxy. */
-export interface Proxy {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
-
-/** Listens on a free port of the loopback address. */
-export async function listen(
-  serve: (message: IncomingMessage, response: ServerResponse) => void,
-  onStop: () => void,
-): Promise<Proxy> {
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, serve);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: async () => {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      onStop();
-    },
-  };
+async function forward(
+  message: IncomingMessage,
+  target: string,
+  body: string,
+  send: SendToEngine,
+): Promise<JsonResponse> {
+  const length = String(Buffer.byteLength(body));
+  const headers = { ...message.headers, "x-amz-target": target, "content-length": length };
+  const received = await send(message, { headers, body });
+  const text = (await buffer(received)).toString();
+  return { status: received.statusCode ?? 500, body: text === "" ? {} : (JSON.parse(text) as JsonBody) };
 }
 
 /** Starts a proxy for a service with the JSON protocol, whose requests name their operation in `X-Amz-Target`. */
 export function startJsonProxy(engineEndpoint: string, handle: JsonHandler): Promise<Proxy> {
-  const agent = new Agent({ keepAlive: true });
-  const { hostname: host, port } = new URL(engineEndpoint);
-
-  const send = async (message: IncomingMessage, target: string, body: string): Promise<JsonResponse> => {
-    const received = await new Promise<IncomingMessage>((resolve, reject) => {
-      const headers = { ...message.headers, "x-amz-target": target, "content-length": Buffer.byteLength(body) };
-      httpRequest({ agent, host, port, method: message.method, path: message.url, headers })
-        .once("response", resolve)
-        .once("error", reject)
-        .end(body);
+  return startEngineProxy(engineEndpoint, async (message, response, send) => {
+    const text = (await buffer(message)).toString();
+    const [prefix = "", operation = ""] = String(message.headers["x-amz-target"]).split(".");
+    const input = JSON.parse(text) as JsonBody;
+    const handled = await handle({
+      operation,
+      input,
+      forward: (other = input, otherOperation = operation) =>
+        forward(message, `${prefix}.${otherOperation}`, other === input ? text : JSON.stringify(other), send),
     });
-    const text = (await buffer(received)).toString();
-    return { status: received.statusCode ?? 500, body: text === "" ? {} : (JSON.parse(text) as JsonBody) };
-  };
-
-  const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    try {
-      const text = (await buffer(message)).toString();
-      const [prefix = "", operation = ""] = String(message.headers["x-amz-target"]).split(".");
-      const input = JSON.parse(text) as JsonBody;
-      const handled = await handle({
-        operation,
-        input,
-        forward: (other = input, otherOperation = operation) =>
-          send(message, `${prefix}.${otherOperation}`, other === input ? text : JSON.stringify(other)),
-      });
-      if (handled === "no response") response.destroy();
-      else {
-        const { status, body } = "damage" in handled ? handled.response : handled;
-        const type = message.headers["content-type"] ?? "application/x-amz-json-1.0";
-        const wire = { status, headers: { "content-type": type }, body: Buffer.from(JSON.stringify(body)) };
-        sendWire(response, "damage" in handled ? handled.damage(wire) : wire);
-      }
-    } catch {
-      // The engine has ended, or the client has gone.
+    if (handled === "no response") {
       response.destroy();
+      return;
     }
-  };
-  return listen(
-    (message, response) => void serve(message, response),
-    () => agent.destroy(),
-  );
+    const { status, body } = "damage" in handled ? handled.response : handled;
+    const type = message.headers["content-type"] ?? "application/x-amz-json-1.0";
+    const wire = { status, headers: { "content-type": type }, body: Buffer.from(JSON.stringify(body)) };
+    sendWire(response, "damage" in handled ? handled.damage(wire) : wire);
+  });
 }

@@ -1,9 +1,9 @@
-import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { type Proxy, type SendToEngine, startEngineProxy } from "../engine-proxy.ts";
 import { S3Refusal, toS3Response } from "../s3/response.ts";
 import { damageOf, frontEndResponse, sendWire, type WireResponse } from "./damage.ts";
 import type { Faults } from "./faults.ts";
-import { listen, type Proxy } from "./json-proxy.ts";
 
 /** S3's errors: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html. */
 const ERRORS = {
@@ -35,9 +35,6 @@ function isForObject({ url = "/" }: IncomingMessage): boolean {
 
 /** Starts a proxy that serves an engine as S3 serves it: requests are refused, fail, or lose their response. */
 export function startS3FaultsProxy(engineEndpoint: string, faults: Faults): Promise<Proxy> {
-  const agent = new Agent({ keepAlive: true });
-  const { hostname: host, port } = new URL(engineEndpoint);
-
   const refuse = (message: IncomingMessage, response: ServerResponse, error: S3Refusal): void => {
     message.resume();
     message.once("close", () => {
@@ -45,36 +42,27 @@ export function startS3FaultsProxy(engineEndpoint: string, faults: Faults): Prom
       response.writeHead(status, headers).end(message.method === "HEAD" ? undefined : body);
     });
   };
-  const forward = (message: IncomingMessage, response: ServerResponse): void => {
-    const { method, url: path, headers } = message;
+  const forward = async (message: IncomingMessage, response: ServerResponse, send: SendToEngine): Promise<void> => {
     const fail = (): void => void response.destroy();
-    const sent = httpRequest({ agent, host, port, method, path, headers }, (received) => {
-      const isLost = isForObject(message) && faults.occurs("lost response");
-      const damage = isForObject(message) ? (damageOf(faults) ?? checksumDamageOf(faults)) : undefined;
-      const { statusCode: status = 500 } = received;
-      if (isLost) received.resume().once("end", fail);
-      else if (damage !== undefined) {
-        const send = (body: Buffer): void =>
-          sendWire(response, damage({ status, headers: received.headers, body }), method === "HEAD");
-        buffer(received).then(send).catch(fail);
-      } else {
-        response.writeHead(received.statusCode ?? 500, received.headers);
-        received.once("error", fail).pipe(response);
-      }
-    });
-    sent.once("error", fail);
-    message.once("error", (error) => sent.destroy(error)).pipe(sent);
+    const received = await send(message);
+    const isLost = isForObject(message) && faults.occurs("lost response");
+    const damage = isForObject(message) ? (damageOf(faults) ?? checksumDamageOf(faults)) : undefined;
+    const { statusCode: status = 500, headers } = received;
+    if (isLost) received.resume().once("end", fail);
+    else if (damage !== undefined) {
+      sendWire(response, damage({ status, headers, body: await buffer(received) }), message.method === "HEAD");
+    } else {
+      response.writeHead(status, headers);
+      received.once("error", fail).pipe(response);
+    }
   };
 
-  return listen(
-    (message, response) => {
-      const names = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
-      const fault = isForObject(message) ? names.find((name) => faults.occurs(name)) : undefined;
-      const foreign = isForObject(message) ? frontEndResponse(faults, "before") : undefined;
-      if (fault !== undefined) refuse(message, response, ERRORS[fault]);
-      else if (foreign === undefined) forward(message, response);
-      else message.resume().once("close", () => sendWire(response, foreign, message.method === "HEAD"));
-    },
-    () => agent.destroy(),
-  );
+  return startEngineProxy(engineEndpoint, async (message, response, send) => {
+    const names = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
+    const fault = isForObject(message) ? names.find((name) => faults.occurs(name)) : undefined;
+    const foreign = isForObject(message) ? frontEndResponse(faults, "before") : undefined;
+    if (fault !== undefined) refuse(message, response, ERRORS[fault]);
+    else if (foreign === undefined) await forward(message, response, send);
+    else message.resume().once("close", () => sendWire(response, foreign, message.method === "HEAD"));
+  });
 }

@@ -1,12 +1,6 @@
+import type { Proxy } from "../engine-proxy.ts";
 import type { Faults } from "./faults.ts";
-import {
-  type JsonBody,
-  jsonError,
-  type JsonRequest,
-  type JsonResponse,
-  type Proxy,
-  startJsonProxy,
-} from "./json-proxy.ts";
+import { type JsonBody, jsonError, type JsonRequest, type JsonResponse, startJsonProxy } from "./json-proxy.ts";
 import { withServiceFaults } from "./service-faults.ts";
 
 /** The longest time in seconds by which a message is late. */

@@ -1,16 +1,10 @@
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Proxy, type SendToEngine, startEngineProxy } from "../engine-proxy.ts";
 import { type S3Response, S3Refusal, toS3Response } from "./response.ts";
 import type { AllowOrigin } from "./cors.ts";
 import { type FormDestination, receiveForm } from "./form.ts";
 import type { ObjectCreated } from "./notification.ts";
 import { createSignatureCheck } from "./signature.ts";
-
-/** A running S3 proxy. */
-export interface S3Proxy {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
 
 /** Options of the S3 proxy. */
 export interface S3ProxyOptions extends FormDestination {
@@ -69,30 +63,18 @@ function isForm({ method, headers }: IncomingMessage): boolean {
  * bodies in memory and sends no events. The proxy checks signatures, checks and streams forms, applies the bucket's CORS
  * rules, sends events and gives responses the headers that a signed URL asks for. It forwards requests unchanged.
  */
-export async function startS3Proxy(options: S3ProxyOptions): Promise<S3Proxy> {
+export function startS3Proxy(options: S3ProxyOptions): Promise<Proxy> {
   const { engineEndpoint, allowOrigin, notify } = options;
-  const agent = new Agent({ keepAlive: true });
   const assertSigned = createSignatureCheck(options);
 
-  const sendToEngine = (message: IncomingMessage): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
-      const url = new URL(engineEndpoint);
-      const forwarded = httpRequest({
-        agent,
-        host: url.hostname,
-        port: url.port,
-        method: message.method,
-        path: message.url,
-        headers: message.headers,
-      });
-      forwarded.once("response", resolve).once("error", reject);
-      message.once("error", (error) => forwarded.destroy(error));
-      message.pipe(forwarded);
-    });
-
-  const forward = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
+  const forward = async (
+    message: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    send: SendToEngine,
+  ): Promise<void> => {
     await assertSigned(message);
-    const engineResponse = await sendToEngine(message);
+    const engineResponse = await send(message);
     const creation = creationBy(message, target);
     try {
       if (creation !== undefined && engineResponse.statusCode === 200)
@@ -116,7 +98,7 @@ export async function startS3Proxy(options: S3ProxyOptions): Promise<S3Proxy> {
     return { status: 200, headers };
   };
 
-  const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return startEngineProxy(engineEndpoint, async (message, response, send) => {
     const respond = ({ status, headers, body }: S3Response): void => void response.writeHead(status, headers).end(body);
     try {
       const target = targetOf(message);
@@ -125,24 +107,10 @@ export async function startS3Proxy(options: S3ProxyOptions): Promise<S3Proxy> {
       for (const [name, value] of Object.entries(cors ?? {})) response.setHeader(name, value);
       if (message.method === "OPTIONS") respond(preflight(message, target));
       else if (isForm(message)) respond(await receiveForm(message, target.bucket, options));
-      else await forward(message, response, target);
+      else await forward(message, response, target, send);
     } catch (error) {
       if (response.headersSent) response.destroy();
       else respond(toS3Response(error));
     }
-  };
-
-  // No time limit for requests: a large file may arrive slowly.
-  const server = createServer({ requestTimeout: 0 }, (message, response) => void serve(message, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: async () => {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      agent.destroy();
-    },
-  };
+  });
 }

@@ -16,7 +16,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFaults, type FaultRates } from "../../../../infra/local/aws-terms/faults.ts";
-import type { Proxy } from "../../../../infra/local/aws-terms/json-proxy.ts";
+import type { Proxy } from "../../../../infra/local/engine-proxy.ts";
 import { startS3FaultsProxy } from "../../../../infra/local/aws-terms/s3-proxy.ts";
 import { startSqsProxy } from "../../../../infra/local/aws-terms/sqs-proxy.ts";
 
