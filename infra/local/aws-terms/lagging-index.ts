@@ -14,6 +14,7 @@ import {
   type ScanCommandOutput,
   type WriteRequest,
 } from "@aws-sdk/client-dynamodb";
+import { chunksOf } from "../../../lib/retry.ts";
 import type { Faults } from "./faults.ts";
 import { type IndexDefinition, type Item, keyOf, type TableDefinition, textOf } from "./tables.ts";
 import { partitionIn } from "./touched-items.ts";
@@ -91,12 +92,6 @@ function entryOf(table: TableDefinition, index: IndexDefinition, item: Native | 
   return projection === undefined
     ? item
     : Object.fromEntries(Object.entries(item).filter(([name]) => keys.includes(name) || projection.includes(name)));
-}
-
-function chunksOf<T>(values: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
-    values.slice(index * size, (index + 1) * size),
-  );
 }
 
 /** Reads items as they are now, by the text of their keys. */
