@@ -30,3 +30,28 @@ export async function parseCommandLine(command: Command, args: readonly string[]
     throw new UsageError(message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " "));
   }
 }
+
+/** The message of an expected error; undefined for a fault of the program. */
+function messageOf(error: unknown): string | undefined {
+  return error instanceof CommandError ? error.message : undefined;
+}
+
+/**
+ * Does what a command is for. An expected error is printed in one line, with exit status 1.
+ * @param describe the line for an error; undefined if the error isn't expected
+ */
+export async function reportErrors(run: () => unknown, describe = messageOf): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const message = describe(error);
+    if (message === undefined) throw error;
+    console.error(message);
+    process.exitCode = 1;
+  }
+}
+
+/** Runs the command line of this process, and reports errors. */
+export function runCommand(command: Command, describe?: (error: unknown) => string | undefined): Promise<void> {
+  return reportErrors(() => parseCommandLine(command, process.argv.slice(2)), describe);
+}

@@ -39,13 +39,18 @@ export function meaningOf(error: unknown): string | undefined {
   return own ?? meaningOf(error.cause);
 }
 
+/** The first line of an error's message, or its code. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // The error of a refused connection has a code and no message.
+  const code = "code" in error ? String(error.code) : error.name;
+  return error.message.trim().split("\n", 1)[0] || code;
+}
+
 /** Says to a person why something failed: what the code means, else the first line of the message. */
 export function plainReason(error: unknown): string {
   if (error instanceof SyntaxError) return "it isn't valid JSON";
   const meaning = meaningOf(error);
   if (meaning !== undefined) return meaning;
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const { message } = cause instanceof Error ? cause : error;
-  return message.trim().split("\n", 1)[0] || error.name;
+  return reasonOf(error instanceof Error && error.cause instanceof Error ? error.cause : error);
 }

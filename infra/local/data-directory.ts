@@ -12,7 +12,8 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LocalStackError, reasonOf } from "./local-stack-error.ts";
+import { LocalStackError } from "./local-stack-error.ts";
+import { reasonOf } from "../plain-reason.ts";
 import { type LocalFiles, localFilesIn } from "../environment-file.ts";
 
 /** Only this user may read the data: it belongs to customers, and to developers who try the service with theirs. */

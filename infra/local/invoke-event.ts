@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PROJECT_ROOT } from "../build.ts";
-import { LocalStackError, reasonOf } from "./local-stack-error.ts";
+import { LocalStackError } from "./local-stack-error.ts";
+import { reasonOf } from "../plain-reason.ts";
 
 /** The directory of the samples. */
 const SAMPLES = join(PROJECT_ROOT, "events");

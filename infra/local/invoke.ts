@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
-import { createCommandLine, parseCommandLine, UsageError } from "../command-line.ts";
+import { createCommandLine, runCommand } from "../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../environment-file.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
-import { createLambdaFunction, PayloadTooLargeError } from "./lambda/lambda-function.ts";
+import { createLambdaFunction } from "./lambda/lambda-function.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { platformVariables } from "./platform.ts";
 import { synthesize } from "./synthesis.ts";
@@ -54,11 +54,4 @@ program
   .argument("<function>", "such as get-work-item")
   .argument("<event.json>", "file with its event, such as events/get-work-item.json")
   .action(invoke);
-try {
-  await parseCommandLine(program, process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof UsageError || error instanceof LocalStackError || error instanceof PayloadTooLargeError))
-    throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+await runCommand(program);

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
+import { inspect } from "node:util";
 import * as z from "zod";
-import { createCommandLine, parseCommandLine, UsageError } from "../command-line.ts";
+import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { originSchema } from "../settings/stage-settings.ts";
 import { LocalStackError } from "./local-stack-error.ts";
 import { type LocalStack, startLocalStack } from "./stack.ts";
@@ -99,11 +100,8 @@ async function start({ watch = false }: { readonly watch?: boolean }): Promise<v
 
 const program = createCommandLine("npm start --", "Run the service on this machine");
 program.option("--watch", "serve changed sources").action(start);
-try {
-  await parseCommandLine(program, process.argv.slice(2));
-} catch (error) {
-  console.error(
-    error instanceof LocalStackError || error instanceof UsageError ? `Cannot start: ${error.message}` : error,
-  );
-  process.exit(1);
-}
+await runCommand(program, (error) =>
+  error instanceof CommandError ? `Cannot start: ${error.message}` : inspect(error),
+);
+// What was started before an error doesn't keep the process.
+if (process.exitCode !== undefined) process.exit();

@@ -2,8 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RegionCode } from "../../lib/regions.ts";
 import { buildFunctions } from "../build.ts";
+import { reportErrors } from "../command-line.ts";
 import { createServiceApp } from "../service-app.ts";
-import { DEFAULT_STAGE, SettingsError } from "../settings/settings.ts";
+import { DEFAULT_STAGE } from "../settings/settings.ts";
 import type { StageSettings } from "../settings/stage-settings.ts";
 import { stages } from "../stages.ts";
 
@@ -28,11 +29,5 @@ async function run(outdir: string, region: RegionCode, settings: LocalSettings):
 
 if (import.meta.main) {
   const [, , outdir = "", region = "", settings = "{}"] = process.argv;
-  try {
-    await run(outdir, region as RegionCode, JSON.parse(settings) as LocalSettings);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    console.error(error.message);
-    process.exitCode = 1;
-  }
+  await reportErrors(() => run(outdir, region as RegionCode, JSON.parse(settings) as LocalSettings));
 }

@@ -5,7 +5,7 @@ import { breakingChanges } from "./breaking-changes.ts";
 import { clientTypesOf } from "./client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./document.ts";
 import { createCommandLine, UsageError } from "../command-line.ts";
-import { runCommand } from "../cli/operator/administration.ts";
+import { runOperatorCommand } from "../cli/operator/administration.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
 const CLIENT_TYPES = join(PROJECT_ROOT, "lib/client/api.ts");
@@ -34,4 +34,4 @@ function writeDocument({ breaking = false }: { readonly breaking?: boolean }): v
 
 const program = createCommandLine("npm run openapi --", "Write the OpenAPI document and the client's types");
 program.option("--breaking", "also if callers of the committed document would fail").action(writeDocument);
-await runCommand(program);
+await runOperatorCommand(program);

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { nearestTo } from "../../lib/nearest.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { describeProblems } from "../../lib/errors.ts";
+import { CommandError } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { readEnvironmentFile, type Variables } from "../environment-file.ts";
 import { regionSettingsOf, stagesSchema, type StageSettings } from "./stage-settings.ts";
@@ -12,7 +13,7 @@ export const STAGES_FILE = "infra/stages.ts";
 export const DEFAULT_STAGE = "dev";
 
 /** A setting is not valid. The message says in one line what to do. */
-export class SettingsError extends Error {}
+export class SettingsError extends CommandError {}
 
 /**
  * Name of a region's stack in CloudFormation; its functions' names start with it. It contains every stage but dev, so

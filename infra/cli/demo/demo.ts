@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Client, Mapping, WorkItemInput } from "../../../lib/client/client.ts";
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
-import { createCommandLine, parseCommandLine, CommandError } from "../../command-line.ts";
+import { CommandError, createCommandLine, runCommand } from "../../command-line.ts";
 import { withProgress } from "../progress.ts";
 import { readItems } from "../work-items/read-items.ts";
 import { explain, openService } from "../work-items/service-client.ts";
@@ -73,13 +73,6 @@ async function main(log: string | undefined): Promise<void> {
   if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) process.exitCode = 1;
 }
 
-try {
-  const program = createCommandLine("npm run demo --", "Apply a change log as batches and as an upload, and compare");
-  program.argument("[incident_event_log.csv]", "a larger log (default: 100 rows of tickets)").action(main);
-  await parseCommandLine(program, process.argv.slice(2));
-} catch (error) {
-  const told = explain(error);
-  if (told === undefined) throw error;
-  console.error(told);
-  process.exitCode = 1;
-}
+const program = createCommandLine("npm run demo --", "Apply a change log as batches and as an upload, and compare");
+program.argument("[incident_event_log.csv]", "a larger log (default: 100 rows of tickets)").action(main);
+await runCommand(program, explain);

@@ -6,7 +6,7 @@ import { nearestTo } from "../../../lib/nearest.ts";
 import { type Administration, getOrganization, listOrganizations } from "../../../lib/operator/administration.ts";
 import { organizationIdSchema, type OrganizationRecord } from "../../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
-import { parseCommandLine, UsageError } from "../../command-line.ts";
+import { CommandError, runCommand, UsageError } from "../../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { meaningOf } from "../../plain-reason.ts";
 
@@ -117,7 +117,7 @@ export async function existingOrganization(
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isExpected = error instanceof UsageError || error instanceof WorkItemsError;
+  const isExpected = error instanceof CommandError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
   if ("code" in error && error.code === "ECONNREFUSED")
     return "DynamoDB isn't responding there: is the local service running?";
@@ -127,11 +127,6 @@ function describe(error: unknown): string {
 }
 
 /** Runs the command line of this process; any error is printed in one line, with exit status 1. */
-export async function runCommand(command: Command): Promise<void> {
-  try {
-    await parseCommandLine(command, process.argv.slice(2));
-  } catch (error) {
-    console.error(describe(error));
-    process.exitCode = 1;
-  }
+export function runOperatorCommand(command: Command): Promise<void> {
+  return runCommand(command, describe);
 }

@@ -2,7 +2,7 @@ import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
 import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
-import { runCommand } from "./administration.ts";
+import { runOperatorCommand } from "./administration.ts";
 
 /** The costs at rest of each region of a stage. */
 function costsOfStage(stage: string): Readonly<Record<string, readonly Cost[]>> {
@@ -37,5 +37,5 @@ if (import.meta.main) {
     for (const [region, costs] of Object.entries(costsOfStage(stage)))
       console.log(`${region}, ${stage}\n\n${tableOf(costs)}\n`);
   });
-  await runCommand(program);
+  await runOperatorCommand(program);
 }

@@ -9,7 +9,7 @@ import { keptSettings } from "../../settings/setting-tags.ts";
 import { parseSettings, SettingsError, STAGES_FILE, stackNameOf } from "../../settings/settings.ts";
 import type { RegionSettings } from "../../settings/stage-settings.ts";
 import { stages } from "../../stages.ts";
-import { createCommandLine, parseCommandLine, UsageError } from "../../command-line.ts";
+import { createCommandLine, runCommand } from "../../command-line.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
 /** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
@@ -135,10 +135,4 @@ program
   .allowUnknownOption()
   .allowExcessArguments()
   .action((options: DeployOptions) => deploy(program.args, options));
-try {
-  await parseCommandLine(program, process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof SettingsError || error instanceof UsageError)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+await runCommand(program);

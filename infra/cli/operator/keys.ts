@@ -11,7 +11,7 @@ import {
   openAdministration,
   type OpenedAdministration,
   organizationId,
-  runCommand,
+  runOperatorCommand,
   type Target,
   withTarget,
 } from "./administration.ts";
@@ -177,4 +177,4 @@ command("revoke", "revoke a key; npm run keys -- list shows the ids")
   .requiredOption("--organization <id>", "organization of the key, such as acme")
   .requiredOption("--key <id or key>", "id of the key, or the key itself")
   .action(printing(revoke));
-await runCommand(program);
+await runOperatorCommand(program);

@@ -8,7 +8,7 @@ import { CommandError, createCommandLine, UsageError } from "../../command-line.
 import { type Variables, writeEnvironmentFile } from "../../environment-file.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
-import { regionCode, runCommand } from "./administration.ts";
+import { regionCode, runOperatorCommand } from "./administration.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
 /** How functions, which run in containers of LocalStack's network, reach it. */
@@ -126,4 +126,4 @@ program
   .option("--endpoint <url>", "address of LocalStack", ENDPOINT_DEFAULT)
   .addHelpText("after", `\n${HOW_TO_START}`)
   .action(deployToLocalStack);
-await runCommand(program);
+await runOperatorCommand(program);

@@ -20,7 +20,7 @@ import {
   openAdministration,
   type OpenedAdministration,
   organizationId,
-  runCommand,
+  runOperatorCommand,
   type Target,
   withTarget,
 } from "./administration.ts";
@@ -168,4 +168,4 @@ command("erase <organization>", "erase everything of it, or one item or person")
   .option("--dry-run", "erase nothing")
   .option("--yes", "don't ask for confirmation")
   .action(onExisting<EraseOptions & Values>((opened, ...rest) => erase(operatorRuntime(opened), ...rest)));
-await runCommand(program);
+await runOperatorCommand(program);

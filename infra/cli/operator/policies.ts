@@ -2,7 +2,7 @@ import { type ResourceName, resources } from "../../../lib/resources.ts";
 import { REGIONS, type RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
-import { regionCode, runCommand } from "./administration.ts";
+import { regionCode, runOperatorCommand } from "./administration.ts";
 
 /** What a group of commands does with a resource. */
 export type OperatorActions = Readonly<Partial<Record<ResourceName, readonly string[]>>>;
@@ -81,5 +81,5 @@ if (import.meta.main) {
       if (found === undefined) throw new UsageError(`there is no ${name}; name one of ${names.join(", ")}`);
       console.log(JSON.stringify(policyFor(found, stage, regionCode(region)), undefined, 2));
     });
-  await runCommand(program);
+  await runOperatorCommand(program);
 }

@@ -7,7 +7,7 @@ import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
-import { runCommand } from "./administration.ts";
+import { runOperatorCommand } from "./administration.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";
@@ -98,4 +98,4 @@ program
     `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,
   )
   .action(async (options: SmokeOptions) => console.log(await smoke(options)));
-await runCommand(program);
+await runOperatorCommand(program);

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { buildFunctions, functionNames } from "../../build.ts";
 import { toSourceLines } from "../../source-lines.mjs";
 import { createCommandLine } from "../../command-line.ts";
-import { runCommand } from "./administration.ts";
+import { runOperatorCommand } from "./administration.ts";
 import { Argument } from "commander";
 
 /** The bundle where Lambda runs it. */
@@ -31,4 +31,4 @@ program
   .addArgument(new Argument("<function>", "such as get-work-item").choices(functionNames))
   .addHelpText("after", "\nExample: npm run trace -- get-work-item < stack.txt")
   .action(async (name: string) => console.log((await trace(name, await text(process.stdin))).trimEnd()));
-await runCommand(program);
+await runOperatorCommand(program);

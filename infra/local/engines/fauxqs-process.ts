@@ -3,7 +3,7 @@ import { type ListenOptions, Server } from "node:net";
 import { join } from "node:path";
 import { startFauxqs } from "fauxqs";
 import type { FauxqsMessage } from "./fauxqs.ts";
-import { reasonOf } from "../local-stack-error.ts";
+import { reasonOf } from "../../plain-reason.ts";
 
 /** Makes servers of this process listen on the loopback address only; fauxqs itself listens on every interface. */
 function listenOnLoopback(): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { CommandError } from "../../command-line.ts";
 import { writeFunctionLog } from "./function-log.mjs";
 import { codeOf, type FunctionDefinition, type Invocation, LambdaInstance, PAYLOAD_MAX_BYTES } from "./instance.ts";
 import type { FunctionError } from "./instance-messages.ts";
@@ -19,7 +20,7 @@ export interface LambdaFunction {
 }
 
 /** The event is larger than Lambda accepts. */
-export class PayloadTooLargeError extends Error {}
+export class PayloadTooLargeError extends CommandError {}
 
 /**
  * Runs a function as Lambda does: with its own environment, one event at a time in an instance, limits of memory and
