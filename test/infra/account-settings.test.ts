@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { functionNames } from "../../infra/build.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import { plain, type Resource, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
-import { everything } from "./every-setting.ts";
+import { EVERY_SETTING } from "./every-setting.ts";
 
 /** CloudFormation's limit of resources in a template. */
 const RESOURCES_MAX = 500;
@@ -10,6 +10,7 @@ const WORKERS = new Set(allWorkers.map(({ name }) => name));
 const apiFunctions = functionNames.filter((name) => !WORKERS.has(name));
 
 const atOnce = synthesize().us;
+const everything = synthesize(EVERY_SETTING).us;
 
 const count = (template: Template, type: string): number => resourcesOf(template, type).length;
 const entries = (template: Template): [string, Resource][] => Object.entries(template.Resources);
@@ -168,7 +169,7 @@ describe("settings for an account", () => {
     });
     const groups = resourcesOf(everything, "AWS::Logs::LogGroup").map(([, group]) => group);
     expect(groups).toContainEqual(
-      expect.objectContaining({ LogGroupName: "aws-waf-logs-WorkItems-us", RetentionInDays: 7 }),
+      expect.objectContaining({ LogGroupName: "aws-waf-logs-WorkItems-us", RetentionInDays: 90 }),
     );
   });
 });

@@ -3,12 +3,13 @@ import { functionNames } from "../../infra/build.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import { evaluateExpression } from "../support/alarms/math-expression.ts";
 import { plain, type Resource, resourcesOf, synthesize, type Template } from "./synthesized.ts";
-import { everything } from "./every-setting.ts";
+import { EVERY_SETTING } from "./every-setting.ts";
 
 const WORKERS = new Set(allWorkers.map(({ name }) => name));
 const apiFunctions = functionNames.filter((name) => !WORKERS.has(name));
 
 const atOnce = synthesize().us;
+const everything = synthesize(EVERY_SETTING).us;
 
 const count = (template: Template, type: string): number => resourcesOf(template, type).length;
 const entries = (template: Template): [string, Resource][] => Object.entries(template.Resources);
