@@ -17,7 +17,6 @@ export const writtenFunction = (
   name: string,
   source: string,
   settings: Partial<FunctionDefinition> = {},
-  idleMs?: number,
 ): LambdaFunction & { readonly printed: () => string; readonly terminal: () => string; readonly directory: string } => {
   const directory = join(temporaryDirectory(), name);
   mkdirSync(directory);
@@ -40,7 +39,6 @@ export const writtenFunction = (
       ...settings,
     },
     [log],
-    idleMs,
   );
   onTestFinished(async () => {
     await made.stop();
