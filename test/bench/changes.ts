@@ -14,6 +14,7 @@ import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
 import { startService } from "../proofs/service-process.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";
+import { percentile } from "../support/percentile.ts";
 import { streamEvent, streamRecord } from "../support/stream.ts";
 import { compareCpu } from "./cpu.ts";
 import { isForItems, meterDynamoDb } from "./dynamodb-meter.ts";
@@ -35,9 +36,6 @@ const LAG_WRITES = 200;
 const FILE_ROWS = 20_000;
 const LAG_GOAL_MS = 2000;
 const POLL_MS = 50;
-
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
 /** What the writers and the log use, by the engine's count. */
 const measureUnits = async (): Promise<BenchRow[]> => {

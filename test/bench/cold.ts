@@ -11,7 +11,7 @@ import { workItemId } from "../../lib/identity.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { apiEvent } from "../support/organization.ts";
 import type { ColdStart } from "./cold-process.ts";
-import { medianOf } from "./cpu.ts";
+import { medianOf } from "../support/percentile.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService } from "./service.ts";

@@ -1,3 +1,5 @@
+import { medianOf } from "../support/percentile.ts";
+
 /** Rounds in which each way is measured; the median of them counts. */
 const ROUNDS = 7;
 
@@ -8,10 +10,6 @@ export const cpuOf = async (calls: number, run: () => Promise<unknown>): Promise
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1000 / calls;
 };
-
-/** The middle one of some numbers. */
-export const medianOf = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /**
  * Measures several ways of doing the same, in turns, so that whatever else the machine does meets all of them.

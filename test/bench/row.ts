@@ -14,7 +14,7 @@ export interface BenchRow {
 }
 
 /** A number without a goal. */
-export const factOf = (row: Pick<BenchRow, "section" | "name" | "value" | "unit">): BenchRow => ({
+const factOf = (row: Pick<BenchRow, "section" | "name" | "value" | "unit">): BenchRow => ({
   ...row,
   floor: null,
   ratio: null,

@@ -12,6 +12,7 @@ import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, createTestOrganization } from "../support/organization.ts";
+import { medianOf } from "../support/percentile.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createFloors } from "./floors.ts";
@@ -161,11 +162,10 @@ const timed = async (count: number, run: () => Promise<void>): Promise<Rate> => 
   const { user, system } = process.cpuUsage(cpu);
   return { perSecond: count / seconds, cpuMs: (user + system) / count };
 };
-const medianOf = (rates: readonly Rate[]): Rate => {
-  const middle = (of: (rate: Rate) => number): number =>
-    rates.map(of).toSorted((a, b) => a - b)[Math.floor(rates.length / 2)]!;
-  return { perSecond: middle((rate) => rate.perSecond), cpuMs: middle((rate) => rate.cpuMs) };
-};
+const medianRateOf = (rates: readonly Rate[]): Rate => ({
+  perSecond: medianOf(rates.map(({ perSecond }) => perSecond)),
+  cpuMs: medianOf(rates.map(({ cpuMs }) => cpuMs)),
+});
 
 const compareWithBatch = async (): Promise<Comparison> => {
   const csv: Rate[] = [];
@@ -198,11 +198,11 @@ const compareWithBatch = async (): Promise<Comparison> => {
   const start = performance.now();
   await uploadAndRun(small);
   return {
-    csv: medianOf(csv),
-    quotedCsv: medianOf(quotedCsv),
-    mappedCsv: medianOf(mappedCsv),
-    batch: medianOf(batch),
-    bareWrites: medianOf(bareWrites),
+    csv: medianRateOf(csv),
+    quotedCsv: medianRateOf(quotedCsv),
+    mappedCsv: medianRateOf(mappedCsv),
+    batch: medianRateOf(batch),
+    bareWrites: medianRateOf(bareWrites),
     tenRowsMs: performance.now() - start,
   };
 };

@@ -6,11 +6,11 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
 import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { withEngines } from "./engines.ts";
-import { type BenchRow, factOf } from "./row.ts";
+import { type BenchRow, rowsOf } from "./row.ts";
 import { csvOf } from "./uploads-data.ts";
 import type { Comparison, Finished, Ready } from "./uploads-process.ts";
 
-const SECTION = "uploads";
+const { atMost, beside, fact, within } = rowsOf("uploads");
 const SIZES = [10_000, 100_000, 1_000_000] as const;
 const FLAT_WITHIN_MB = 64;
 const TEN_ROWS_WITHIN_MS = 1000;
@@ -61,59 +61,25 @@ const runFile = async (rows: number): Promise<Finished> => {
   return finished;
 };
 
-const fact = (name: string, value: number, unit: string): BenchRow => factOf({ section: SECTION, name, value, unit });
-const beside = (name: string, value: number, unit: string, floor: number): BenchRow => ({
-  ...fact(name, value, unit),
-  floor,
-  ratio: value / floor,
-});
-const goal = (
-  row: Pick<BenchRow, "name" | "value" | "unit" | "goal" | "holds"> & { readonly floor: number },
-): BenchRow => ({ section: SECTION, ...row, ratio: row.value / row.floor });
-
 const comparisonRows = ({ csv, quotedCsv, mappedCsv, batch, bareWrites, tenRowsMs }: Comparison): BenchRow[] => [
-  goal({
-    name: "CSV rows a second",
-    value: csv.perSecond,
-    unit: "rows/s",
-    floor: batch.perSecond,
+  {
+    ...beside("CSV rows a second", csv.perSecond, "rows/s", batch.perSecond),
     goal: "≥ 1.0 × the batch endpoint's items a second",
     holds: csv.perSecond >= batch.perSecond,
-  }),
-  goal({
-    name: "client CPU per 1,000 rows",
-    value: csv.cpuMs,
-    unit: "ms",
-    floor: batch.cpuMs,
-    goal: "≤ the batch endpoint's",
-    holds: csv.cpuMs <= batch.cpuMs,
-  }),
-  goal({
-    name: "client CPU per 1,000 rows, beside the writes alone",
-    value: csv.cpuMs,
-    unit: "ms",
-    floor: bareWrites.cpuMs,
-    goal: `≤ ${BARE_WITHIN} × the same writes by the bare SDK`,
-    holds: csv.cpuMs <= BARE_WITHIN * bareWrites.cpuMs,
-  }),
+  },
+  atMost("client CPU per 1,000 rows", csv.cpuMs, "ms", 1, batch.cpuMs, "the batch endpoint's"),
+  atMost(
+    "client CPU per 1,000 rows, beside the writes alone",
+    csv.cpuMs,
+    "ms",
+    BARE_WITHIN,
+    bareWrites.cpuMs,
+    "the same writes by the bare SDK",
+  ),
   beside("CSV rows a second, every cell in quotes", quotedCsv.perSecond, "rows/s", batch.perSecond),
   beside("client CPU per 1,000 rows, every cell in quotes", quotedCsv.cpuMs, "ms", batch.cpuMs),
-  goal({
-    name: "client CPU per 1,000 rows, with a mapping",
-    value: mappedCsv.cpuMs,
-    unit: "ms",
-    floor: csv.cpuMs,
-    goal: `≤ ${MAPPED_WITHIN} × without`,
-    holds: mappedCsv.cpuMs <= MAPPED_WITHIN * csv.cpuMs,
-  }),
-  goal({
-    name: "time to completed of a 10-row file",
-    value: tenRowsMs,
-    unit: "ms",
-    floor: TEN_ROWS_WITHIN_MS,
-    goal: `< ${TEN_ROWS_WITHIN_MS} ms`,
-    holds: tenRowsMs < TEN_ROWS_WITHIN_MS,
-  }),
+  atMost("client CPU per 1,000 rows, with a mapping", mappedCsv.cpuMs, "ms", MAPPED_WITHIN, csv.cpuMs, "without"),
+  within("time to completed of a 10-row file", tenRowsMs, "ms", TEN_ROWS_WITHIN_MS),
 ];
 
 const measureUploads = async (): Promise<BenchRow[]> => {
@@ -124,14 +90,7 @@ const measureUploads = async (): Promise<BenchRow[]> => {
     smallest ??= peakMb;
     rows.push(
       fact(`rows a second at ${size.toLocaleString("en")} rows`, perSecond, "rows/s"),
-      goal({
-        name: `peak memory at ${size.toLocaleString("en")} rows`,
-        value: peakMb,
-        unit: "MB",
-        floor: smallest,
-        goal: `within ${FLAT_WITHIN_MB} MB of ${SIZES[0].toLocaleString("en")} rows`,
-        holds: peakMb - smallest <= FLAT_WITHIN_MB,
-      }),
+      within(`peak memory at ${size.toLocaleString("en")} rows`, peakMb, "MB", smallest + FLAT_WITHIN_MB),
     );
   }
   return rows;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { percentile } from "../../support/percentile.ts";
 
 /** A request, and the statuses that are right for it beside those below 300. */
 export interface LoadRequest {
@@ -20,9 +21,6 @@ export interface LoadPhase {
   readonly p50: number;
   readonly p99: number;
 }
-
-const percentile = (sorted: readonly number[], share: number): number =>
-  Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 
 /**
  * Sends requests over a number of connections, each the next as soon as it has the response to the one before.
@@ -67,7 +65,6 @@ export const runLoad = async (options: {
     }
   };
   await Promise.all(Array.from({ length: connections }, runConnection));
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
+  const [p50, p99] = [0.5, 0.99].map((share) => Math.round(percentile(latencies, share))) as [number, number];
   return { requests: latencies.length, seconds: (performance.now() - start) / 1000, statuses, wrong, p50, p99 };
 };
