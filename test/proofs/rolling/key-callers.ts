@@ -1,9 +1,8 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { openAdministration } from "../../../infra/cli/operator/administration.ts";
 import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
 import { ORGANIZATION, type PatientCaller } from "../kills/callers.ts";
 import type { ServiceProcess } from "../service-process.ts";
-import { variablesOf } from "./mixed-service.ts";
+import { dataDirectoryOf } from "./mixed-service.ts";
 
 /** Keys that an operator has made with the newer version's command. One was revoked before anybody used it. */
 export interface Keys {
@@ -13,25 +12,11 @@ export interface Keys {
 
 /** Makes a key that only reads, and one that is revoked at once. */
 export async function createKeys(directory: string): Promise<Keys> {
-  const variables = variablesOf(directory);
-  const client = new DynamoDBClient({
-    region: variables["AWS_REGION"] ?? "",
-    endpoint: variables["AWS_ENDPOINT_URL_DYNAMODB"] ?? "",
-    credentials: {
-      accessKeyId: variables["AWS_ACCESS_KEY_ID"] ?? "",
-      secretAccessKey: variables["AWS_SECRET_ACCESS_KEY"] ?? "",
-    },
-  });
-  const administration = {
-    dynamodb: DynamoDBDocumentClient.from(client),
-    environment: { ACCESS_TABLE: variables["ACCESS_TABLE"] ?? "" },
-    region: "us",
-    clock: Date.now,
-  } as const;
+  const administration = openAdministration({}, { DATA_DIR: dataDirectoryOf(directory) });
   const { key: reading } = await createKey(administration, ORGANIZATION, { name: "reading", scopes: ["read"] });
   const { key: revoked, record } = await createKey(administration, ORGANIZATION, { name: "revoked" });
   await revokeKey(administration, ORGANIZATION, record.key_id);
-  client.destroy();
+  administration.dynamodb.destroy();
   return { reading, revoked };
 }
 

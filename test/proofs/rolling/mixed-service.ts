@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readEnvironmentFile, type Variables } from "../../../infra/environment-file.ts";
+import { localFilesIn } from "../../../infra/environment-file.ts";
 import type { Synthesis } from "../../../infra/local/synthesis.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { type ServiceProcess, startServiceProcess } from "../service-process.ts";
@@ -29,13 +29,8 @@ export function countServed(directory: string): Readonly<Record<Side, number>> {
   return { older: count("older"), newer: count("newer") };
 }
 
-const environmentFileOf = (directory: string): string => join(directory, "data", "env");
-
-/** Variables that name the tables, the bucket and the queues of a service, as an operator's command reads them. */
-export const variablesOf = (directory: string): Variables => ({
-  ...readEnvironmentFile(join(directory, "data", "stack.env")),
-  ...readEnvironmentFile(environmentFileOf(directory)),
-});
+/** Where the service of both versions keeps its data. */
+export const dataDirectoryOf = (directory: string): string => join(directory, "data");
 
 /**
  * Starts a service whose invocations are served by two versions at random, as a process of its own.
@@ -48,9 +43,8 @@ export async function startMixedService(
   seed: number,
 ): Promise<ServiceProcess> {
   const settings = join(directory, "settings.json");
-  const dataDirectory = join(directory, "data");
+  const dataDirectory = dataDirectoryOf(directory);
   const given: MixedSettings = { ...sides, dataDirectory, served: servedFile(directory), seed };
   writeFileSync(settings, JSON.stringify(given));
-  const env = { ...childEnvironment(), MALLOC_ARENA_MAX: "2" };
-  return startServiceProcess([SCRIPT, settings], env, environmentFileOf(directory));
+  return startServiceProcess([SCRIPT, settings], childEnvironment(), localFilesIn(dataDirectory).service);
 }

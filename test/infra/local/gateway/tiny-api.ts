@@ -2,8 +2,8 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { startGateway } from "../../../../infra/local/gateway/gateway.ts";
-import { type LambdaFunction, PayloadTooLargeError } from "../../../../infra/local/lambda/lambda-function.ts";
 import { type Resource, ResolvedTemplate } from "../../../../infra/local/template.ts";
+import { fakeFunction } from "../fake-function.ts";
 
 const uri = (functionName: string) => ({
   "Fn::Join": [
@@ -80,20 +80,6 @@ export const template = new ResolvedTemplate({
   },
 });
 
-/** A function without its own thread; `lambda-function.test.ts` tests those. */
-const inline = (name: string, handler: (event: APIGatewayProxyEvent) => unknown): LambdaFunction => ({
-  name,
-  invoke: async (payload) => {
-    try {
-      return { ok: true, payload: JSON.stringify(await handler(JSON.parse(payload) as APIGatewayProxyEvent)) };
-    } catch (error) {
-      if (error instanceof PayloadTooLargeError) throw error;
-      return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
-    }
-  },
-  stop: async () => {},
-});
-
 /** Responds with the event that it got. */
 export const echoed = (event: APIGatewayProxyEvent) => ({ statusCode: 200, body: JSON.stringify(event) });
 /** Starts a gateway for the template. @param handler the function behind the items' methods */
@@ -102,9 +88,15 @@ export const start = (handler: (event: APIGatewayProxyEvent) => unknown = echoed
     template,
     port: 0,
     functions: new Map([
-      ["echo", inline("echo", handler)],
-      ["batch", inline("batch", () => ({ statusCode: 200, body: '"batch"' }))],
-      ["reject", inline("reject", ({ resource: path }) => ({ statusCode: 405, body: JSON.stringify(path) }))],
+      ["echo", fakeFunction("echo", handler)],
+      ["batch", fakeFunction("batch", () => ({ statusCode: 200, body: '"batch"' }))],
+      [
+        "reject",
+        fakeFunction("reject", ({ resource: path }: APIGatewayProxyEvent) => ({
+          statusCode: 405,
+          body: JSON.stringify(path),
+        })),
+      ],
     ]),
   });
 

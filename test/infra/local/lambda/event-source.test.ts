@@ -9,6 +9,7 @@ import {
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
 import { type EventSource, pollEventSource } from "../../../../infra/local/lambda/event-source.ts";
+import { fakeFunction } from "../fake-function.ts";
 
 const sqs = new SQSClient({});
 
@@ -39,17 +40,7 @@ const poll = (queue: { url: string; arn: string }, handler: Handler, settings: P
       reportsBatchItemFailures: true,
       ...settings,
     },
-    {
-      name: "worker",
-      invoke: async (payload) => {
-        try {
-          return { ok: true, payload: JSON.stringify((await handler(JSON.parse(payload) as SQSEvent)) ?? null) };
-        } catch (error) {
-          return { ok: false, error: { errorType: "Error", errorMessage: String(error) } };
-        }
-      },
-      stop: async () => {},
-    },
+    fakeFunction("worker", handler),
     sqs,
   );
   onTestFinished(() => poller.stop());

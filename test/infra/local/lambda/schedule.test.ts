@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { PayloadTooLargeError } from "../../../../infra/local/lambda/lambda-function.ts";
 import { intervalOf, startSchedule } from "../../../../infra/local/lambda/schedule.ts";
+import { fakeFunction } from "../fake-function.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,12 +9,11 @@ afterEach(() => void vi.useRealTimers());
 const start = (handler: () => Promise<void>) => {
   const events: unknown[] = [];
   const rule = { arn: "arn:rule", region: "us-east-1", expression: "rate(1 minute)" };
-  const invoke = async (payload: string) => {
-    events.push(JSON.parse(payload));
-    await handler();
-    return { ok: true, payload: "null" } as const;
-  };
-  onTestFinished(startSchedule(rule, { name: "sweep", invoke, stop: async () => {} }));
+  const sweep = fakeFunction("sweep", (event) => {
+    events.push(event);
+    return handler();
+  });
+  onTestFinished(startSchedule(rule, sweep));
   return events;
 };
 
@@ -36,7 +37,7 @@ test("skips a run while the previous one is still running", async () => {
 });
 
 test("runs again after a run that failed", async () => {
-  const events = start(() => Promise.reject(new Error("no")));
+  const events = start(() => Promise.reject(new PayloadTooLargeError("no")));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(events).toHaveLength(2);
 });
