@@ -7,7 +7,8 @@ import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import { type ServiceProcess, startService } from "../service-process.ts";
 import { type Content, contentOf } from "../faults/upload-file.ts";
 import type { ModelItem } from "../model/reference-item.ts";
-import { endOfJob } from "../rolling/upload-callers.ts";
+import { compareList, walkList } from "../rolling/item-callers.ts";
+import { checkJob } from "../rolling/upload-callers.ts";
 import { createPatientCaller, type PatientCaller, runWriter } from "./callers.ts";
 import { createItemClient, pathOf, shownOf } from "./item-client.ts";
 import { presentIn, runUploader, type UploadedJob } from "./uploader.ts";
@@ -35,16 +36,6 @@ export interface KillsRun {
   readonly differences: readonly object[];
 }
 
-/** Waits until all jobs have ended, and compares their counters. */
-const checkJobs = async (caller: PatientCaller, jobs: readonly UploadedJob[], report: Report): Promise<void> => {
-  const until = Date.now() + JOBS_END_WITHIN_MS;
-  for (const { id, counters } of jobs) {
-    const job = await endOfJob(caller, id, until);
-    const isExact = Object.entries(counters).every(([name, count]) => job[name] === count);
-    if (job.status !== "completed" || !isExact) report({ job, counters });
-  }
-};
-
 /** Items of each job that are compared besides the singles. */
 const COMPARED_ITEMS = 60;
 
@@ -67,29 +58,13 @@ const checkItems = async (
   }
 };
 
-/** Compares all items of the organization with those that should be there. @returns the difference */
-const compareItems = async ({ call }: PatientCaller, externalIds: readonly string[]): Promise<object | undefined> => {
-  const found: string[] = [];
-  for (let cursor = "", isFirst = true; isFirst || cursor !== ""; isFirst = false) {
-    const query = isFirst ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const { body } = await call("GET", `/v1/work_items?limit=100${query}`);
-    found.push(...(body.data as { external_id: string }[]).map((item) => item.external_id));
-    cursor = (body.meta as { page: { next?: string } }).page.next ?? "";
-  }
-  const [actual, expected] = [new Set(found), new Set(externalIds)];
-  const missing = [...expected.difference(actual)];
-  const unexpected = [...actual.difference(expected)];
-  const repeated = found.length - actual.size;
-  return missing.length + unexpected.length + repeated > 0 ? { missing, unexpected, repeated } : undefined;
-};
-
 /** Compares the list, which may lag on AWS's terms. */
 const checkList = async (caller: PatientCaller, externalIds: readonly string[], report: Report): Promise<void> => {
   const until = Date.now() + LIST_LAGS_MAX_MS;
   for (;;) {
-    const difference = await compareItems(caller, externalIds);
-    if (difference === undefined) return;
-    if (Date.now() >= until) return report(difference);
+    const differences = compareList(await walkList(caller, 100, report), externalIds);
+    if (differences.length === 0) return;
+    if (Date.now() >= until) return differences.forEach(report);
     await sleep(500);
   }
 };
@@ -150,7 +125,8 @@ export const runKills = async (kills: number, jobs: number, seed: number): Promi
     isOver = true;
     const written = (await writers).flat();
     const uploaded = await uploader;
-    await checkJobs(caller, uploaded, report);
+    const jobsEndBy = Date.now() + JOBS_END_WITHIN_MS;
+    for (const job of uploaded) await checkJob(caller, job, jobsEndBy, report);
     haveJobsEnded = true;
     await Promise.all(changes);
     await checkItems(caller, uploaded, client.states, report);

@@ -19,14 +19,18 @@ export async function walkList({ call }: PatientCaller, limit: number, report: R
   return found;
 }
 
-/** Compares a list with what it must hold once. @param others whether it may hold more, or hold other items twice */
-export function compareList(found: readonly string[], expected: readonly string[], others: boolean, report: Report) {
+/**
+ * Compares a list with what it must hold once.
+ * @param others whether it may hold more, or hold other items twice
+ * @returns the difference, if there is one
+ */
+export function compareList(found: readonly string[], expected: readonly string[], others = false): readonly object[] {
   const times = Map.groupBy(found, (externalId) => externalId);
   const missing = expected.filter((externalId) => !times.has(externalId));
   const isKnown = new Set(expected);
   const repeated = [...times].filter(([id, all]) => all.length > 1 && (!others || isKnown.has(id))).map(([id]) => id);
   const unexpected = others ? [] : [...times.keys()].filter((externalId) => !isKnown.has(externalId));
-  if (missing.length + repeated.length + unexpected.length > 0) report({ missing, repeated, unexpected });
+  return missing.length + repeated.length + unexpected.length > 0 ? [{ missing, repeated, unexpected }] : [];
 }
 
 /** Creates items that nothing changes afterwards. */

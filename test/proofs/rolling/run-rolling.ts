@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
 import type { Synthesis } from "../../../infra/local/synthesis.ts";
 import { createPatientCaller, type PatientCaller, runWriter } from "../kills/callers.ts";
-import { presentIn, runUploader, type UploadedJob } from "../kills/uploader.ts";
+import { presentIn, runUploader } from "../kills/uploader.ts";
 import type { ServiceProcess } from "../service-process.ts";
 import { compareList, createKept, createTwice, walkList } from "./item-callers.ts";
 import { checkKeys, createKeys } from "./key-callers.ts";
 import { countServed, startMixedService } from "./mixed-service.ts";
-import { checkRows, endOfJob, fileOf, uploadAndCancel, uploadByForm } from "./upload-callers.ts";
+import { checkJob, checkRows, endOfJob, fileOf, uploadAndCancel, uploadByForm } from "./upload-callers.ts";
 
 const WRITERS = 4;
 const KEPT_ITEMS = 60;
@@ -83,7 +83,7 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
       runWriter(caller, `writer${index}`, randomFrom(seed + index + 1), () => work.isOver, report),
     );
     const walk = async (): Promise<void> => {
-      while (!work.isOver) compareList(await walkList(caller, WALK_LIMIT, report), kept, true, report);
+      while (!work.isOver) differences.push(...compareList(await walkList(caller, WALK_LIMIT, report), kept, true));
     };
     const created: string[] = [];
     const create = async (): Promise<void> => {
@@ -134,8 +134,14 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
     }
     const [uploaded] = await uploading;
     const until = Date.now() + JOBS_END_WITHIN_MS;
-    for (const job of uploaded) await checkUploaded(caller, job, until, report);
-    for (const job of byForm) await checkForm(caller, job, until, report);
+    for (const job of uploaded) {
+      const { id, counters } = job;
+      if (!(await checkJob(caller, job, until, report))) continue;
+      await checkRows(caller, id, "failed_rows", counters["failed_rows"] ?? 0, report);
+      await checkRows(caller, id, "results", counters["total_rows"] ?? 0, report);
+    }
+    for (const { id, ids } of byForm)
+      await checkJob(caller, { id, counters: { created_rows: ids.length } }, until, report);
     const partial: { readonly job: SimpleJob; readonly created: number }[] = [];
     for (const job of toCancel) {
       const { status, created_rows: count } = await endOfJob(caller, job.id, until);
@@ -148,8 +154,8 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
     const found = await walkList(caller, 100, report);
     const cancelledIds = new Set(toCancel.flatMap(({ ids }) => ids));
     const others = found.filter((externalId) => !cancelledIds.has(externalId));
-    compareList(others, [...kept, ...created, ...written, ...whole], false, report);
-    compareList(found, [], true, report);
+    differences.push(...compareList(others, [...kept, ...created, ...written, ...whole]));
+    differences.push(...compareList(found, [], true));
     const there = new Set(found);
     for (const { job, created: counted } of partial) {
       const present = job.ids.filter((externalId) => there.has(externalId)).length;
@@ -163,19 +169,4 @@ export async function runRolling(older: Synthesis, newer: Synthesis, size: Rolli
     await service?.stop();
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-type Report = (difference: object) => void;
-
-async function checkUploaded(caller: PatientCaller, { id, counters }: UploadedJob, until: number, report: Report) {
-  const job = await endOfJob(caller, id, until);
-  const isExact = Object.entries(counters).every(([name, count]) => job[name] === count);
-  if (job.status !== "completed" || !isExact) return report({ job, counters });
-  await checkRows(caller, id, "failed_rows", counters["failed_rows"] ?? 0, report);
-  await checkRows(caller, id, "results", counters["total_rows"] ?? 0, report);
-}
-
-async function checkForm(caller: PatientCaller, { id, ids }: SimpleJob, until: number, report: Report) {
-  const job = await endOfJob(caller, id, until);
-  if (job.status !== "completed" || job["created_rows"] !== ids.length) report({ form: job, rows: ids.length });
 }

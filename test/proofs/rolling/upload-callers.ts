@@ -104,3 +104,17 @@ export async function endOfJob({ call }: PatientCaller, id: string, until: numbe
     await sleep(RETRY_AFTER_MS);
   }
 }
+
+/** Waits until a job has ended, and compares its counters. @returns whether it is as it should be */
+export async function checkJob(
+  caller: PatientCaller,
+  { id, counters }: { readonly id: string; readonly counters: Readonly<Record<string, number>> },
+  until: number,
+  report: Report,
+): Promise<boolean> {
+  const job = await endOfJob(caller, id, until);
+  const isExact = Object.entries(counters).every(([name, count]) => job[name] === count);
+  const isRight = job.status === "completed" && isExact;
+  if (!isRight) report({ job, counters });
+  return isRight;
+}
