@@ -40,9 +40,13 @@ export function text(max = STRING_MAX_CHARACTERS) {
 /** An `external_id`. */
 export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS);
 
+/** Characters before the @, between dots (RFC 5322 §3.2.3). Texts in quotes and other alphabets aren't accepted. */
+const EMAIL_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 /** Labels of a domain have at most 63 characters and neither begin nor end with a hyphen (RFC 1035 §2.3.1). */
-const EMAIL =
-  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
+const DOMAIN_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+/** The last label has letters only, or is one of another alphabet, such as `xn--p1ai` (RFC 5890 §2.3.2.1). */
+const TOP_LABEL = "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9-]{0,58}[A-Za-z0-9])";
+const EMAIL = new RegExp(String.raw`^${EMAIL_ATOM}(?:\.${EMAIL_ATOM})*@(?:${DOMAIN_LABEL}\.)+${TOP_LABEL}$`);
 /** RFC 5321 §4.5.3.1.1. */
 const EMAIL_LOCAL_MAX_CHARACTERS = 64;
 /** RFC 5321 §4.5.3.1.2, without the dot that ends a domain in DNS. */
