@@ -23,7 +23,7 @@ describe("npm start -- --watch", () => {
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (printed += String(chunk)));
-    await vi.waitFor(() => expect(printed).toMatch(/^ready$|^Cannot start/m), { timeout: 13000 });
+    await vi.waitFor(() => expect(printed).toMatch(/^ready$|^Cannot start/m), { timeout: 300_000 });
     const { BASE_URL = "", API_KEY = "" } = readEnvironmentFile(join(directory, "env"));
     baseUrl = BASE_URL;
     headers = { authorization: `Bearer ${API_KEY}` };

@@ -106,7 +106,7 @@ const BEYOND_SCHEMAS = [
   /must have at most 2000 events in all/,
   /must be in the years 0001 to 9999/,
   /is of another (organization|list|request)|cursor/,
-  /cannot be changed/,
+  /can't be changed/,
   /was used/,
 ];
 
