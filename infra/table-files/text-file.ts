@@ -1,5 +1,5 @@
 import { type Delimiter, DELIMITERS } from "../../lib/uploads/csv/delimiter.ts";
-import { utf16Of } from "../../lib/uploads/csv/file-kind.ts";
+import { isUnlike1252, utf16Of } from "../../lib/uploads/csv/file-kind.ts";
 import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
 import { createPrefixRemoval, mayHavePrefix } from "./cell-prefix.ts";
 
@@ -16,6 +16,8 @@ export interface TextFormat {
   /** A label of the Encoding Standard. */
   readonly encoding: string;
   readonly delimiter: Delimiter;
+  /** Whether the encoding is only a guess that some of the bytes speak against. */
+  readonly isEncodingUnclear: boolean;
   /** Whether rows end with CR alone, as on an old Macintosh. */
   readonly hasOnlyReturns: boolean;
   /** Number of characters of a first line such as `sep=;`, which tells Excel the delimiter and which Excel hides. */
@@ -61,12 +63,15 @@ export async function findTextFormat(
   const likely = known.encoding ?? utf16Of(bytes) ?? UTF_8;
   const utf8 = likely === UTF_8 ? await readUtf8(file) : undefined;
   const encoding = known.encoding ?? (likely === UTF_8 && !utf8 ? OTHERWISE : likely);
+  const isGuess = known.encoding === undefined && encoding === OTHERWISE;
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });
   const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
-  const hasOnlyReturns = text.includes("\r") && !text.includes("\n");
+  const unquoted = text.replaceAll(/"(?:""|[^"])*"/g, "");
+  const hasOnlyReturns = unquoted.includes("\r") && !unquoted.includes("\n");
   const start = text.slice(hidden.length, DELIMITER_CHARACTERS);
   return {
     encoding,
+    isEncodingUnclear: isGuess && isUnlike1252(bytes),
     delimiter: known.delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(start)),
     hasOnlyReturns,
     hiddenCharacters: hidden.length,

@@ -15,8 +15,11 @@ export class WorkbookError extends Error {
   override readonly name: string = "WorkbookError";
 }
 
-/** The day on which the reader puts times of day that have no date. */
-const NO_DAY = "1899-12-30";
+/** The day from which workbooks count. The reader puts times of day and durations on it and on those that follow. */
+const DAY_ZERO_MS = Date.parse("1899-12-30T00:00:00Z");
+const DAY_MS = 86_400_000;
+/** Workbooks count a February 29, 1900 that never was: the reader takes days before it for those before them. */
+const MARCH_1900_MS = Date.parse("1900-03-01T00:00:00Z");
 /** What spreadsheets show for a date after the last one that they have. */
 const NO_DATE = "#####";
 
@@ -28,15 +31,29 @@ function withoutSlip(time: number): number {
   return Math.abs(time - second) <= 1 ? second : time;
 }
 
-/** A date, a time of day or both, as ISO 8601 without offset: workbooks have no time zones. */
+/** Hours, minutes and seconds. */
+function textOfDuration(milliseconds: number): string {
+  const hours = Math.floor(milliseconds / 3_600_000);
+  return `${String(hours).padStart(2, "0")}${new Date(milliseconds)
+    .toISOString()
+    .slice(13, -1)
+    .replace(/\.000$/, "")}`;
+}
+
+/**
+ * A date, a time of day or both, as ISO 8601 without offset: workbooks have no time zones. They keep durations as times of
+ * the first days that they have, where nobody's dates are: `30:05:00`.
+ */
 function textOfDate(date: Date): string {
   const time = withoutSlip(date.getTime());
   if (Number.isNaN(time) || time > LAST_MS) return NO_DATE;
-  const [day = "", clock = ""] = new Date(time)
+  const elapsed = time - DAY_ZERO_MS;
+  const isEarly = elapsed >= 0 && time < MARCH_1900_MS;
+  if (isEarly && (elapsed < DAY_MS || elapsed % DAY_MS !== 0)) return textOfDuration(elapsed);
+  const [day = "", clock = ""] = new Date(isEarly ? time + DAY_MS : time)
     .toISOString()
     .replace(/(?:\.000)?Z$/, "")
     .split("T");
-  if (day === NO_DAY) return clock;
   return clock === "00:00:00" ? day : `${day} ${clock}`;
 }
 

@@ -6,9 +6,12 @@ import { pipeline } from "node:stream/promises";
 import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
 import { hasEnded } from "../../../lib/client/uploads.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { listed } from "../../../lib/errors.ts";
+import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
+import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
 import { readTrialFindings } from "../../table-files/trial-findings.ts";
 import { proposeMapping, type Proposal } from "../../../lib/uploads/mapping/propose-mapping.ts";
-import { likelyColumns, proposalLines } from "./proposal-lines.ts";
+import { proposalLines } from "./proposal-lines.ts";
 import { type Command, EXIT, type ExitCode, note, type Options, print, textOption, UsageError } from "./command.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
@@ -32,26 +35,33 @@ async function proposed(file: CsvFile): Promise<Proposal> {
   return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
 }
 
-/** The proposed mapping, if it needs no review. @throws CommandError naming what is only likely */
-async function certainMapping(file: CsvFile): Promise<Mapping> {
-  const proposal = await proposed(file);
-  const likely = likelyColumns(proposal);
-  if (likely.length > 0) {
-    throw new CommandError(
-      `check what these columns become: ${likely.join("; ")}. Write a mapping with --propose <file>, correct it, and import with --mapping <file>`,
+/**
+ * The mapping of a file whose columns are named after the fields, as in one with commas, which needs none.
+ * @throws CommandError if they aren't: what other columns mean is only a guess until somebody has looked at it
+ */
+async function mappingByNames(file: CsvFile): Promise<Mapping> {
+  const { names, headerRow } = await readSample(file, 1);
+  const targets = names.map((name) => nameOfColumn(name));
+  const unknown = names.filter((name, index) => targets[index] === undefined && !isReportColumn(name));
+  if (headerRow === 1 && unknown.length === 0) {
+    const named = targets.flatMap((target, index) =>
+      target === undefined ? [] : [[target, { column: names[index]! }] as const],
     );
+    return { fields: Object.fromEntries(named), delimiter: file.delimiter } as Mapping;
   }
-  return proposal.mapping as Mapping;
+  const other =
+    headerRow === 1 ? `unknown column ${listed(unknown.map(shownHeader))}` : `the header is in row ${headerRow}`;
+  throw new CommandError(`${other}: write a mapping with --propose <file>, check it, and import with --mapping <file>`);
 }
 
 /**
  * The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. Without
- * one, a file with another delimiter than a comma gets the mapping that is proposed for it.
+ * one, a file with another delimiter than a comma gets one that says so.
  */
 async function mappingOf(options: Options, file: CsvFile): Promise<Mapping | undefined> {
   const path = textOption(options, "mapping");
   const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
-  if (path === undefined) return file.delimiter === COMMA ? undefined : certainMapping(file);
+  if (path === undefined) return file.delimiter === COMMA ? undefined : mappingByNames(file);
   let mapping: Mapping;
   try {
     mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
@@ -69,7 +79,7 @@ async function saveList(client: Client, id: string, list: RowList, file: string 
   note(`${list} are in ${file}`);
 }
 
-/** Names the rows of a trial run whose ID is also in an earlier row. In a file with events that is intended. */
+/** Names the rows whose ID is also in an earlier row. In a file with events that is intended. */
 async function noteRepeatedIds(client: Client, id: string): Promise<void> {
   const results = await readList(client, id, "results");
   if (results === undefined) return;
@@ -111,8 +121,8 @@ async function runImport(client: Client, options: Options, path: string, file: C
     );
     await saveList(client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(client, upload.id, "results", lists.results);
-    const isTrial = job.dry_run && job.status === "completed";
-    if (isTrial && mapping !== undefined && !("event" in mapping)) await noteRepeatedIds(client, upload.id);
+    const isMapped = mapping !== undefined && !("event" in mapping);
+    if (job.status === "completed" && isMapped) await noteRepeatedIds(client, upload.id);
   }
   print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;

@@ -82,19 +82,31 @@ async function openFile(path: string): Promise<OpenFile> {
   return { blob: await openAsBlob(path), close: async () => undefined };
 }
 
+/** How a text was read, unless it is UTF-8; a guess can be wrong. */
+function readAsOf(encoding: string, given: string | undefined): string | undefined {
+  if (encoding === UTF_8) return undefined;
+  const isGuess = given === undefined && !encoding.startsWith("utf-");
+  return isGuess ? `${encoding}; if letters look wrong, name another with --encoding` : encoding;
+}
+
 async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> {
   const format = await findTextFormat(file, { encoding: encoding?.toLowerCase(), delimiter }).catch(
     (error: unknown) => {
       if (!(error instanceof RangeError)) throw error;
-      throw new UsageError(`unknown encoding ${encoding}; try utf-8, utf-16le or windows-1252`);
+      throw new UsageError(
+        `unknown encoding ${encoding}; try utf-8, windows-1252, shift_jis or another name of the Encoding Standard`,
+      );
     },
   );
+  if (format.isEncodingUnclear) {
+    throw new CommandError("can't tell the encoding of this file; name it, for example --encoding shift_jis");
+  }
   const converted = toUtf8(file, format);
   return {
     ...(converted ? await keep(Readable.fromWeb(converted as never)) : { blob: file, close: async () => undefined }),
     delimiter: format.delimiter,
     isWorkbook: false,
-    readAs: format.encoding === UTF_8 ? undefined : format.encoding,
+    readAs: readAsOf(format.encoding, encoding),
   };
 }
 

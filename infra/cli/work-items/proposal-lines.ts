@@ -1,3 +1,4 @@
+import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import type { Proposal, ProposedColumn } from "../../../lib/uploads/mapping/propose-mapping.ts";
 
@@ -6,14 +7,33 @@ function shown({ column, target = "", reason }: ProposedColumn): string {
 }
 
 /** The columns whose field is only likely, for a person to check. */
-export function likelyColumns({ columns }: Proposal): string[] {
+function likelyColumns({ columns }: Proposal): string[] {
   return columns.filter(({ certainty }) => certainty === "likely").map(shown);
 }
 
-function leftColumns(columns: readonly ProposedColumn[], others: Mapping["others"]): string[] {
-  const left = columns.filter(({ target, column }) => target === undefined && column !== "");
-  const kept = others === "custom_attributes" ? "custom attribute" : "left out";
-  return left.map(({ column }) => `${kept}: "${column}"`);
+/** The columns that are no field: they are kept as custom attributes, or left out. */
+function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others }: Mapping): string[] {
+  return columns
+    .filter(({ target }) => target === undefined)
+    .flatMap(({ column, index }) => {
+      if (column === "") return others === "ignore" ? [`left out: column ${index + 1}, which has no header`] : [];
+      const isKept = others === "custom_attributes" || ATTRIBUTE_PREFIX + column in fields;
+      return [`${isKept ? "custom attribute" : "left out"}: "${column}"`];
+    });
+}
+
+/** What the proposal takes for granted although the file doesn't say it. */
+function assumptions({ fields = {}, empty = [] }: Mapping): string[] {
+  const zones = Object.values(fields).flatMap(({ column, time_zone: zone }) =>
+    zone === undefined
+      ? []
+      : [`assumed, please check: times of "${column}" without a UTC offset are in ${zone} (time_zone)`],
+  );
+  const words = empty.map((word) => `"${word}"`).join(", ");
+  return [
+    ...zones,
+    ...(words === "" ? [] : [`assumed, please check: in every column these values are empty: ${words}`]),
+  ];
 }
 
 /** How many texts of a status are shown. */
@@ -28,7 +48,8 @@ export function proposalLines(proposal: Proposal): string[] {
     ...(headerDoubt === undefined ? [] : [`please check: ${headerDoubt}`]),
     ...certain.map((line) => `certain: ${line}`),
     ...likelyColumns(proposal).map((line) => `likely, please check: ${line}`),
-    ...leftColumns(columns, mapping.others),
+    ...otherColumns(columns, mapping),
+    ...assumptions(mapping),
     ...(texts.length > 0 ? [`choose in "values" of status what these mean: ${texts.join(", ")}`] : []),
     ...(mapping.fields?.["external_id"] === undefined
       ? ["no column identifies the items: add external_id to the fields of the mapping"]

@@ -14,6 +14,12 @@ function targetOfColumn(header: string): Target | undefined {
   );
 }
 
+/** The name of that target, such as `custom_attributes.team`; undefined if there is none. */
+export function nameOfColumn(header: string): string | undefined {
+  const target = targetOfColumn(header);
+  return target && (target.kind === "attribute" ? ATTRIBUTE_PREFIX + target.name : target.name);
+}
+
 function sourceOf(target: Target, column: string, index: number): CellSource {
   return {
     column,

@@ -115,9 +115,14 @@ export function assertCsv(head: Uint8Array): void {
 /** Bytes that Windows-1252 does not define. */
 const UNDEFINED_1252 = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
+/** Whether bytes are neither UTF-8 nor Windows-1252, but for example Shift_JIS. */
+export function isUnlike1252(bytes: Uint8Array): boolean {
+  return UNDEFINED_1252.some((byte) => bytes.includes(byte));
+}
+
 /** What is wrong with the encoding of bytes that are not UTF-8. */
-export function problemOfText(bytes: Buffer): string {
-  return UNDEFINED_1252.some((byte) => bytes.includes(byte))
+export function problemOfText(bytes: Uint8Array): string {
+  return isUnlike1252(bytes)
     ? "the file must be UTF-8"
     : "the file must be UTF-8, and this looks like Windows-1252; save it as UTF-8 or use the upload page";
 }

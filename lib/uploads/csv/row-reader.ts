@@ -186,7 +186,8 @@ export class RowReader {
     const isLeftOut = (_: string, index: number): boolean => index < width || isEmptyAt(cells, index);
     if (values.length === width || (values.length > width && isMapped && values.every(isLeftOut))) return undefined;
     const advice = values.length > width ? "; put values that contain the delimiter in quotes" : "";
-    return errorOfRow("invalid", `the row has ${values.length} values but the header has ${width}${advice}`);
+    const count = `${values.length} value${values.length === 1 ? "" : "s"}`;
+    return errorOfRow("invalid", `the row has ${count} but the header has ${width}${advice}`);
   }
 
   #errorOf(found: readonly RowProblem[], uses: readonly Use[]): RowError {

@@ -1,11 +1,17 @@
 import type { CsvFormat } from "../file-format.ts";
 import { cellValue, lineEndOf, rawCells, toCell } from "../csv/csv-text.ts";
+import type { Delimiter } from "../csv/delimiter.ts";
 import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";
 import type { Row } from "./segment.ts";
 
 /** Longer values are cut in the report, which holds the whole cell beside them. */
 const VALUE_MAX_CHARACTERS = 200;
+
+/** A cell as in the file, but in quotes if it holds a CR without them: other readers take that for the end of a row. */
+function quotedReturns(cell: string, delimiter: Delimiter): string {
+  return cell.includes("\r") && !cell.startsWith('"') ? toCell(cell, delimiter) : cell;
+}
 
 /**
  * Writes the lines of a report of failed rows: the unchanged columns of the file, then those of the report. If the file
@@ -25,7 +31,7 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
       lineEnd,
     /** Missing cells are added as empty ones; surplus cells follow the report's own. */
     line: ({ row, text, cells }: Row, { message, column, value, code }: RowError): string => {
-      const own = kept.map((index) => cells[index] ?? "");
+      const own = kept.map((index) => quotedReturns(cells[index] ?? "", delimiter));
       const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS), code];
       const all = [...own, ...added.map((cell) => toCell(cell, delimiter)), ...cells.slice(names.length)];
       return all.join(delimiter) + (lineEndOf(text) || "\n");

@@ -1,6 +1,6 @@
 import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "../csv/header-names.ts";
-import { itemTarget } from "../csv/target.ts";
+import { ATTRIBUTE_PREFIX, itemTarget } from "../csv/target.ts";
 import {
   type AgentName,
   agentOfBareName,
@@ -257,6 +257,26 @@ function unknownStatusesOf(column: Column | undefined): string[] {
   return [...texts].filter((text) => statusOf(text) === undefined);
 }
 
+/** The most columns that a proposal names one by one: far fewer than a mapping may have sources. */
+const NAMED_COLUMNS_MAX = 500;
+
+/**
+ * The columns that no field takes. They are kept by `others`, but not if values stand in a column without a header: it
+ * can't be kept under a name, so that each row would fail. Then all others are named, and that one is left out.
+ */
+function keptColumns(
+  columns: readonly Column[],
+  taken: ReadonlyMap<number, string>,
+  hasNameless: boolean,
+): Pick<Mapping, "fields" | "others"> {
+  if (!hasNameless || columns.length > NAMED_COLUMNS_MAX) return { fields: {}, others: "custom_attributes" };
+  const kept = columns.filter(({ index, name }) => !taken.has(index) && itemTarget(ATTRIBUTE_PREFIX + name));
+  return {
+    fields: Object.fromEntries(kept.map(({ name }) => [ATTRIBUTE_PREFIX + name, { column: name }])),
+    others: "ignore",
+  };
+}
+
 /** Proposes a mapping for a file, by what its columns are called and what the cells hold. */
 export function proposeMapping(sample: Sample): Proposal {
   const { names, rows, delimiter, headerRow = 1 } = sample;
@@ -276,10 +296,12 @@ export function proposeMapping(sample: Sample): Proposal {
   const { external_id: id, ...others } = Object.fromEntries(
     [...fields].map(([target, { source }]) => [target, source]),
   );
+  const hasNameless = all.some(({ name, index }) => name === "" && filled.some((cells) => (cells[index] ?? "") !== ""));
+  const kept = keptColumns(columns, targets, hasNameless);
   return {
     mapping: {
-      fields: { ...(id && { external_id: id }), ...others },
-      others: "custom_attributes",
+      fields: { ...(id && { external_id: id }), ...others, ...kept.fields },
+      others: kept.others,
       ...(nothing.length > 0 && { empty: nothing }),
       ...(headerRow !== 1 && { header_row: headerRow }),
       ...(delimiter !== "," && { delimiter }),

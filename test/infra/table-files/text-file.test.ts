@@ -31,6 +31,20 @@ describe("a text file of another system", () => {
     expect((await formatOf(Buffer.from(`id;name\n${lines}2;Zoë\n`))).encoding).toBe("utf-8");
   });
 
+  test.each([
+    ["Shift JIS", [0x93, 0x63, 0x92, 0x86, 0x81, 0x45], true],
+    ["GBK", [0xcc, 0xef, 0xd6, 0xd0, 0x81, 0x40], true],
+    ["Windows-1252", [0x5a, 0x6f, 0xeb, 0x80], false],
+  ])(
+    "in %s says whether its bytes speak against what is taken for its encoding",
+    async (_, bytes, isEncodingUnclear) => {
+      const file = Buffer.concat([Buffer.from("id;name\n1;"), Buffer.from(bytes), Buffer.from("\n")]);
+      expect(await formatOf(file)).toMatchObject({ encoding: "windows-1252", isEncodingUnclear });
+      const chosen = await findTextFormat(new Blob([file]), { encoding: "shift_jis" });
+      expect(chosen).toMatchObject({ encoding: "shift_jis", isEncodingUnclear: false });
+    },
+  );
+
   test("whose character is cut where its head ends is UTF-8", async () => {
     const file = Buffer.from(`${"x".repeat(HEAD_BYTES - 1)}ë\n`);
     expect((await formatOf(file)).encoding).toBe("utf-8");
@@ -38,6 +52,7 @@ describe("a text file of another system", () => {
 
   test("with CR alone gets LF", async () => {
     expect(await readAll(Buffer.from('id,text\r1,"a\rb"\r'))).toBe('id,text\n1,"a\nb"\n');
+    expect(await readAll(Buffer.from('id,text\r1,"a\nb"\r2,"c"\r'))).toBe('id,text\n1,"a\nb"\n2,"c"\n');
     expect((await formatOf(Buffer.from("id\ttext\r1\t2\r"))).delimiter).toBe("\t");
   });
 

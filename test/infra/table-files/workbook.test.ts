@@ -54,6 +54,13 @@ describe("a workbook", () => {
     ).toBe("2023-06-01,10:30:00,2023-06-01 10:30:00.250,#####\n");
   });
 
+  test("gives durations of more than a day as hours, and the first dates that workbooks have", async () => {
+    const cells = ["1899-12-31T06:05:00", "1900-01-03T00:30:15.500", "1899-12-30T00:00:00", "1899-12-31T00:00:00"];
+    expect(await csvOf([[...cells, "1900-03-01T10:00:00"].map(at)])).toBe(
+      "30:05:00,96:30:15.500,00:00:00,1900-01-01,1900-03-01 10:00:00\n",
+    );
+  });
+
   test("keeps the numbers of its rows: those without cells are blank", async () => {
     expect(await csvOf([["Id", "Note"], [], ["1", "x"], [null, null]])).toBe("Id,Note\n,\n1,x\n");
   });

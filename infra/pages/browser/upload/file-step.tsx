@@ -83,6 +83,11 @@ export function FileStep({
             <strong>{table.name}</strong>: {shownBytes(table.size)}, {countOf(table.names.length, "column")}.
           </p>
           <ReadingForm table={table} onRead={onRead} />
+          {table.text?.format.isEncodingUnclear === true && (
+            <p class="unchecked">
+              Please check: we can’t tell the encoding of this file. If letters look wrong below, choose another one.
+            </p>
+          )}
           {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
           <Table
             caption="The first rows of the file"

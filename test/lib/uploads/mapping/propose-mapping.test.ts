@@ -43,6 +43,21 @@ describe("a proposed mapping", () => {
     ]);
   });
 
+  it("leaves a column without a header out, in which each row has a value, and keeps all others by name", () => {
+    const names = ["", "Ticket ID", "Team", "Closed"];
+    const { mapping } = propose(names, ["0", "T-1", "north", ""], ["1", "T-2", "south", "2023-06-01"]);
+    expect(mapping).toEqual({
+      fields: {
+        external_id: { column: "Ticket ID" },
+        completed_at: { column: "Closed", time_zone: "Europe/Berlin" },
+        "custom_attributes.Team": { column: "Team" },
+      },
+      others: "ignore",
+    });
+    // Delimiters at the ends of rows make columns in which nothing stands.
+    expect(propose(["Ticket ID", "Team", ""], ["T-1", "north", ""]).mapping.others).toBe("custom_attributes");
+  });
+
   it("leaves files with our own columns as they are", () => {
     const names = ["external_id", "status", "completed_at", "custom_attributes.Team", "_row", "_error"];
     expect(propose(names, ["1", "in_progress", "2026-01-31T09:30:00Z", "x", "2", ""]).mapping).toEqual({
