@@ -1,7 +1,7 @@
-import { type FSWatcher, watch } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type FSWatcher, watch } from "chokidar";
 import type { BuildFailure } from "esbuild";
 import { functionNames, functionsContext, PROJECT_ROOT } from "../build.ts";
 import type { FunctionDefinition } from "./lambda/instance.ts";
@@ -44,7 +44,7 @@ export class FunctionWatcher {
   readonly #functions = new Map<string, ReplaceableFunction>();
   #directory = "";
   #stackName = "";
-  #watchers: readonly FSWatcher[] = [];
+  #watcher: FSWatcher | undefined;
   readonly #changed = new Set<string>();
   #context: Awaited<ReturnType<typeof functionsContext>> | undefined;
   /** Hashes of the files in the directory. */
@@ -69,18 +69,17 @@ export class FunctionWatcher {
     await mkdir(this.#directory, { mode: 0o700 });
     await writeFile(join(this.#directory, "package.json"), '{ "type": "module" }');
     this.#context = await functionsContext(this.#directory);
-    this.#watchers = WATCHED.map((folder) =>
-      watch(join(PROJECT_ROOT, folder), { recursive: true }, (_, file) => this.#change(`${folder}/${file}`)).on(
-        "error",
-        ({ message }) => console.error(`changes in ${folder} are no longer noticed: ${message}`),
-      ),
-    );
+    // Node's own watch loses a file that an editor has replaced.
+    this.#watcher = watch(WATCHED, { cwd: PROJECT_ROOT, ignoreInitial: true })
+      .on("all", (_, file) => this.#change(file))
+      .on("error", (error) => console.error(`changes may not be noticed any more: ${String(error)}`));
+    await new Promise<void>((resolve) => this.#watcher?.once("ready", resolve));
     this.#building = this.#buildChanges();
     await this.#building;
   }
 
   async stop(): Promise<void> {
-    for (const watcher of this.#watchers) watcher.close();
+    await this.#watcher?.close();
     await this.#building;
     await this.#context?.dispose();
   }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
@@ -85,6 +85,18 @@ describe("npm start -- --watch", () => {
     await expect
       .poll(() => printed)
       .toMatch(new RegExp(String.raw`get-health 500 Error: out of order at functions/get-health\.ts:${line} \(`));
+  });
+
+  test("notices each change of an editor that replaces the file", async () => {
+    const file = join(copy, "lib/http/page.ts");
+    for (const words of ["a number of pieces", "a number of things", "a count of things"]) {
+      const text = readFileSync(file, "utf8").replace(/must be .* from 1/, `must be ${words} from 1`);
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+      await expect
+        .poll(() => get("/v1/work_items?limit=0"))
+        .toEqual({ error: `limit: must be ${words} from 1 to 100` });
+    }
   });
 
   test("says that the template and the pages need a restart", async () => {
