@@ -3,6 +3,7 @@ import { routes } from "../../functions/routes.ts";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
 import { createKey } from "../../lib/operator/keys.ts";
 import { KEY_SCOPES, type KeyScope } from "../../lib/organizations/key-scope.ts";
+import { createTestClock } from "../support/clock.ts";
 import { createHandlers, type Handlers, type RouteName } from "../support/handlers.ts";
 import { administrationOf, type ApiRequest, call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
@@ -11,7 +12,8 @@ let runtime: TestRuntime;
 let handlers: Handlers;
 let keys: Record<KeyScope, string>;
 beforeAll(async () => {
-  runtime = await createTestRuntime();
+  // The clock stands still, so that no limit refills between two calls.
+  runtime = await createTestRuntime({ clock: createTestClock(Date.now()) });
   handlers = await createHandlers(runtime);
   const { organization } = await createTestOrganization(runtime);
   const made = KEY_SCOPES.map(async (scope) => {

@@ -60,13 +60,16 @@ describe("erasing a work item", () => {
     const { organization } = acme;
     let late: Promise<unknown> = Promise.resolve();
     let isHeld = true;
+    const held = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
-      if (command === "PutItemCommand" && isHeld) await release.promise;
+      if (command !== "PutItemCommand" || !isHeld) return "none";
+      held.resolve();
+      await release.promise;
       return "none";
     });
     late = putEvent("late");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await held.promise;
     const erased = await eraseItem(runtime, organization.id, "kept", {
       sleep: async () => {
         isHeld = false;
