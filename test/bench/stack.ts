@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../../lib/client/client.ts";
 import { residentMemoryOf, startService } from "../proofs/service-process.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
@@ -10,6 +11,7 @@ import { csvOf, itemOf } from "./uploads-data.ts";
 const { fact, within } = rowsOf("stack");
 const BATCH_ITEMS = 20_000;
 const FILE_ROWS = 100_000;
+const SETTLE_MS = 20_000;
 
 /** Memory of a process and the engines that it started. */
 const residentMbWithChildren = (pid: number): number => {
@@ -32,6 +34,10 @@ export const measure = async (): Promise<BenchRow[]> => {
     const large = await client.uploads.upload([...csvOf(FILE_ROWS, "file")].join(""));
     const { succeeded_rows: succeeded } = await large.wait();
     if (created !== BATCH_ITEMS || succeeded !== FILE_ROWS) throw new Error(`${created} items, ${succeeded} rows`);
+
+    // Instances that are not needed any more end after a few seconds.
+    await sleep(SETTLE_MS);
+
     return [
       within("start to ready", readyMs, "ms", 3000),
       within("memory after 20,000 items and a file of 100,000 rows", residentMemoryOf(pid), "MB", 700),

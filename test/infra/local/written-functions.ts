@@ -17,6 +17,7 @@ export const writtenFunction = (
   name: string,
   source: string,
   settings: Partial<FunctionDefinition> = {},
+  idleMs?: number,
 ): LambdaFunction & { readonly printed: () => string; readonly terminal: () => string; readonly directory: string } => {
   const directory = join(temporaryDirectory(), name);
   mkdirSync(directory);
@@ -39,6 +40,7 @@ export const writtenFunction = (
       ...settings,
     },
     [log],
+    idleMs,
   );
   onTestFinished(async () => {
     await made.stop();

@@ -128,6 +128,17 @@ test("takes events and results of 6 MB and not more", async () => {
   });
 });
 
+test("keeps one instance of those that are idle", async () => {
+  const source = `const instance = Math.random();
+    exports.handler = async () => { await new Promise((resolve) => setTimeout(resolve, 100)); return instance; }`;
+  const reduced = writtenFunction("reduced", source, {}, 50);
+  const invokeTwo = async () => new Set(await Promise.all([1, 2].map(() => resultOf(reduced.invoke("{}")))));
+  const before = await invokeTwo();
+  expect(before.size).toBe(2);
+  const both = async () => [...(await invokeTwo())].filter((instance) => before.has(instance)).length;
+  await expect.poll(both, { interval: 200, timeout: 20_000 }).toBe(1);
+});
+
 test("keeps the compiled code for the next instance", async () => {
   const compileCache = temporaryDirectory();
   const compiled = writtenFunction("compiled", "exports.handler = async () => 1", { compileCache });

@@ -6,14 +6,14 @@ import { fakeFunction } from "../fake-function.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const start = (handler: () => Promise<void>) => {
+const start = (handler: () => Promise<void>, stop = async () => {}) => {
   const events: unknown[] = [];
   const rule = { arn: "arn:rule", region: "us-east-1", expression: "rate(1 minute)" };
   const sweep = fakeFunction("sweep", (event) => {
     events.push(event);
     return handler();
   });
-  onTestFinished(startSchedule(rule, sweep));
+  onTestFinished(startSchedule(rule, { ...sweep, stop }));
   return events;
 };
 
@@ -26,6 +26,15 @@ test("runs a function at once and then by the template's rate", async () => {
   expect(events).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(61_000);
   expect(events).toHaveLength(3);
+});
+
+test("ends the function's instance after each run", async () => {
+  const stop = vi.fn<() => Promise<void>>(async () => {});
+  const events = start(() => new Promise((resolve) => setTimeout(resolve, 10_000)), stop);
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(stop).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(62_000);
+  expect([events.length, stop.mock.calls.length]).toEqual([2, 2]);
 });
 
 test("skips a run while the previous one is still running", async () => {
