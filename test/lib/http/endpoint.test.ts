@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   ExternalIdTakenError,
   InvalidInputError,
@@ -9,41 +9,14 @@ import {
   StateConflictError,
   StoreBusyError,
 } from "../../../lib/errors.ts";
-import { endpointWithBody } from "../../../lib/http/endpoint.ts";
-import { readJsonBody } from "../../../lib/http/json-body.ts";
 import { BODY_MAX_BYTES } from "../../../lib/http/request-body.ts";
 import { cpuMillisecondsOf } from "../../support/cpu-time.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { apiEvent, call, createTestOrganization } from "../../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { route } from "./test-route.ts";
+import { body, echo, endpoint, organization, request, runtime } from "./test-endpoint.ts";
 
-let runtime: TestRuntime;
-let key: string;
-let organizationId: string;
-beforeAll(async () => {
-  runtime = await createTestRuntime();
-  const made = await createTestOrganization(runtime);
-  ({ key } = made);
-  organizationId = made.organization.id;
-});
-
-const body = { items: [{ name: "a" }] };
-const request = (changes: Parameters<typeof call>[1] = {}) => ({
-  method: "POST",
-  resource: route.path,
-  key,
-  body,
-  ...changes,
-});
-const endpoint = (handle: Parameters<typeof endpointWithBody<typeof route>>[3], from = runtime) =>
-  endpointWithBody(route, from, readJsonBody, handle);
 const failWith = (error: unknown) => endpoint(() => Promise.reject(error));
-const echo = () =>
-  endpoint(async ({ organization, id, query, body: parsed, headers }) => ({
-    body: { data: { organization: organization.id, id, query, parsed, header: headers["x-test"] } },
-  }));
 
 describe("endpoint", () => {
   it("passes the organization and the validated input to the handler, and responds with the route's status", async () => {
@@ -54,7 +27,7 @@ describe("endpoint", () => {
       headers: { "content-type": "application/json" },
       body: {
         data: {
-          organization: organizationId,
+          organization: organization.id,
           id: id.toLowerCase(),
           query: { limit: 7 },
           parsed: body,

@@ -2,39 +2,11 @@ import { Console } from "node:console";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { NotFoundError } from "../../../lib/errors.ts";
-import { endpointWithBody } from "../../../lib/http/endpoint.ts";
-import { readJsonBody } from "../../../lib/http/json-body.ts";
 import { injectFaults } from "../../support/faults.ts";
-import { call, createTestOrganization } from "../../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { route } from "./test-route.ts";
-
-let runtime: TestRuntime;
-let key: string;
-let organizationId: string;
-beforeAll(async () => {
-  runtime = await createTestRuntime();
-  const made = await createTestOrganization(runtime);
-  ({ key } = made);
-  organizationId = made.organization.id;
-});
-
-const body = { items: [{ name: "a" }] };
-const request = (changes: Parameters<typeof call>[1] = {}) => ({
-  method: "POST",
-  resource: route.path,
-  key,
-  body,
-  ...changes,
-});
-const endpoint = (handle: Parameters<typeof endpointWithBody<typeof route>>[3], from = runtime) =>
-  endpointWithBody(route, from, readJsonBody, handle);
-const echo = () =>
-  endpoint(async ({ organization, id, query, body: parsed, headers }) => ({
-    body: { data: { organization: organization.id, id, query, parsed, header: headers["x-test"] } },
-  }));
+import { call } from "../../support/organization.ts";
+import { echo, endpoint, key, organization, request, runtime } from "./test-endpoint.ts";
 
 /** The lines that a logger writes while `handle` runs. */
 const logged = async (handle: (log: Logger) => Promise<void>): Promise<Record<string, unknown>[]> => {
@@ -61,10 +33,10 @@ describe("the log", () => {
       await call(handler, request({ key: undefined }));
     });
     expect(lines).toHaveLength(4);
-    expect(lines.map(({ route: name, organization, status }) => ({ name, organization, status }))).toEqual([
-      { name: "test", organization: organizationId, status: 201 },
-      { name: "test", organization: organizationId, status: 400 },
-      { name: "test", organization: organizationId, status: 422 },
+    expect(lines.map(({ route: name, organization: id, status }) => ({ name, organization: id, status }))).toEqual([
+      { name: "test", organization: organization.id, status: 201 },
+      { name: "test", organization: organization.id, status: 400 },
+      { name: "test", organization: organization.id, status: 422 },
       { name: "test", organization: undefined, status: 401 },
     ]);
     for (const line of lines) {
