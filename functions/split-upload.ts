@@ -22,7 +22,10 @@ export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker
   const sendParts = createPartSender(runtime);
   const uploads = createUploads(runtime);
   const split = createSplitUpload({ ...runtime, ...uploads, sendSplit, sendParts });
-  /** The sweep looks soon if the message that is sent on is lost. */
+  /**
+   * S3's own messages have no group: in the group of the organization, its files don't delay those of others. The sweep
+   * looks soon if this message is lost.
+   */
   const sendOn = async (job: SplitMessage): Promise<void> => {
     await uploads.store.openUploads.watch(job);
     await sendSplit(job);

@@ -132,7 +132,8 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
 export function describeParameters(parameters: readonly Json[], id: string | undefined): Json[] {
   return parameters.map((parameter) => {
     const name = String(parameter["name"]);
-    const description = PARAMETER_DESCRIPTIONS[name] ?? parameter["description"];
+    const { description: ofSchema } = parameter["schema"] as Json;
+    const description = PARAMETER_DESCRIPTIONS[name] ?? parameter["description"] ?? ofSchema;
     if (description === undefined) {
       throw new DescriptionError(`describe the parameter ${name} by meta({ description }) of its schema`);
     }

@@ -18,7 +18,7 @@ function findService(variables: NodeJS.Dict<string> = process.env) {
   const apiKey = variables["WORK_ITEMS_KEY"] ?? variables["API_KEY"] ?? local["API_KEY"];
   if (baseUrl === undefined || apiKey === undefined) {
     throw new CommandError(
-      `no service: set WORK_ITEMS_URL and WORK_ITEMS_KEY, or run npm start first (it writes ${file})`,
+      `no service: set WORK_ITEMS_URL and WORK_ITEMS_KEY, or run npm start first (it writes ${file}; DATA_DIR names another directory)`,
     );
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
