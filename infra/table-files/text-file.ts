@@ -1,6 +1,6 @@
 import { type Delimiter, DELIMITERS } from "../../lib/uploads/csv/delimiter.ts";
 import { isUnlike1252, utf16Of } from "../../lib/uploads/csv/file-kind.ts";
-import { delimiterIn } from "../../lib/uploads/mapping/propose-mapping.ts";
+import { delimiterIn } from "../../lib/uploads/mapping/find-delimiter.ts";
 import { createPrefixRemoval, mayHavePrefix } from "./cell-prefix.ts";
 
 /** What is sent. */

@@ -233,43 +233,6 @@ describe("work-items", () => {
     expect(execFileSync("bash", ["-c", script], { env, encoding: "utf8" })).toContain("1 rows, 1 created");
   });
 
-  it("imports nothing by a mapping that nobody has looked at, and names what one would take for granted", async () => {
-    const rows = [
-      "Ticket ID\tAssignee\tStatus\tResolved At",
-      "NN-1\tNan\tClosed\t2024-06-01 10:00:00",
-      "NN-2\tAda\tOpen\t",
-    ];
-    writeFileSync("guess.tsv", `${rows.join("\n")}\n`);
-    const { exit, out, told } = await run("import", "guess.tsv", "--wait");
-    expect({ exit, out }).toEqual({ exit: 1, out: "" });
-    expect(told).toMatch(
-      /unknown column "Ticket ID", "Assignee", "Resolved At": write a mapping with --propose <file>/,
-    );
-    expect((await run("list", "--json")).out).not.toContain("NN-1");
-    const proposed = await run("import", "guess.tsv", "--propose", "guess.json");
-    expect(proposed.told).toMatch(
-      /assumed, please check: times of "Resolved At" without a UTC offset are in \S+ \(time_zone\)/,
-    );
-    expect(proposed.told).toContain('assumed, please check: in every column these values are empty: "nan"');
-  });
-
-  it("asks for an encoding that it can't tell, and names a guess", async () => {
-    const japanese = Buffer.from([0x93, 0x63, 0x92, 0x86, 0x81, 0x45]);
-    writeFileSync(
-      "sjis.csv",
-      Buffer.concat([Buffer.from("external_id,agent_name\nSJ-1,"), japanese, Buffer.from("\n")]),
-    );
-    expect(await run("import", "sjis.csv", "--wait")).toMatchObject({
-      exit: 1,
-      told: expect.stringContaining("can't tell the encoding of this file; name it, for example --encoding shift_jis"),
-    });
-    await run("import", "sjis.csv", "--encoding", "shift_jis", "--wait");
-    expect((await run("get", "SJ-1")).out).toContain("田中");
-    writeFileSync("latin.csv", Buffer.from("external_id,agent_name\nLA-1,Zo\u00eb\n", "latin1"));
-    const { told } = await run("import", "latin.csv", "--wait");
-    expect(told).toContain("latin.csv is read as windows-1252; if letters look wrong, name another with --encoding");
-  });
-
   it("runs the examples of its help", async () => {
     await run("batch", "items.jsonl");
     await run("import", "tickets.csv", "--propose", "mapping.json");

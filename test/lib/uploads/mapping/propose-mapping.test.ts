@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import { aliasesOf } from "../../../../lib/uploads/mapping/known-statuses.ts";
-import { delimiterIn, type Proposal, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { delimiterIn } from "../../../../lib/uploads/mapping/find-delimiter.ts";
+import { type Proposal, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
   const proposal = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin" });
