@@ -107,8 +107,8 @@ export class PartRun {
     this.#limits.rows = rowsAtOnceOf(this.#part, most);
     for (let { segment, offset } = this.#part; segment < this.#segments; segment++, offset = 0) {
       const block = await this.#findBlock(segment);
-      const bytes = this.#dependencies.objects.read(block.key, { from: block.from + offset, to: block.to });
-      for await (const rows of windowsOf(readRows(bytes, delimiter), this.#limits)) {
+      const frames = this.#dependencies.objects.read(block.key, { from: block.from + offset, to: block.to });
+      for await (const rows of windowsOf(readRows(frames, delimiter), this.#limits)) {
         offset += rows.reduce((sum, { bytes }) => sum + bytes, 0);
         const isBlockDone = block.from + offset === block.to;
         yield { rows, segment: isBlockDone ? segment + 1 : segment, offset: isBlockDone ? 0 : offset };
@@ -212,8 +212,8 @@ export class PartRun {
   /** Number of the first row that is not counted yet; undefined if there is none in its segment. */
   async #findNextRow(): Promise<number | undefined> {
     const block = await this.#findBlock(this.#part.segment);
-    const bytes = this.#dependencies.objects.read(block.key, { from: block.from + this.#part.offset, to: block.to });
-    for await (const [first] of readRows(bytes, formatOfJob(this.#job).delimiter)) return first?.row;
+    const frames = this.#dependencies.objects.read(block.key, { from: block.from + this.#part.offset, to: block.to });
+    for await (const [first] of readRows(frames, formatOfJob(this.#job).delimiter)) return first?.row;
     return undefined;
   }
 
