@@ -99,8 +99,15 @@ export function readRowProblem(names: readonly string[], mapping: Mapping) {
   };
 }
 
+/** What the service says in one line, in sentences: the pieces that it puts semicolons between. */
+function inSentences(problem: string): string {
+  // A further problem begins with its field, such as `; agent_email: must be …`.
+  return asSentence(problem.replaceAll(/; (?![\w.]+:)([a-z])/g, (_, first: string) => `. ${first.toUpperCase()}`));
+}
+
 /** An error in the words of the page, whose tables name column and value beside it. */
 export function exampleOf({ message, value }: Pick<RowError, "message" | "value">): string {
   const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
-  return value === "" || problem.includes(value) ? problem : `“${value}” ${problem}`;
+  const isNamed = value === "" || problem.startsWith('"');
+  return inSentences(isNamed ? problem : `“${value}” ${problem}`);
 }

@@ -85,6 +85,38 @@ function Counts({ job }: { readonly job: Job }) {
   );
 }
 
+/** How far a job is that hasn't ended, and the button that cancels it. */
+function Running({
+  job,
+  rate,
+  isCancelling,
+  onCancel,
+}: {
+  readonly job: Job;
+  readonly rate: number;
+  readonly isCancelling: boolean;
+  readonly onCancel: () => void;
+}) {
+  const done = doneIn(job);
+  return (
+    <>
+      <progress
+        class="wide"
+        {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
+        aria-label="Rows processed"
+      />
+      <p>{shownProgress(done, job.total_rows, rate)}</p>
+      <p class="note">
+        You can close this page; the {job.dry_run ? "trial run" : "import"} continues. Come back any time with this
+        link.
+      </p>
+      <button type="button" disabled={isCancelling} onClick={onCancel}>
+        {isCancelling ? "Cancelling…" : "Cancel"}
+      </button>
+    </>
+  );
+}
+
 /** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
 function AfterEnd({
   api,
@@ -180,7 +212,6 @@ export function JobView({
     repairs: sent.repairs,
     onRepair: (repairs: Repairs) => onSent({ ...sent, repairs }),
   };
-  const done = doneIn(job);
   const name = job.file_name ?? "The file";
   return (
     <>
@@ -190,23 +221,7 @@ export function JobView({
       </p>
       {job.error !== undefined && <p class="alert">{job.error}</p>}
       <Alert text={error} />
-      {!isEnded(job) && (
-        <>
-          <progress
-            class="wide"
-            {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
-            aria-label="Rows processed"
-          />
-          <p>{shownProgress(done, job.total_rows, rate)}</p>
-          <p class="note">
-            You can close this page; the {job.dry_run ? "trial run" : "import"} continues. Come back any time with this
-            link.
-          </p>
-          <button type="button" disabled={isCancelling} onClick={() => void cancel()}>
-            {isCancelling ? "Cancelling…" : "Cancel"}
-          </button>
-        </>
-      )}
+      {!isEnded(job) && <Running job={job} rate={rate} isCancelling={isCancelling} onCancel={() => void cancel()} />}
       <Counts job={job} />
       {isEnded(job) && job.dry_run && job.status === "completed" && sent && (
         <p class="buttons">

@@ -50,7 +50,9 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await becomes(page, "Assignee email")).toBe("agent_email");
     expect(await becomes(page, "Team")).toBe("kept");
     expect(await page.getByLabel(/^Date format/).inputValue()).toBe("dd/MM/yyyy HH:mm");
-    await page.locator(".misfit", { hasText: '1 row of the first 30 doesn’t fit: "someday"' }).waitFor();
+    await page
+      .locator(".misfit", { hasText: '1 row of the first 30 doesn’t fit: "someday" doesn\'t match the format' })
+      .waitFor();
     await page.getByLabel("Time zone (for dates without one)").fill("Europe/Berlin");
     await page.getByLabel("Type of “Hours”").selectOption("number");
     await page.getByText("30 of the first 30 rows would fail").waitFor();
