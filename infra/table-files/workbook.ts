@@ -42,7 +42,7 @@ function textOfDuration(milliseconds: number): string {
 
 /**
  * A date, a time of day or both, as ISO 8601 without offset: workbooks have no time zones. They keep durations as times of
- * the first days that they have, where nobody's dates are: `30:05:00`.
+ * the first days that they have, where real dates are rare: `30:05:00`.
  */
 function textOfDate(date: Date): string {
   const time = withoutSlip(date.getTime());

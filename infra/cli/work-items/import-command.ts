@@ -21,6 +21,8 @@ import { plainReason } from "../../plain-reason.ts";
 
 /** Rows that a proposal is made of. */
 const SAMPLE_ROWS = 500;
+/** The most rows whose results are searched for repeated IDs after an import: a nightly file of a million need not be. */
+const SEARCHED_ROWS_MAX = 100_000;
 
 function delimiterOf(options: Options): Delimiter | undefined {
   const given = textOption(options, "delimiter");
@@ -37,7 +39,7 @@ async function proposed(file: CsvFile): Promise<Proposal> {
 
 /**
  * The mapping of a file whose columns are named after the fields, as in one with commas, which needs none.
- * @throws CommandError if they aren't: what other columns mean is only a guess until somebody has looked at it
+ * @throws CommandError if they aren't: what other columns mean is only a guess until someone has reviewed it
  */
 async function mappingByNames(file: CsvFile): Promise<Mapping> {
   const { names, headerRow } = await readSample(file, 1);
@@ -122,7 +124,8 @@ async function runImport(client: Client, options: Options, path: string, file: C
     await saveList(client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(client, upload.id, "results", lists.results);
     const isMapped = mapping !== undefined && !("event" in mapping);
-    if (job.status === "completed" && isMapped) await noteRepeatedIds(client, upload.id);
+    const isSmall = job.dry_run || job.total_rows <= SEARCHED_ROWS_MAX;
+    if (job.status === "completed" && isMapped && isSmall) await noteRepeatedIds(client, upload.id);
   }
   print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;

@@ -20,7 +20,7 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-it("imports nothing by a mapping that nobody has looked at, and names what one would take for granted", async () => {
+it("imports nothing by a mapping that no one has reviewed, and names what a proposal assumes", async () => {
   const header = "Ticket ID\tAssignee\tStatus\tResolved At";
   writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\nNN-2\tAda\tOpen\t\n`);
   const { exit, out, told } = await run("import", "guess.tsv", "--wait");
