@@ -223,6 +223,8 @@ describe("work-items", () => {
       exit: 0,
       out: expect.stringContaining("1 rows, 1 created"),
     });
+    writeFileSync("repeated.csv", "external_id;type\nR-1;a\nR-1;b\n");
+    expect((await run("import", "repeated.csv", "--wait")).told).toContain("row 3: R-1, first in row 2");
     const program = "infra/cli/work-items.ts";
     const env = { ...childEnvironment(), DATA_DIR: join(folder, "data") };
     expect(await runScript(program, ["import", "-", "--wait"], { env, input: rows("I") })).toMatchObject({
