@@ -25,7 +25,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
   "export function noteKey": ["lib/notes/note-store.ts"],
   "import { noteKey }": [KINDS, "import type { PartitionKind"],
-  "NOTE: others": [KINDS, "  LOG: ELSEWHERE"],
+  "NOTE: ELSEWHERE": [KINDS, "  LOG: ELSEWHERE"],
   "notes: (organization)": [KINDS, "  workItems: () =>"],
   "putNote: () =>": [ROUTES, "  getHealth: () =>"],
   "putNote: {": [ROUTES, "    getHealth: {"],
