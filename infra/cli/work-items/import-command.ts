@@ -87,7 +87,8 @@ async function noteRepeatedIds(client: Client, id: string): Promise<void> {
   if (results === undefined) return;
   const { repeated, repeatedRows } = await readTrialFindings(results);
   if (repeatedRows === 0) return;
-  note(`${repeatedRows} rows repeat the id of an earlier row, and the later row wins:`);
+  const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows} rows repeat`;
+  note(`${rows} the ID of an earlier row, and the later row wins:`);
   for (const { row, externalId, firstRow } of repeated) note(`row ${row}: ${externalId}, first in row ${firstRow}`);
 }
 
