@@ -18,10 +18,10 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   return endpoint(route, runtime, async ({ organization, id, query }) => {
     const scope = eventsScope(organization, id);
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
-    const { events, hasMore } = await listEvents(organization.id, id, after, query.limit);
+    const { events, eventsAfter } = await listEvents(organization.id, id, after, query.limit);
     const data = events.map(toEventResponse);
     const fitting = countFitting(data);
-    const last = hasMore || fitting < events.length ? events[fitting - 1]?.sk : undefined;
+    const last = fitting < events.length ? events[fitting - 1]?.sk : eventsAfter;
     const next = last === undefined ? undefined : encodeCursor(scope, last);
     return { body: toPage(data.slice(0, fitting), next, query.limit) };
   });

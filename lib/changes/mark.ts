@@ -12,13 +12,22 @@ const MARGIN_MS = 15 * 60 * 1000;
 const SEGMENTS_PER_READ = 1000;
 const MARK = /^(?:0|[1-9]\d{0,15})$/;
 
+/** In the list of a first load. */
+export interface PlaceInList {
+  /** After which the log follows the list. */
+  readonly mark: number;
+  /** Of the list's next page; undefined for the first. */
+  readonly cursor: string | undefined;
+  /** Id of the last record that was given out, if there is one. */
+  readonly last: string | undefined;
+}
+
 /** Where a reader of the feed continues. */
 export type Place =
   | { readonly kind: "start" }
   /** After everything that is in the log now. */
   | { readonly kind: "now" }
-  /** In the list of a first load, which the log follows after the mark. @param cursor of the list's next page */
-  | { readonly kind: "list"; readonly mark: number; readonly cursor: string }
+  | ({ readonly kind: "list" } & PlaceInList)
   | { readonly kind: "log"; readonly mark: number };
 
 function scopeOf(organization: Organization) {
@@ -37,8 +46,8 @@ export function placeOf(organization: Organization, after: string | undefined): 
   const mark = MARK.test(after) ? Number(after) : Number.NaN;
   if (Number.isSafeInteger(mark)) return { kind: "log", mark };
   try {
-    const [, from = "", cursor = ""] = /^(\d+) (.+)$/s.exec(decodeCursor(scopeOf(organization), after)) ?? [];
-    return { kind: "list", mark: Number(from), cursor };
+    const [from, last, cursor] = decodeCursor(scopeOf(organization), after).split(" ");
+    return { kind: "list", mark: Number(from), last, cursor };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     throw notAMark("must be a meta.page.next of this feed, a sequence, 0 or now");
@@ -46,8 +55,8 @@ export function placeOf(organization: Organization, after: string | undefined): 
 }
 
 /** The text for a place in the list of a first load. */
-export function listPlace(organization: Organization, mark: number, cursor: string): string {
-  return encodeCursor(scopeOf(organization), `${mark} ${cursor}`);
+export function listPlace(organization: Organization, mark: number, last: string, cursor: string): string {
+  return encodeCursor(scopeOf(organization), `${mark} ${last} ${cursor}`);
 }
 
 /** The mark after everything that is in an organization's log. */

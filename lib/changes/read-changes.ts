@@ -3,7 +3,7 @@ import type { Organization } from "../organizations/organization.ts";
 import { createListWorkItems } from "../work-items/list-work-items.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Change } from "./change.ts";
-import { listPlace, markBeforeList, newestMark, placeOf } from "./mark.ts";
+import { listPlace, markBeforeList, newestMark, type PlaceInList, placeOf } from "./mark.ts";
 import { createReadEntries } from "./read-entries.ts";
 import { readLog } from "./read-log.ts";
 
@@ -35,40 +35,64 @@ export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">)
   const readEntries = createReadEntries(runtime);
 
   async function readLogPage(organization: Organization, mark: number, query: ChangesQuery): Promise<ChangesPage> {
-    const { entries, next, more } = await readLog(log, organization, mark, query.limit, clock());
+    const { entries, next: end, more } = await readLog(log, organization, mark, query.limit, clock());
     const { count, data } = await readEntries(organization, entries, query.withEvents);
-    const isCut = count < entries.length;
-    return { data, next: String(isCut ? entries[count - 1]?.sequence : next), more: more || isCut };
+    const cut = count < entries.length ? entries[count - 1] : undefined;
+    const next = cut?.sequence ?? end;
+    // Connectors take an empty page for the end: one whose records are all damaged is passed.
+    if (data.length === 0 && next !== end) return readLogPage(organization, next, query);
+    return { data, next: String(next), more: more || cut !== undefined };
   }
 
-  /** @param mark from which the log follows the list */
-  async function readListPage(
+  /**
+   * The page after a list that has turned out to be over: its last record once more, with the mark. Otherwise all records
+   * of a first load could have `sequence` 0, and a reader who keeps the greatest would start over.
+   */
+  async function readAfterList(
     organization: Organization,
-    mark: number,
-    cursor: string | undefined,
+    { mark, last }: PlaceInList,
     query: ChangesQuery,
   ): Promise<ChangesPage> {
+    const entries = last === undefined ? [] : [{ id: last, sequence: mark, time: clock() }];
+    const { data } = await readEntries(organization, entries, query.withEvents);
+    return data.length > 0 ? { data, next: String(mark), more: true } : readLogPage(organization, mark, query);
+  }
+
+  async function readListPage(
+    organization: Organization,
+    place: PlaceInList,
+    query: ChangesQuery,
+  ): Promise<ChangesPage> {
+    const { mark, cursor } = place;
     const { data: items, next } = await listWorkItems(organization, {}, { cursor, limit: query.limit });
-    if (items.length === 0 && next === undefined) return readLogPage(organization, mark, query);
-    if (items.length === 0) return readListPage(organization, mark, next, query);
     const sequence = next === undefined ? mark : 0;
-    const place = next === undefined ? String(mark) : listPlace(organization, mark, next);
-    if (!query.withEvents) {
-      return { data: items.map((item) => ({ ...item, sequence, deleted_at: null })), next: place, more: true };
-    }
-    const entries = items.map(({ id }) => ({ id, sequence, time: clock() }));
-    const { count, data } = await readEntries(organization, entries, true);
+    const { count, data } = query.withEvents
+      ? await readEntries(
+          organization,
+          items.map(({ id }) => ({ id, sequence, time: clock() })),
+          true,
+        )
+      : { count: items.length, data: items.map((item) => ({ ...item, sequence, deleted_at: null })) };
     // The list gives no cursor in the middle of a page: a shorter page is read instead.
-    if (count < items.length) return readListPage(organization, mark, cursor, { ...query, limit: count });
-    return { data, next: place, more: true };
+    if (count < items.length) return readListPage(organization, place, { ...query, limit: count });
+    const last = data.at(-1)?.id;
+    if (last === undefined) {
+      if (next === undefined) return readAfterList(organization, place, query);
+      return readListPage(organization, { ...place, cursor: next }, query);
+    }
+    return {
+      data,
+      next: next === undefined ? String(mark) : listPlace(organization, mark, last, next),
+      more: true,
+    };
   }
 
   return async (organization: Organization, query: ChangesQuery): Promise<ChangesPage> => {
     const place = placeOf(organization, query.after);
     if (place.kind === "now") return { data: [], next: String(await newestMark(log, organization)), more: false };
     if (place.kind === "log") return readLogPage(organization, place.mark, query);
-    if (place.kind === "list") return readListPage(organization, place.mark, place.cursor, query);
+    if (place.kind === "list") return readListPage(organization, place, query);
     const mark = await markBeforeList(log, organization, clock());
-    return readListPage(organization, mark, undefined, query);
+    return readListPage(organization, { mark, cursor: undefined, last: undefined }, query);
   };
 }

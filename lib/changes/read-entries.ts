@@ -44,10 +44,10 @@ export function createReadEntries(runtime: RuntimeWith<"workItems">) {
   const readItemPage = createReadItemPage(runtime);
   const leaveOut = leaveOutDamaged(runtime);
 
-  /** Runs the conversion of a record. @returns undefined for one that is damaged, which lists leave out too */
-  function unlessDamaged(convert: () => Change): Change | undefined {
+  /** Reads a record. @returns undefined for one that is damaged, which lists leave out too */
+  async function unlessDamaged(read: () => Change | Promise<Change>): Promise<Change | undefined> {
     try {
-      return convert();
+      return await read();
     } catch (error) {
       return leaveOut(error);
     }
@@ -57,20 +57,22 @@ export function createReadEntries(runtime: RuntimeWith<"workItems">) {
     const keys = entries.map(({ id }) => itemKey(organization.id, id));
     const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
     const byId = new Map(records.map((record) => [itemIdOf({ pk: String(record["pk"]), sk: "" }), record]));
-    return entries.map((entry) =>
-      unlessDamaged(() => {
-        const { id, sequence } = entry;
-        const item = workItemFrom(byId.get(id));
-        if (item === null) return erased(entry);
-        return { ...toWorkItemResponse(id, item), sequence, deleted_at: item.deleted_at };
-      }),
+    return Promise.all(
+      entries.map((entry) =>
+        unlessDamaged(() => {
+          const { id, sequence } = entry;
+          const item = workItemFrom(byId.get(id));
+          if (item === null) return erased(entry);
+          return { ...toWorkItemResponse(id, item), sequence, deleted_at: item.deleted_at };
+        }),
+      ),
     );
   }
 
   async function readItemWithEvents(organization: Organization, entry: Entry): Promise<Change | undefined> {
-    const { id, sequence } = entry;
-    const { record, events, eventsAfter } = await readItemPage(organization.id, id);
-    return unlessDamaged(() => {
+    return unlessDamaged(async () => {
+      const { id, sequence } = entry;
+      const { record, events, eventsAfter } = await readItemPage(organization.id, id);
       const item = workItemFrom(record);
       if (item === null) return erased(entry);
       const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter });

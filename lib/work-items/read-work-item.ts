@@ -1,6 +1,7 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { type AttributeValues, fromAttributeValues, toAttributeValues } from "../aws/attribute-values.ts";
 import { createRecordStore } from "../store/record-store.ts";
+import { leaveOutDamaged } from "../store/decode-record.ts";
 import { type StoredRecord, storedRecordFrom } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -22,7 +23,7 @@ export interface ItemWithEvents {
   readonly version: number;
   /** In the order of their keys. */
   readonly events: readonly KeyedEvent[];
-  /** Sort key of the last event that was read; undefined if there are no more. */
+  /** Sort key at which reading stopped; undefined if there are no more. */
   readonly eventsAfter: string | undefined;
 }
 
@@ -42,11 +43,18 @@ function sortKeyOf(item: AttributeValues): string {
 function recordFrom(item: AttributeValues): StoredRecord {
   return storedRecordFrom(fromAttributeValues(item));
 }
-function eventsIn(items: readonly AttributeValues[]): KeyedEvent[] {
+/** Damaged events are left out: an item can be read without them. */
+function eventsIn(items: readonly AttributeValues[], runtime: Pick<RuntimeWith<never>, "log">): KeyedEvent[] {
+  const leaveOut = leaveOutDamaged(runtime);
   return items
     .filter((item) => sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX))
-    .map(recordFrom)
-    .map(keyedEventFrom);
+    .flatMap((item) => {
+      try {
+        return keyedEventFrom(recordFrom(item));
+      } catch (error) {
+        return leaveOut(error) ?? [];
+      }
+    });
 }
 
 /** The sort key after which unread events begin, from the one at which a query stopped. */
@@ -58,7 +66,8 @@ function lastEventKey(stoppedAt: string | undefined): string | undefined {
  * Reads an item and as many of its events as one strongly consistent Query returns (1 MB): nearly always all of them.
  * The item's sort key is lower than those of its events. Records of other kinds in its partition are left out.
  */
-export function createReadItemPage({ dynamodb, environment }: RuntimeWith<"workItems">) {
+export function createReadItemPage(runtime: RuntimeWith<"workItems">) {
+  const { dynamodb, environment } = runtime;
   return async (organization: string, id: string) => {
     const { Items = [], LastEvaluatedKey } = await dynamodb.send(
       new QueryCommand({
@@ -76,7 +85,7 @@ export function createReadItemPage({ dynamodb, environment }: RuntimeWith<"workI
     return {
       /** The item's record, which may be soft-deleted; undefined if it does not exist. */
       record: item && recordFrom(item),
-      events: eventsIn(Items),
+      events: eventsIn(Items, runtime),
       eventsAfter: lastEventKey(LastEvaluatedKey?.["sk"]?.S),
     };
   };
@@ -101,7 +110,7 @@ export function createListWorkItemEvents(runtime: RuntimeWith<"workItems">) {
     id: string,
     after: string | undefined,
     limit: number,
-  ): Promise<{ readonly events: readonly KeyedEvent[]; readonly hasMore: boolean }> => {
+  ): Promise<Pick<ItemWithEvents, "events" | "eventsAfter">> => {
     const pk = partitionOf(organization, id);
     const [owner, { Items = [], LastEvaluatedKey }] = await Promise.all([
       records.readOne(itemKey(organization, id)),
@@ -118,8 +127,8 @@ export function createListWorkItemEvents(runtime: RuntimeWith<"workItems">) {
     ]);
     assertVisible(owner);
     return {
-      events: eventsIn(Items),
-      hasMore: LastEvaluatedKey !== undefined,
+      events: eventsIn(Items, runtime),
+      eventsAfter: LastEvaluatedKey?.["sk"]?.S,
     };
   };
 }

@@ -97,7 +97,8 @@ function placeAfter(shard: Shard): string {
 /**
  * Reads one page of a sharded index in descending order. It returns no entry below the place at which any unfinished
  * shard stopped, so that the order holds over all pages. The work of one call is bounded: a page may be short or empty
- * although `next` is set.
+ * although `next` is set. Without filters it is only set if an entry follows: with filters, finding that out could mean
+ * reading the whole index.
  * @returns the places of the page, which end with the ids of their records, and `after` of the next page: undefined at
  * the end of the list
  */
@@ -107,7 +108,8 @@ export async function walkListing(
   const { dynamodb, environment, source, limit, after } = query;
   const ignoringCase = filtersIn(query.filtersIgnoringCase);
   const filter = filterExpression(filtersIn(query.filters), ignoringCase);
-  const firstSize = firstSizeOf(limit, source.partitions.length, filter.expression !== undefined);
+  const isFiltered = filter.expression !== undefined;
+  const firstSize = firstSizeOf(limit, source.partitions.length, isFiltered);
   const top = after !== undefined && after < query.range.high ? after : query.range.high;
   let spent = 0;
 
@@ -149,7 +151,7 @@ export async function walkListing(
   await Promise.all(shards.map(fetch));
 
   const places: string[] = [];
-  while (places.length < limit) {
+  while (places.length < limit || !isFiltered) {
     const head = shards.reduce((best, shard) => (placeAfter(shard) > placeAfter(best) ? shard : best));
     const place = placeAfter(head);
     const blocking = shards.filter(
@@ -163,9 +165,10 @@ export async function walkListing(
       await Promise.all(blocking.map(fetch));
       continue;
     }
-    const next = head.buffer.shift();
-    if (next === undefined) return { places, next: undefined };
-    places.push(next);
+    if (place === "") return { places, next: undefined };
+    if (places.length === limit) break;
+    places.push(place);
+    head.buffer.shift();
   }
   const more = shards.some((shard) => !shard.exhausted || shard.buffer.length > 0);
   return { places, next: more ? places.at(-1) : undefined };

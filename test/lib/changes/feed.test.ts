@@ -85,6 +85,44 @@ describe("the change feed", () => {
     expect(one.meta.page.more).toBe(true);
   });
 
+  // One Query reads at least eight entries: those of a page, and the one before it. Those of 7 and 8 stop at the last one.
+  test.each([
+    [14, 3],
+    [14, 7],
+    [8, 8],
+  ])("gives the mark to the last records of a first load, of %s items in pages of %s", async (count, limit) => {
+    const isInFirstShard = (id: string) => Number.parseInt(id.slice(0, 8), 16) % 2 === 0;
+    const own = items(100).filter(({ external_id: id }) => isInFirstShard(idOf(id)));
+    await customer.apply(...own.slice(0, count));
+    await customer.deliver();
+    const { records, mark } = await readFeed(customer, { limit });
+    const { changesFrom } = customer.organization;
+    const sequences = records.slice(0, count).map(({ sequence }) => sequence);
+    const onLastPage = count % limit || limit;
+    expect(sequences).toEqual([...Array(count - onLastPage).fill(0), ...Array(onLastPage).fill(changesFrom - 1)]);
+    expect(new Set(externalIds(records.slice(0, count))).size).toBe(count);
+    expect(mark).toBe(String(changesFrom + count - 1));
+  });
+
+  test.each([false, true])(
+    "shows a record again, with the mark, if the rest of the list has gone meanwhile (events: %s)",
+    async (withEvents) => {
+      const query = { limit: 2, ...(withEvents && { include: "events" }) };
+      await customer.apply(...items(4));
+      await customer.deliver();
+      const first = await feedPage(customer, query);
+      expect(first.data.map(({ sequence }) => sequence)).toEqual([0, 0]);
+      const shown = first.data.map(({ id }) => id);
+      for (const external of externalIds(items(4)).map((each) => idOf(each ?? ""))) {
+        if (!shown.includes(external)) await customer.send("deleteWorkItem", { params: { id: external } });
+      }
+      const second = await feedPage(customer, { ...query, after: first.meta.page.next });
+      const mark = customer.organization.changesFrom - 1;
+      expect(second.data).toEqual([expect.objectContaining({ id: shown[1], sequence: mark, deleted_at: null })]);
+      expect(second.meta.page).toMatchObject({ next: String(mark), more: true });
+    },
+  );
+
   test("continues in the middle of a list and after any sequence", async () => {
     await customer.apply(...items(3));
     await customer.deliver();
