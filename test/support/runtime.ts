@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { pages } from "../../functions/pages.ts";
-import { nameLastKeys } from "../../infra/local/engines/last-key.ts";
 import { provision } from "../../infra/local/engines/provision.ts";
 import { type Synthesis, synthesize } from "../../infra/local/synthesis.ts";
 import { ResolvedTemplate } from "../../infra/local/template.ts";
@@ -27,7 +26,7 @@ export type TestRuntime = Runtime<Everything>;
 
 /** Makes all clients as functions do. */
 export const createTestClients = () => ({
-  dynamodb: nameLastKeys(createDynamoDbClient()),
+  dynamodb: createDynamoDbClient(),
   s3: createS3Client({ S3_FORCE_PATH_STYLE: true }),
   sqs: createSqsClient(),
 });
