@@ -1,11 +1,15 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
+import { ResyncRequiredError, StoreBusyError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import { createListWorkItems } from "../work-items/list-work-items.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Change } from "./change.ts";
 import { listPlace, markBeforeList, newestMark, type PlaceInList, placeOf } from "./mark.ts";
 import { createReadEntries } from "./read-entries.ts";
 import { readLog } from "./read-log.ts";
+
+const DAMAGED_RETRY_SECONDS = 60;
 
 /** What is asked of the feed. */
 export interface ChangesQuery {
@@ -29,13 +33,26 @@ export interface ChangesPage {
  * changes are missing, and StoreBusyError
  */
 export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">) {
-  const { clock } = runtime;
-  const log = createChangeLog(runtime);
+  const { clock, log } = runtime;
+  const changeLog = createChangeLog(runtime);
   const listWorkItems = createListWorkItems(runtime);
   const readEntries = createReadEntries(runtime);
 
+  /** Logs a damaged segment of the log, whose reader gets another error than a failure of the service. */
+  const onDamaged =
+    (toError: () => Error) =>
+    (error: unknown): never => {
+      if (!(error instanceof MalformedRecordError)) throw error;
+      log.error("a change log has a damaged segment", { record: error.message });
+      throw toError();
+    };
+  /** A segment that has just come is damaged: it is mended, or newer ones make a first load independent of it. */
+  const busy = onDamaged(() => new StoreBusyError("the change log is damaged; retry later", DAMAGED_RETRY_SECONDS));
+
   async function readLogPage(organization: Organization, mark: number, query: ChangesQuery): Promise<ChangesPage> {
-    const { entries, next: end, more } = await readLog(log, organization, mark, query.limit, clock());
+    const page = readLog(changeLog, organization, mark, query.limit, clock());
+    // What it held is missing, like what a hole stands for.
+    const { entries, next: end, more } = await page.catch(onDamaged(() => new ResyncRequiredError()));
     const { count, data } = await readEntries(organization, entries, query.withEvents);
     const cut = count < entries.length ? entries[count - 1] : undefined;
     const next = cut?.sequence ?? end;
@@ -89,10 +106,11 @@ export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">)
 
   return async (organization: Organization, query: ChangesQuery): Promise<ChangesPage> => {
     const place = placeOf(organization, query.after);
-    if (place.kind === "now") return { data: [], next: String(await newestMark(log, organization)), more: false };
+    if (place.kind === "now")
+      return { data: [], next: String(await newestMark(changeLog, organization).catch(busy)), more: false };
     if (place.kind === "log") return readLogPage(organization, place.mark, query);
     if (place.kind === "list") return readListPage(organization, place, query);
-    const mark = await markBeforeList(log, organization, clock());
+    const mark = await markBeforeList(changeLog, organization, clock()).catch(busy);
     return readListPage(organization, { mark, cursor: undefined, last: undefined }, query);
   };
 }

@@ -4,7 +4,7 @@ import { countFitting } from "../http/response-size.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { chunksOf } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
-import { leaveOutDamaged } from "../store/decode-record.ts";
+import { logDamaged, passDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { ATTRIBUTES_READ } from "../work-items/list-work-items.ts";
 import { createReadItemPage } from "../work-items/read-work-item.ts";
 import { respondWithWorkItem } from "../work-items/single-work-item.ts";
@@ -42,47 +42,33 @@ interface ReadEntries {
 export function createReadEntries(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment } = runtime;
   const readItemPage = createReadItemPage(runtime);
-  const leaveOut = leaveOutDamaged(runtime);
-
-  /** Reads a record. @returns undefined for one that is damaged, which lists leave out too */
-  async function unlessDamaged(read: () => Change | Promise<Change>): Promise<Change | undefined> {
-    try {
-      return await read();
-    } catch (error) {
-      return leaveOut(error);
-    }
-  }
+  const onDamaged = logDamaged(runtime);
 
   async function readItems(organization: Organization, entries: readonly Entry[]): Promise<(Change | undefined)[]> {
     const keys = entries.map(({ id }) => itemKey(organization.id, id));
     const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, ATTRIBUTES_READ);
     const byId = new Map(records.map((record) => [itemIdOf({ pk: String(record["pk"]), sk: "" }), record]));
-    return Promise.all(
-      entries.map((entry) =>
-        unlessDamaged(() => {
-          const { id, sequence } = entry;
-          const item = workItemFrom(byId.get(id));
-          if (item === null) return erased(entry);
-          return { ...toWorkItemResponse(id, item), sequence, deleted_at: item.deleted_at };
-        }),
-      ),
-    );
+    const toChange = (entry: Entry): Change => {
+      const { id, sequence } = entry;
+      const item = workItemFrom(byId.get(id));
+      if (item === null) return erased(entry);
+      return { ...toWorkItemResponse(id, item), sequence, deleted_at: item.deleted_at };
+    };
+    return entries.map((entry) => unlessDamaged(() => toChange(entry), onDamaged));
   }
 
-  async function readItemWithEvents(organization: Organization, entry: Entry): Promise<Change | undefined> {
-    return unlessDamaged(async () => {
-      const { id, sequence } = entry;
-      const { record, events, eventsAfter } = await readItemPage(organization.id, id);
-      const item = workItemFrom(record);
-      if (item === null) return erased(entry);
-      const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter });
-      return {
-        ...body.data,
-        sequence,
-        deleted_at: item.deleted_at,
-        ...(body.meta && { events_next: body.meta.events.next }),
-      };
-    });
+  async function readItemWithEvents(organization: Organization, entry: Entry): Promise<Change> {
+    const { id, sequence } = entry;
+    const { record, events, eventsAfter } = await readItemPage(organization.id, id);
+    const item = workItemFrom(record);
+    if (item === null) return erased(entry);
+    const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter });
+    return {
+      ...body.data,
+      sequence,
+      deleted_at: item.deleted_at,
+      ...(body.meta && { events_next: body.meta.events.next }),
+    };
   }
 
   /** Reads items with their events, until a response is full. */
@@ -90,7 +76,11 @@ export function createReadEntries(runtime: RuntimeWith<"workItems">) {
     const changes: (Change | undefined)[] = [];
     for (const chunk of chunksOf(entries, ITEMS_WITH_EVENTS)) {
       if (countFitting(changes.map((change) => change ?? null)) < changes.length) break;
-      changes.push(...(await Promise.all(chunk.map((entry) => readItemWithEvents(organization, entry)))));
+      changes.push(
+        ...(await Promise.all(
+          chunk.map((entry) => readItemWithEvents(organization, entry).catch(passDamaged(onDamaged))),
+        )),
+      );
     }
     return changes;
   }

@@ -2,6 +2,7 @@ import { GetCommand, paginateScan, TransactWriteCommand, UpdateCommand } from "@
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
 import { backOff } from "../retry.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
@@ -116,8 +117,14 @@ export async function getOrganization(
   return decodeOrganization(item);
 }
 
-/** All organizations, in no particular order. It reads the whole Access table. */
-export async function listOrganizations({ dynamodb, environment }: AccessRuntime): Promise<OrganizationRecord[]> {
+/**
+ * All organizations, in no particular order, without those whose records are damaged. It reads the whole Access table.
+ * @param onDamaged @default throws
+ */
+export async function listOrganizations(
+  { dynamodb, environment }: AccessRuntime,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<OrganizationRecord[]> {
   const pages = paginateScan(
     { client: dynamodb },
     {
@@ -127,7 +134,7 @@ export async function listOrganizations({ dynamodb, environment }: AccessRuntime
       ConsistentRead: true,
     },
   );
-  return (await allItems(pages)).map(decodeOrganization);
+  return (await allItems(pages)).flatMap((item) => unlessDamaged(() => decodeOrganization(item), onDamaged) ?? []);
 }
 
 /** @throws StateConflictError if the organization's data is being erased */

@@ -6,6 +6,7 @@ import {
   storedUploadSchema,
 } from "../conversation-uploads/conversation-upload-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
+import { decoderOf, MalformedRecordError } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type JsonObject, isJsonObject, parseJsonObject } from "../json.ts";
 import { type Organization, organizationIdSchema } from "../organizations/organization.ts";
@@ -32,7 +33,13 @@ export const customerLineSchema = z.union([
   z.strictObject({ event: storedEventSchema.extend({ work_item_external_id: z.string().min(1) }) }),
   z.strictObject({ conversation_upload: storedUploadSchema }),
   z.strictObject({
-    end: z.strictObject({ work_items: z.int(), events: z.int(), conversation_uploads: z.int() }),
+    end: z.strictObject({
+      work_items: z.int(),
+      events: z.int(),
+      conversation_uploads: z.int(),
+      /** Records that couldn't be read; those of items left their events out too. Absent if there was none. */
+      left_out: z.int().optional(),
+    }),
   }),
 ]);
 /** A line of an export. */
@@ -47,21 +54,29 @@ export function firstLine(id: string, exportedAt: string): CustomerLine {
   };
 }
 
-/** The line of a work item's record. @throws ZodError if it isn't one */
+const decodeItem = decoderOf("work item", storedWorkItemSchema);
+const decodeEvent = decoderOf("work item event", storedEventSchema);
+const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
+
+/** The line of a work item's record. @throws MalformedRecordError */
 export function workItemLine(record: Attributes): CustomerLine {
-  const item = storedWorkItemSchema.parse(record);
-  return { work_item: { ...item, custom_attributes: parseJsonObject(item.custom_attributes) } };
+  const item = decodeItem(record);
+  try {
+    return { work_item: { ...item, custom_attributes: parseJsonObject(item.custom_attributes) } };
+  } catch (error) {
+    throw new MalformedRecordError("work item", record, `custom_attributes: ${String(error)}`);
+  }
 }
-/** The line of an event's record. @throws ZodError if it isn't one */
+/** The line of an event's record. @throws MalformedRecordError */
 export function eventLine(workItemExternalId: string, record: Attributes): CustomerLine {
   return {
-    event: { work_item_external_id: workItemExternalId, ...storedEventSchema.parse(record) },
+    event: { work_item_external_id: workItemExternalId, ...decodeEvent(record) },
   };
 }
-/** The line of a conversation upload's record. @throws ZodError if it isn't one */
+/** The line of a conversation upload's record. @throws MalformedRecordError */
 export function conversationUploadLine(record: Attributes): CustomerLine {
   return {
-    conversation_upload: storedUploadSchema.parse(record),
+    conversation_upload: decodeUpload(record),
   };
 }
 

@@ -2,6 +2,7 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { StoreBusyError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
+import { type OnDamaged, passDamaged } from "../store/decode-record.ts";
 import { optimisticWrite, type WriteTarget } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
@@ -49,6 +50,7 @@ function targetOf(
 /**
  * Empties the agent of items and the actor of events.
  * @param found items and events that had the person when they were read
+ * @param onDamaged called with each record that can't be read: it keeps the person
  * @returns how many items and events were emptied, or would be
  * @throws StoreBusyError
  */
@@ -58,14 +60,17 @@ export async function emptyPerson(
   person: PersonAddress,
   found: readonly RecordKey[],
   dryRun: boolean,
+  onDamaged: OnDamaged,
 ): Promise<{ items: number; events: number }> {
   const { clock } = runtime;
   const keys = found.map(({ pk, sk }) => ({ pk, sk }));
   const targets = keys.map((key) => targetOf(key, organization, person, isoTime(clock())));
   const options = { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun };
   const results = await optimisticWrite(createRecordStore(runtime), targets, options);
-  const failed = results.find((result) => "error" in result);
-  if (failed) throw failed.cause ?? new StoreBusyError(`${failed.error}; run the command again`);
+  for (const result of results) {
+    if ("error" in result)
+      passDamaged(onDamaged)(result.cause ?? new StoreBusyError(`${result.error}; run the command again`));
+  }
   const emptied = keys.filter((_, index) => {
     const result = results[index];
     return result !== undefined && "result" in result && result.result;

@@ -9,8 +9,8 @@ import { deleteRecords, type RecordsRuntime } from "./customer-records.ts";
 import { CALLS_END_WITHIN_MS } from "./jobs-before.ts";
 
 interface Found {
-  /** Undefined if there is no item. */
-  readonly version: number | undefined;
+  /** Undefined if there is no item. Of a damaged one it is whatever is there, or null. */
+  readonly version: unknown;
   readonly events: readonly RecordKey[];
   /** Records of any other kind in the item's partition. */
   readonly others: readonly RecordKey[];
@@ -31,7 +31,7 @@ async function find({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey
   const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
   const below = records.filter((record) => record !== item).map(({ sk }) => ({ pk, sk: String(sk) }));
   return {
-    version: item === undefined ? undefined : Number(item["version"]),
+    version: item === undefined ? undefined : (item["version"] ?? null),
     events: below.filter(({ sk }) => sk.startsWith(EVENT_SORT_KEY_PREFIX)),
     others: below.filter(({ sk }) => !sk.startsWith(EVENT_SORT_KEY_PREFIX)),
   };
@@ -55,14 +55,15 @@ export async function eraseItem(
   const id = workItemId(organization, externalId);
   let [events, item] = [0, false];
 
-  const removeItem = async (version: number): Promise<void> => {
+  const removeItem = async (version: unknown): Promise<void> => {
     try {
       await runtime.dynamodb.send(
         new DeleteCommand({
           TableName: table,
           Key: key,
-          ConditionExpression: "version = :version",
-          ExpressionAttributeValues: { ":version": version },
+          ...(version === null
+            ? { ConditionExpression: "attribute_not_exists(version)" }
+            : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
         }),
       );
     } catch (error) {

@@ -3,11 +3,13 @@ import { isoTime } from "../clock.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type Administration, getOrganization } from "./administration.ts";
-import { listKeys, revokeKey } from "./keys.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
+import { listKeyNames, listKeys, revokeKey } from "./keys.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
 import { type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
+import { FORM_MAX_BYTES } from "../uploads/job/upload-job.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
 import { deleteObjects, objectsOf } from "./customer-objects.ts";
 import { type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
@@ -38,6 +40,8 @@ export interface ErasureOptions {
   /** Called before a wait. @param until milliseconds since the epoch */
   readonly onWait?: (until: number, reason: string) => void;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Called with each record that can't be read; it is erased too. @default throws */
+  readonly onDamaged?: OnDamaged;
 }
 
 /** After this time no call or worker knows the organization from its cache. */
@@ -47,9 +51,11 @@ const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
  * Until when a file may arrive by a form of this job, in milliseconds since the epoch; 0 if none may. Also of a job that
  * has ended: its form can be posted until it expires.
  */
-function fileMayComeUntil(record: Attributes & RecordKey): number {
+function fileMayComeUntil(record: Attributes & RecordKey, onDamaged: OnDamaged, since: string): number {
   if (erasedAs(record) !== "upload_jobs") return 0;
-  const job = jobFrom(record);
+  const job = unlessDamaged(() => jobFrom(record), onDamaged);
+  // Of a damaged job nothing is known: it may have the last form, for the largest file.
+  if (job === undefined) return fileDue({ created_at: since, expected_size: FORM_MAX_BYTES }) + QUIET_AFTER_MS;
   return job.origin === "form" ? fileDue(job) : 0;
 }
 
@@ -69,7 +75,7 @@ export async function countForErasure(
 ): Promise<ScanProgress & { readonly erased: ErasureCounts }> {
   const erased = noCounts();
   await getOrganization(runtime, organization);
-  erased.keys = (await listKeys(runtime, organization)).length;
+  erased.keys = (await listKeyNames(runtime, organization)).length;
   const scan = await scanOrganization(
     runtime,
     organization,
@@ -92,16 +98,17 @@ export async function countForErasure(
 export async function eraseOrganization(
   runtime: ErasureRuntime,
   organization: string,
-  { onProgress, onWait, sleep }: ErasureOptions,
+  { onProgress, onWait, sleep, onDamaged = stopAtDamaged }: ErasureOptions,
 ) {
   const { clock, environment } = runtime;
   const before = await markErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
   const { erasing_since: since, files_until: mayCome = isoTime(0) } = before;
   const writes = createErasureWrites(runtime, organization, since);
   // From the mark on no key is made any more. If the erasure is not over now, those that were listed are its own.
-  const keys = await listKeys(runtime, organization);
+  const keys = await listKeyNames(runtime, organization);
+  const readable = await listKeys(runtime, organization, onDamaged);
   await writes.assertOwn();
-  for (const key of keys) await revokeKey(runtime, organization, key.key_id);
+  for (const key of readable) await revokeKey(runtime, organization, key.key_id);
 
   let erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
   let readUnits = 0;
@@ -121,7 +128,7 @@ export async function eraseOrganization(
 
   const erasePage = async ({ records }: ScanPage): Promise<void> => {
     // Saved with the deletion of the job: a repeated erasure must still wait for its file.
-    filesUntil = Math.max(filesUntil, ...records.map(fileMayComeUntil));
+    filesUntil = Math.max(filesUntil, ...records.map((record) => fileMayComeUntil(record, onDamaged, since)));
     for (const chunk of transactionsOf(records)) {
       await erase(environment.WORK_ITEMS_TABLE, chunk, countsOf(chunk));
     }

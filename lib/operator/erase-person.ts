@@ -3,6 +3,7 @@ import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { StoreBusyError } from "../errors.ts";
 import { type Organization, toOrganization } from "../organizations/organization.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import type { UploadJob } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-table.ts";
@@ -22,6 +23,8 @@ export interface PersonOptions {
   readonly onProgress?: (progress: ScanProgress) => void;
   /** Called before it waits for upload jobs, with their ids. None: for calls and workers that have started. */
   readonly onWait?: (jobs: readonly string[]) => void;
+  /** Called with each record that can't be read, in every pass: it keeps the person. @default throws */
+  readonly onDamaged?: OnDamaged;
   /** @default waits */
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
@@ -76,6 +79,7 @@ class PersonErasure {
   readonly #organization: Organization;
   readonly #person: PersonAddress;
   readonly #options: PersonOptions;
+  readonly #onDamaged: OnDamaged;
   /** Those that came before the erasure, and those of calls that were under way when it began. */
   readonly #jobs: ReturnType<typeof createJobsBefore>;
 
@@ -84,7 +88,8 @@ class PersonErasure {
     this.#organization = organization;
     this.#person = new PersonAddress(address);
     this.#options = options;
-    this.#jobs = createJobsBefore(runtime, organization.id, runtime.clock() + CALLS_END_WITHIN_MS);
+    this.#onDamaged = options.onDamaged ?? stopAtDamaged;
+    this.#jobs = createJobsBefore(runtime, organization.id, runtime.clock() + CALLS_END_WITHIN_MS, this.#onDamaged);
   }
 
   /** Waits for calls under way, and for the upload jobs whose files have come by then. */
@@ -113,7 +118,9 @@ class PersonErasure {
       this.#runtime,
       this.#organization.id,
       async ({ records }) => {
-        const jobs = records.filter((record) => erasedAs(record) === "upload_jobs").map(jobFrom);
+        const jobs = records
+          .filter((record) => erasedAs(record) === "upload_jobs")
+          .flatMap((record) => unlessDamaged(() => jobFrom(record), this.#onDamaged) ?? []);
         files.push(...jobs.map(fileOf));
         workersUntil = Math.max(workersUntil, ...jobs.map((job) => this.#jobs.workersUntil(job)));
         const plans = await this.#deletePlans(records);
@@ -122,8 +129,19 @@ class PersonErasure {
         );
         const named = records.filter((record) => this.#person.isPersonOf(record));
         if (named.length === 0) return;
-        const emptied = await emptyPerson(this.#runtime, this.#organization, this.#person, named, this.#isDryRun);
-        found += named.length;
+        let damaged = 0;
+        const emptied = await emptyPerson(
+          this.#runtime,
+          this.#organization,
+          this.#person,
+          named,
+          this.#isDryRun,
+          (record) => {
+            damaged += 1;
+            this.#onDamaged(record);
+          },
+        );
+        found += named.length - damaged;
         items += emptied.items;
         events += emptied.events;
       },

@@ -1,4 +1,5 @@
 import { keyText } from "../store/batch-get.ts";
+import { type OnDamaged, passDamaged, stopAtDamaged } from "../store/decode-record.ts";
 import { optimisticWrite } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import { InvalidInputError, StoreBusyError, describeProblems, type Problem } from "../errors.ts";
@@ -19,6 +20,8 @@ export interface Imported {
   readonly written: number;
   /** Records that were there already, and were left as they are. */
   readonly existing: number;
+  /** Records that the export had left out, because they couldn't be read. Present at the end, if there are any. */
+  readonly left_out?: number;
 }
 
 function refuse(line: number, problems: readonly Problem[]): never {
@@ -43,6 +46,7 @@ function parseLine(text: string, number: number): CustomerLine {
  * Imports the lines of an export into an organization, which may have another id: ids of items and events follow from
  * it. An import that is interrupted can be repeated.
  * @param lines of the export, without line feeds
+ * @param options.onDamaged called with each stored record that can't be read: it stays as it is. @default throws
  * @param options.replace whether records that exist get the attributes of the export; else they stay as they are
  * @yields after each write
  * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError for a line that is none, and for an
@@ -52,8 +56,9 @@ export async function* importOrganization(
   runtime: RuntimeWith<"workItems" | "access">,
   organizationId: string,
   lines: AsyncIterable<string>,
-  { replace = false, dryRun = false }: { readonly replace?: boolean; readonly dryRun?: boolean } = {},
+  options: { readonly replace?: boolean; readonly dryRun?: boolean; readonly onDamaged?: OnDamaged } = {},
 ): AsyncGenerator<Imported> {
+  const { replace = false, dryRun = false, onDamaged = stopAtDamaged } = options;
   const { clock } = runtime;
   const record = await getOrganization(runtime, organizationId);
   assertKept(record);
@@ -77,8 +82,9 @@ export async function* importOrganization(
     assertSame(record, await getOrganization(runtime, organizationId));
     const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
     for (const result of results) {
-      if ("error" in result) throw result.cause ?? new StoreBusyError(`${result.error}; run the command again`);
-      if (result.result) written += 1;
+      if ("error" in result) {
+        passDamaged(onDamaged)(result.cause ?? new StoreBusyError(`${result.error}; run the command again`));
+      } else if (result.result) written += 1;
       else existing += 1;
     }
   };
@@ -106,8 +112,9 @@ export async function* importOrganization(
     pending.push(described);
   }
   await write();
-  yield { lines: number, written, existing };
   const promised = end;
+  const leftOut = promised?.left_out;
+  yield { lines: number, written, existing, ...(leftOut !== undefined && { left_out: leftOut }) };
   if (promised === undefined)
     refuseFile("the export is cut off: its last line is missing; the lines before it were imported");
   else if (Object.entries(counts).some(([kind, value]) => promised[kind as keyof CustomerCounts] !== value)) {

@@ -1,5 +1,6 @@
 import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import { allItems } from "../store/all-items.ts";
+import { type OnDamaged, passDamaged } from "../store/decode-record.ts";
 import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createUploadObjects, objectKeys } from "../uploads/files/upload-objects.ts";
@@ -17,8 +18,14 @@ export const WORKERS_END_WITHIN_MS = 120_000;
 /**
  * An organization's upload jobs that were created before a time.
  * @param time milliseconds since the epoch
+ * @param onDamaged called with the record of a job that can't be read: nobody waits for it, since workers can't read it
  */
-export function createJobsBefore(runtime: RuntimeWith<"workItems" | "uploads">, organization: string, time: number) {
+export function createJobsBefore(
+  runtime: RuntimeWith<"workItems" | "uploads">,
+  organization: string,
+  time: number,
+  onDamaged: OnDamaged,
+) {
   const { dynamodb, environment } = runtime;
   const table = new UploadTable(runtime);
   const { head } = createUploadObjects(runtime);
@@ -28,8 +35,9 @@ export function createJobsBefore(runtime: RuntimeWith<"workItems" | "uploads">, 
   /** Whether a form has been given out and no file has come: one that comes now comes later. */
   const isWaiting = async (job: UploadJob): Promise<boolean> =>
     job.origin === "form" && job.status === "pending" && (await head(objectKeys.source(job))) === null;
+  const readJob = (id: string) => table.readJob({ organization, id }).catch(passDamaged(onDamaged));
   const find = async (id: string): Promise<boolean> => {
-    const job = await table.readJob({ organization, id });
+    const job = await readJob(id);
     return job === undefined || isBefore(job);
   };
 
@@ -47,7 +55,7 @@ export function createJobsBefore(runtime: RuntimeWith<"workItems" | "uploads">, 
       );
       const open: string[] = [];
       for (const { sk } of await allItems(pages)) {
-        const job = await table.readJob({ organization, id: String(sk) });
+        const job = await readJob(String(sk));
         if (job !== undefined && !isEnded(job) && isBefore(job) && !(await isWaiting(job))) open.push(job.id);
       }
       return open;

@@ -1,13 +1,20 @@
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { allItems } from "../store/all-items.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { batchGet } from "../store/batch-get.ts";
 import { SORT_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { type AccessRuntime, type ApiKeyRecord, decodeKey } from "../organizations/access-store.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
 
-/** The API keys of all organizations, by organization, newest first. It reads the whole Access table. */
-export async function listAllKeys({ dynamodb, environment }: AccessRuntime): Promise<ApiKeyRecord[]> {
+/**
+ * The API keys of all organizations, by organization, newest first, without damaged ones. It reads the whole Access table.
+ * @param onDamaged @default throws
+ */
+export async function listAllKeys(
+  { dynamodb, environment }: AccessRuntime,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<ApiKeyRecord[]> {
   const pages = paginateScan(
     { client: dynamodb },
     {
@@ -17,7 +24,7 @@ export async function listAllKeys({ dynamodb, environment }: AccessRuntime): Pro
       ConsistentRead: true,
     },
   );
-  const keys = (await allItems(pages)).map(decodeKey);
+  const keys = (await allItems(pages)).flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
   return keys.toSorted(
     (a, b) => a.organization.localeCompare(b.organization) || b.created_at.localeCompare(a.created_at),
   );

@@ -1,8 +1,10 @@
 import { paginateQuery, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { backOff } from "../retry.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
 import { isoTime } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { isTransactionCancelled } from "../store/write-outcome.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
@@ -92,11 +94,11 @@ export async function createKey(
   return { key, record };
 }
 
-/** Lists all API keys of an organization, including revoked and expired ones, newest first. */
-export async function listKeys(
-  { dynamodb, environment }: AccessRuntime,
-  organization: string,
-): Promise<ApiKeyRecord[]> {
+/** What names an API key's records. */
+export type KeyNames = Pick<ApiKeyRecord, "organization" | "key_id" | "hash">;
+
+/** The records of an organization's keys in its partition, as they are. */
+async function listedKeys({ dynamodb, environment }: AccessRuntime, organization: string): Promise<Attributes[]> {
   const pages = paginateQuery(
     { client: dynamodb },
     {
@@ -106,7 +108,27 @@ export async function listKeys(
       ConsistentRead: true,
     },
   );
-  return (await allItems(pages)).map(decodeKey).toSorted((a, b) => b.created_at.localeCompare(a.created_at));
+  return allItems(pages);
+}
+
+/**
+ * Lists all API keys of an organization, including revoked and expired ones, newest first, without damaged ones.
+ * @param onDamaged @default throws
+ */
+export async function listKeys(
+  runtime: AccessRuntime,
+  organization: string,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<ApiKeyRecord[]> {
+  const items = await listedKeys(runtime, organization);
+  const keys = items.flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
+  return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
+}
+
+/** The names of all API keys of an organization, damaged ones too. */
+export async function listKeyNames(runtime: AccessRuntime, organization: string): Promise<KeyNames[]> {
+  const items = await listedKeys(runtime, organization);
+  return items.map(({ sk, hash }) => ({ organization, key_id: String(sk).slice("KEY#".length), hash: String(hash) }));
 }
 
 /** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */
@@ -124,7 +146,10 @@ export async function revokeKey(
   keyId: string,
 ): Promise<ApiKeyRecord> {
   const { dynamodb, environment, clock } = administration;
-  const record = (await listKeys(administration, organization)).find((key) => key.key_id === keyId);
+  // A damaged record of another key doesn't keep this one live.
+  const isThis = ({ message }: Error) => message.includes(`KEY#${keyId}:`);
+  const keys = await listKeys(administration, organization, (key) => (isThis(key) ? stopAtDamaged(key) : undefined));
+  const record = keys.find((key) => key.key_id === keyId);
   if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
   if (record.revoked_at !== undefined) return record;
   const revokedAt = isoTime(clock());
@@ -186,7 +211,8 @@ export async function rotateKey(
   organization: string,
   { keyId, ...options }: RotationOptions = {},
 ): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> {
-  const live = (await listKeys(administration, organization)).filter((key) => isLive(key, administration.clock()));
+  const keys = await listKeys(administration, organization, () => undefined);
+  const live = keys.filter((key) => isLive(key, administration.clock()));
   const previous = keyToRotate(live, organization, { keyId, name: options.name });
   const older = live.find((key) => key.key_id === previous.replaces);
   const revoked = older === undefined ? [] : [await revokeKey(administration, organization, older.key_id)];

@@ -1,7 +1,8 @@
 import type { RecordKey } from "../store/versioned-record.ts";
-import { keyRecordKey, listedKeyKey, listedOrganizationKey, type ApiKeyRecord } from "../organizations/access-store.ts";
+import { keyRecordKey, listedKeyKey, listedOrganizationKey } from "../organizations/access-store.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
+import type { KeyNames } from "./keys.ts";
 import type { PartitionKind, ResourceNameOf } from "../resources.ts";
 
 /** What an erasure counts, beside objects and keys. */
@@ -76,7 +77,7 @@ export function exportedAs(key: RecordKey): KindOfData["exportedAs"] {
  * its keys are refused while its record says that it is being erased. A new table must say here what it holds.
  */
 export const lastRecords: Readonly<
-  Record<ResourceNameOf<"table">, (organization: string, keys: readonly ApiKeyRecord[]) => readonly RecordKey[]>
+  Record<ResourceNameOf<"table">, (organization: string, keys: readonly KeyNames[]) => readonly RecordKey[]>
 > = {
   workItems: () => [],
   limits: (organization, keys) => [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))],

@@ -48,7 +48,7 @@ export function organizationPartition(organization: string): string {
   return `ORGANIZATION#${organization}`;
 }
 /** Primary key of an API key's record in its organization's partition. */
-export function listedKeyKey({ organization, key_id: id }: ApiKeyRecord) {
+export function listedKeyKey({ organization, key_id: id }: Pick<ApiKeyRecord, "organization" | "key_id">) {
   return {
     [PARTITION_KEY]: organizationPartition(organization),
     [SORT_KEY]: `KEY#${id}`,

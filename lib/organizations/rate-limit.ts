@@ -1,9 +1,16 @@
 import type { Clock } from "../clock.ts";
 import { conditionFailureOf } from "../store/write-outcome.ts";
 import { RateLimitExceededError } from "../errors.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import { isThrottled } from "../aws/error-codes.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import { LimitRecord, type LimitsRuntime, SLACK_MICROSECONDS, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
+import {
+  LimitRecord,
+  type LimitsRuntime,
+  rateLimitKey,
+  SLACK_MICROSECONDS,
+  STORE_TIMEOUT_MILLISECONDS,
+} from "./limit-record.ts";
 import type { Organization } from "./organization.ts";
 
 /** Unused requests of a lease expire after this time. */
@@ -201,7 +208,10 @@ export class RateLimiter {
     } catch (error) {
       const failure = conditionFailureOf(error);
       if (failure === undefined) throw error;
-      account.arrival = Number(failure["arrival"] ?? 0);
+      const arrival = Number(failure["arrival"] ?? 0);
+      // Otherwise no comparison would ever hold, and requests would ask again without end.
+      if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization.id), "arrival");
+      account.arrival = arrival;
     }
     if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
       await this.#record.correct(organization.id, account.arrival, now + tolerance);

@@ -29,13 +29,32 @@ export function decoderOf<S extends z.ZodType>(kind: string, schema: S) {
   };
 }
 
-/**
- * What a list does with the error of reading one of its records: a damaged record is logged and left out, so that the
- * others can still be read. @throws any other error
- */
-export function leaveOutDamaged({ log }: Pick<RuntimeWith<never>, "log">) {
+/** What a walk over many records does with one that can't be read. It goes on, unless this throws. */
+export type OnDamaged = (damaged: MalformedRecordError) => void;
+
+/** Ends the walk at a damaged record: for callers who don't say what to do with it. */
+export const stopAtDamaged: OnDamaged = (damaged) => {
+  throw damaged;
+};
+
+/** What a walk does with the error of reading one of its records. @throws any other error than that of a damaged one */
+export function passDamaged(onDamaged: OnDamaged) {
   return (error: unknown): undefined => {
     if (!(error instanceof MalformedRecordError)) throw error;
-    log.error("a damaged record is left out of a list", { record: error.message });
+    onDamaged(error);
   };
+}
+
+/** Reads one record of a walk. @returns undefined for a damaged one */
+export function unlessDamaged<T>(read: () => T, onDamaged: OnDamaged): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return passDamaged(onDamaged)(error);
+  }
+}
+
+/** What a list does with damaged records: they are logged and left out, so that the others can still be read. */
+export function logDamaged({ log }: Pick<RuntimeWith<never>, "log">): OnDamaged {
+  return ({ message }) => log.error("a damaged record is left out of a list", { record: message });
 }

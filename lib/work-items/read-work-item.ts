@@ -1,7 +1,7 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
 import { type AttributeValues, fromAttributeValues, toAttributeValues } from "../aws/attribute-values.ts";
 import { createRecordStore } from "../store/record-store.ts";
-import { leaveOutDamaged } from "../store/decode-record.ts";
+import { logDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { type StoredRecord, storedRecordFrom } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -45,16 +45,10 @@ function recordFrom(item: AttributeValues): StoredRecord {
 }
 /** Damaged events are left out: an item can be read without them. */
 function eventsIn(items: readonly AttributeValues[], runtime: Pick<RuntimeWith<never>, "log">): KeyedEvent[] {
-  const leaveOut = leaveOutDamaged(runtime);
+  const onDamaged = logDamaged(runtime);
   return items
     .filter((item) => sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX))
-    .flatMap((item) => {
-      try {
-        return keyedEventFrom(recordFrom(item));
-      } catch (error) {
-        return leaveOut(error) ?? [];
-      }
-    });
+    .flatMap((item) => unlessDamaged(() => keyedEventFrom(recordFrom(item)), onDamaged) ?? []);
 }
 
 /** The sort key after which unread events begin, from the one at which a query stopped. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../json.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import { createShow } from "./field-definition.ts";
 import type { Person, WorkItem, WorkItemEventResponse, WorkItemResponse } from "./work-item.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
@@ -21,11 +22,24 @@ function textOf(attributes: JsonObject, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** An item in responses, without its events. */
+/** @throws MalformedRecordError if `custom_attributes` is not the text of a JSON object */
+function showFieldsOf(id: string, item: WorkItem) {
+  try {
+    return showFields(item);
+  } catch (error) {
+    throw new MalformedRecordError(
+      "work item",
+      { pk: id, sk: item.external_id },
+      `custom_attributes: ${String(error)}`,
+    );
+  }
+}
+
+/** An item in responses, without its events. @throws MalformedRecordError */
 export function toWorkItemResponse(id: string, item: WorkItem): WorkItemResponse {
   const agent = person(item.agent_name, item.agent_email, item.agent_external_id);
   const isKnown = agent.name !== null || agent.email !== null || agent.external_id !== null;
-  const fields = showFields(item);
+  const fields = showFieldsOf(id, item);
   return {
     id,
     external_id: item.external_id,

@@ -6,6 +6,7 @@ import { nearestTo } from "../../../lib/nearest.ts";
 import { type Administration, getOrganization, listOrganizations } from "../../../lib/operator/administration.ts";
 import { organizationIdSchema, type OrganizationRecord } from "../../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
+import type { OnDamaged } from "../../../lib/store/decode-record.ts";
 import { CommandError, runCommand, UsageError } from "../../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { meaningOf } from "../../plain-reason.ts";
@@ -108,14 +109,28 @@ export async function existingOrganization(
     return await getOrganization(administration, id);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    const others = (await listOrganizations(administration)).map(({ organization }) => organization);
+    const others = (await listOrganizations(administration, () => undefined)).map(({ organization }) => organization);
     const nearest = nearestTo(id, others);
     const hint = nearest === undefined ? ";" : `; did you mean ${nearest}?`;
     throw new UsageError(`${error.message}${hint} ${advice}`.replace(/;? *$/, ""));
   }
 }
 
-function describe(error: unknown): string {
+/**
+ * What a command does with records that can't be read: it names each of them once, goes on with the others, and ends
+ * with status 1.
+ */
+export function nameDamaged(): OnDamaged {
+  const named = new Set<string>();
+  return ({ message }) => {
+    process.exitCode = 1;
+    if (!named.has(message)) console.error(`can't read a record: ${message}`);
+    named.add(message);
+  };
+}
+
+/** The line for an error. */
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = error instanceof CommandError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
@@ -128,5 +143,5 @@ function describe(error: unknown): string {
 
 /** Runs the command line of this process; any error is printed in one line, with exit status 1. */
 export function runOperatorCommand(command: Command): Promise<void> {
-  return runCommand(command, describe);
+  return runCommand(command, describeError);
 }

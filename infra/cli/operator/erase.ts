@@ -7,6 +7,7 @@ import { countForErasure, type ErasureCounts, eraseOrganization } from "../../..
 import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
 import { UsageError } from "../../command-line.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
+import { nameDamaged } from "./administration.ts";
 import { costOf, withScanBar } from "./scan-bar.ts";
 
 export interface EraseOptions {
@@ -131,7 +132,9 @@ async function eraseAll(runtime: OperatorRuntime, organization: string, options:
   const onWait = (until: number, reason: string): void =>
     console.error(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
   const receipt = await resumably(`${organization} is partly erased, and its keys are revoked`, () =>
-    withScanBar("erasing", (onProgress) => eraseOrganization(runtime, organization, { onProgress, onWait, sleep })),
+    withScanBar("erasing", (onProgress) =>
+      eraseOrganization(runtime, organization, { onProgress, onWait, sleep, onDamaged: nameDamaged() }),
+    ),
   );
   const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
   if (options.json) return JSON.stringify({ ...receipt, remains });
@@ -198,7 +201,7 @@ async function eraseAddress(
   };
   const erasing = () =>
     withScanBar(dryRun ? "looking for" : "erasing", (onProgress) =>
-      erasePerson(runtime, organization, address, { dryRun, onProgress, onWait, sleep }),
+      erasePerson(runtime, organization, address, { dryRun, onProgress, onWait, sleep, onDamaged: nameDamaged() }),
     );
   const erased = await (dryRun ? erasing() : resumably(`${address} is still in some agents and actors`, erasing));
   return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));

@@ -8,6 +8,7 @@ import { lastUsesOf, listAllKeys } from "../../../lib/operator/key-list.ts";
 import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/key-scope.ts";
 import {
   existingOrganization,
+  nameDamaged,
   openAdministration,
   type OpenedAdministration,
   organizationId,
@@ -58,8 +59,8 @@ function describeCreated({ key, record }: CreatedKey): string {
 /** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or that is unknown. */
 async function keysWithUse(administration: OpenedAdministration, organization: string | undefined) {
   const keys = await (organization === undefined
-    ? listAllKeys(administration)
-    : listKeys(administration, organization));
+    ? listAllKeys(administration, nameDamaged())
+    : listKeys(administration, organization, nameDamaged()));
   const limits = administration.variables["LIMITS_TABLE"];
   const uses =
     limits === undefined

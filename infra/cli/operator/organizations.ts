@@ -7,6 +7,7 @@ import {
   putOrganization,
 } from "../../../lib/operator/administration.ts";
 import { type FeedState, readFeedState, resyncFeed } from "../../../lib/operator/change-log.ts";
+import { listOrganizationIds } from "../../../lib/organizations/access-store.ts";
 import { growListingShards } from "../../../lib/operator/listing-shards.ts";
 import {
   BURST_MAX,
@@ -16,7 +17,9 @@ import {
   RATE_MAX,
 } from "../../../lib/organizations/organization.ts";
 import {
+  describeError,
   existingOrganization,
+  nameDamaged,
   openAdministration,
   type OpenedAdministration,
   organizationId,
@@ -25,7 +28,7 @@ import {
   withTarget,
 } from "./administration.ts";
 import type { RegionCode } from "../../../lib/regions.ts";
-import { createCommandLine, UsageError } from "../../command-line.ts";
+import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { operatorRuntime } from "./operator-runtime.ts";
 import { variablesOf } from "./stack-variables.ts";
@@ -94,7 +97,9 @@ const set: Run<Values> = async (opened, organization, values) =>
 async function list(values: Values): Promise<string> {
   const opened = await open(values);
   const { region } = opened;
-  const records = (await listOrganizations(opened)).toSorted((a, b) => a.organization.localeCompare(b.organization));
+  const records = (await listOrganizations(opened, nameDamaged())).toSorted((a, b) =>
+    a.organization.localeCompare(b.organization),
+  );
   if (values.json === true) return JSON.stringify(records.map((record) => ({ region, ...publicPart(record) })));
   return records.map((record) => describe(record, region)).join("\n") || `there are no organizations in ${region}`;
 }
@@ -112,14 +117,22 @@ async function changes(id: string | undefined, values: Values & ChangesOptions):
   if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
   const opened = await open(values);
   const runtime = operatorRuntime(opened);
-  const organizations =
-    id === undefined
-      ? (await listOrganizations(opened)).map(({ organization }) => organization)
-      : [await existingOrganization(opened, organizationId(id), "").then(() => organizationId(id))];
-  for (const organization of organizations.toSorted()) {
+  const change = async (organization: string): Promise<void> => {
     if (values.resync === true) await resyncFeed(runtime, organization);
     const state = await readFeedState(runtime, organization);
     if (state !== undefined) console.log(values.json === true ? JSON.stringify(state) : describeFeed(state));
+  };
+  if (id !== undefined) {
+    await existingOrganization(opened, organizationId(id));
+    await change(id);
+    return;
+  }
+  // By their ids alone: an organization whose record can't be read is named, and the others have their turn.
+  for (const organization of (await Array.fromAsync(listOrganizationIds(opened))).flat()) {
+    await reportErrors(
+      () => change(organization),
+      (error) => `${organization}: ${describeError(error)}`,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { exportOrganization } from "../../../lib/operator/export-organization.ts
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
+import { nameDamaged } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { withBar } from "../progress.ts";
@@ -20,8 +21,12 @@ export interface TransferOptions {
   readonly json?: boolean;
 }
 
-function countsInWords({ work_items: items, events, conversation_uploads: conversations }: CustomerCounts): string {
-  return `${items} work items, ${events} events, ${conversations} conversation uploads`;
+function countsInWords(counts: CustomerCounts): string {
+  const { work_items: items, events, conversation_uploads: conversations, left_out: leftOut } = counts;
+  return (
+    `${items} work items, ${events} events, ${conversations} conversation uploads` +
+    (leftOut === undefined ? "" : `, without ${leftOut} records that can't be read`)
+  );
 }
 
 /** Exports NDJSON to the standard output or a file. A repeated export to a file continues where it stopped. */
@@ -42,7 +47,7 @@ export async function exportTo(
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
   const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
   const { counts, readUnits } = await withScanBar(dryRun ? "counting" : "exporting", (onProgress) =>
-    exportOrganization(runtime, organization, write, { ...options, onProgress }),
+    exportOrganization(runtime, organization, write, { ...options, onProgress, onDamaged: nameDamaged() }),
   );
   await toFile?.finish();
   const cost = costOf(readUnits);
@@ -73,18 +78,20 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
 export async function importFrom(
   runtime: OperatorRuntime,
   organization: string,
-  options: TransferOptions,
+  given: TransferOptions,
 ): Promise<string> {
-  const { file, replace = false, json = false, dryRun = false } = options;
+  const { file, replace = false, json = false, dryRun = false } = given;
+  const options = { replace, dryRun, onDamaged: nameDamaged() };
   const input = file === undefined ? process.stdin : await opened(file);
   const bytes = file === undefined ? 0 : statSync(file).size;
   const format = `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`;
   let done: Imported = { lines: 0, written: 0, existing: 0 };
   await withBar(format, { lines: 0 }, async (update) => {
-    for await (done of importOrganization(runtime, organization, linesOf(input), { replace, dryRun })) {
+    for await (done of importOrganization(runtime, organization, linesOf(input), options)) {
       update("bytesRead" in input ? input.bytesRead : 0, bytes, { lines: done.lines });
     }
   });
   if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
+  if (done.left_out !== undefined) console.error(`the export had left out ${done.left_out} records it couldn't read`);
   return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged`;
 }

@@ -2,7 +2,7 @@ import { mapConcurrently } from "../../retry.ts";
 import type { Attributes } from "../../aws/attribute-values.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { batchGet, keyText } from "../batch-get.ts";
-import { leaveOutDamaged } from "../decode-record.ts";
+import { logDamaged, passDamaged } from "../decode-record.ts";
 import type { RecordKey } from "../versioned-record.ts";
 import { type CursorScope, decodeCursor, encodeCursor } from "./cursor.ts";
 import { idAt } from "./partition.ts";
@@ -64,7 +64,7 @@ export async function readPage<T>(
   const once = uniqueById(places);
   const keys = once.map((place) => keyOf(idAt(place)));
   const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys, attributes);
-  const leaveOut = leaveOutDamaged(runtime);
+  const leaveOut = passDamaged(logDamaged(runtime));
   const shown = new Map<string, T | undefined>();
   await mapConcurrently(records, CONCURRENT_READS, async (record) => {
     const key = keyText(record as Attributes & RecordKey);

@@ -53,7 +53,7 @@ export const rowListLinkSchema = z
 export type RowListLink = z.infer<typeof rowListLinkSchema>;
 
 /** S3's limit for one POST. */
-const FORM_MAX_BYTES = 5 * 1024 ** 3;
+export const FORM_MAX_BYTES = 5 * 1024 ** 3;
 
 /** What a request says of a file beside its name and size. */
 function uploadOptions() {
