@@ -1,7 +1,6 @@
-import { paginateQuery, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateQuery, paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { backOff } from "../retry.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
-import type { Attributes } from "../aws/attribute-values.ts";
 import { isoTime } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
@@ -97,8 +96,15 @@ export async function createKey(
 /** What names an API key's records. */
 export type KeyNames = Pick<ApiKeyRecord, "organization" | "key_id" | "hash">;
 
-/** The records of an organization's keys in its partition, as they are. */
-async function listedKeys({ dynamodb, environment }: AccessRuntime, organization: string): Promise<Attributes[]> {
+/**
+ * Lists all API keys of an organization, including revoked and expired ones, newest first, without damaged ones.
+ * @param onDamaged @default throws
+ */
+export async function listKeys(
+  { dynamodb, environment }: AccessRuntime,
+  organization: string,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<ApiKeyRecord[]> {
   const pages = paginateQuery(
     { client: dynamodb },
     {
@@ -108,27 +114,35 @@ async function listedKeys({ dynamodb, environment }: AccessRuntime, organization
       ConsistentRead: true,
     },
   );
-  return allItems(pages);
-}
-
-/**
- * Lists all API keys of an organization, including revoked and expired ones, newest first, without damaged ones.
- * @param onDamaged @default throws
- */
-export async function listKeys(
-  runtime: AccessRuntime,
-  organization: string,
-  onDamaged: OnDamaged = stopAtDamaged,
-): Promise<ApiKeyRecord[]> {
-  const items = await listedKeys(runtime, organization);
-  const keys = items.flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
+  const keys = (await allItems(pages)).flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
   return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
 }
 
-/** The names of all API keys of an organization, damaged ones too. */
-export async function listKeyNames(runtime: AccessRuntime, organization: string): Promise<KeyNames[]> {
-  const items = await listedKeys(runtime, organization);
-  return items.map(({ sk, hash }) => ({ organization, key_id: String(sk).slice("KEY#".length), hash: String(hash) }));
+/**
+ * The names of all API keys of an organization, damaged ones too: either of a key's two records names the other. It reads
+ * the whole Access table.
+ */
+export async function listKeyNames(
+  { dynamodb, environment }: AccessRuntime,
+  organization: string,
+): Promise<KeyNames[]> {
+  const { pk, sk } = listedKeyKey({ organization, key_id: "" });
+  const pages = paginateScan(
+    { client: dynamodb },
+    {
+      TableName: environment.ACCESS_TABLE,
+      FilterExpression: "(pk = :pk AND begins_with(sk, :keys)) OR (sk = :key AND organization = :organization)",
+      ExpressionAttributeValues: { ":pk": pk, ":keys": sk, ":key": keyRecordKey("").sk, ":organization": organization },
+      ConsistentRead: true,
+    },
+  );
+  const hashes = new Map<string, string>();
+  for (const { pk: partition, sk: place, hash } of await allItems(pages)) {
+    const known = partition === pk ? hash : String(partition).slice(keyRecordKey("").pk.length);
+    const id = partition === pk ? String(place).slice(sk.length) : apiKeyId(String(known));
+    if (typeof known === "string" || !hashes.has(id)) hashes.set(id, String(known));
+  }
+  return [...hashes].map(([id, hash]) => ({ organization, key_id: id, hash }));
 }
 
 /** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */

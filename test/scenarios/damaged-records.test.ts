@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, it, vi } from "vitest";
 import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
+import { eraseItem } from "../../lib/operator/erase-item.ts";
+import { rateLimitKey } from "../../lib/organizations/limit-record.ts";
 import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
@@ -22,15 +24,15 @@ beforeEach(async () => {
 /** Calls a new instance of an endpoint's function, which has cached nothing. */
 const send: Caller = (name, request) => createCaller(uploads.runtime, uploads.key)(name, request);
 
-/** Gives a record's attribute a type that no version of the service has written. */
-const damage = async (Key: RecordKey, attribute = "created_at"): Promise<void> => {
+/** Gives a record's attribute a value, or else a type, that no version of the service has written. */
+const damage = async (Key: RecordKey, attribute = "created_at", value: unknown = 7): Promise<void> => {
   await uploads.runtime.dynamodb.send(
     new UpdateCommand({
       TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
       Key,
       UpdateExpression: "SET #a = :a",
       ExpressionAttributeNames: { "#a": attribute },
-      ExpressionAttributeValues: { ":a": 7 },
+      ExpressionAttributeValues: { ":a": value },
       ConditionExpression: "attribute_exists(pk)",
     }),
   );
@@ -45,18 +47,72 @@ const createItems = (...ids: readonly string[]) =>
 const idsIn = ({ body }: { readonly body: { readonly data: readonly { readonly id: string }[] } }) =>
   body.data.map(({ id }) => id).toSorted();
 
-it("a damaged work item is left out of lists and logged, and every call that names it fails", async () => {
+it.each([
+  ["created_at", 7],
+  ["custom_attributes", '{"cut'],
+])(
+  "a work item whose %s is damaged is left out of lists and logged, and calls that name it fail",
+  async (name, value) => {
+    const { organization } = uploads;
+    const [a = "", b = "", c = ""] = await createItems("a", "b", "c");
+    await damage(itemKey(organization.id, b), name, value);
+    expect(idsIn(await send("listWorkItems"))).toEqual([a, c].toSorted());
+    expect(logged).toEqual([expect.stringContaining(b)]);
+    expect(logged[0]).toContain(name);
+    for (const query of [{}, { include: "events" }]) {
+      expect(idsIn(await send("listWorkItemChanges", { query }))).toEqual([a, c].toSorted());
+    }
+    expect((await send("listWorkItems", { query: { external_id: "b" } })).status).toBe(500);
+    expect((await send("getWorkItem", { params: { id: b } })).status).toBe(500);
+    const patch = { params: { id: b }, body: { work_item: { type: "x" } } };
+    expect((await send("updateWorkItem", patch)).status).toBe(500);
+    expect((await send("getWorkItem", { params: { id: a } })).status).toBe(200);
+  },
+);
+
+it("a damaged event is left out of its item, of the list of events and of the feed, and logged", async () => {
   const { organization } = uploads;
-  const [a = "", b = "", c = ""] = await createItems("a", "b", "c");
-  await damage(itemKey(organization.id, b));
-  expect(idsIn(await send("listWorkItems"))).toEqual([a, c].toSorted());
-  expect(logged).toEqual([expect.stringContaining(b)]);
-  expect(logged[0]).toContain("created_at");
-  expect((await send("listWorkItems", { query: { external_id: "b" } })).status).toBe(500);
-  expect((await send("getWorkItem", { params: { id: b } })).status).toBe(500);
-  const patch = { params: { id: b }, body: { work_item: { type: "x" } } };
-  expect((await send("updateWorkItem", patch)).status).toBe(500);
-  expect((await send("getWorkItem", { params: { id: a } })).status).toBe(200);
+  const events = ["e", "f", "g", "h"].map((external_id) => ({ external_id }));
+  const id = dataOf(await send("createWorkItem", { body: { work_item: { external_id: "a", events } } })).id;
+  await damage(eventKeyOf(organization.id, id, "f"), "external_id");
+  const externalIds = (list: readonly { readonly external_id: string }[]) =>
+    list.map((each) => each.external_id).toSorted();
+  expect(externalIds(dataOf(await send("getWorkItem", { params: { id } })).events)).toEqual(["e", "g", "h"]);
+  const [change] = dataOf(await send("listWorkItemChanges", { query: { include: "events" } }));
+  expect(change).toMatchObject({ id, events: [{}, {}, {}] });
+  const listed: { readonly external_id: string }[] = [];
+  // A page that holds nothing else is empty, and names the next one.
+  for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
+    const query = { limit: 1, ...(cursor !== undefined && { cursor }) };
+    const { body } = await send("listWorkItemEvents", { params: { id }, query });
+    listed.push(...body.data);
+    cursor = body.meta.page.next;
+  }
+  expect(externalIds(listed)).toEqual(["e", "g", "h"]);
+  expect(logged).toHaveLength(3);
+  expect(logged.every((line) => line.includes("external_id"))).toBe(true);
+});
+
+it("a record of a limit that is damaged lets requests pass, and is logged", async () => {
+  const { runtime, organization } = uploads;
+  await send("listWorkItems");
+  const TableName = runtime.environment.LIMITS_TABLE;
+  await runtime.dynamodb.send(new PutCommand({ TableName, Item: { ...rateLimitKey(organization.id), arrival: "x" } }));
+  expect((await send("listWorkItems")).status).toBe(200);
+});
+
+it("an erasure of a damaged work item leaves nothing of it", async () => {
+  const { runtime, organization, clock } = uploads;
+  const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
+  for (const [name, value] of [
+    ["version", "x"],
+    ["writes", 7],
+  ] as const) {
+    const [id = ""] = await createItems("a");
+    await damage(itemKey(organization.id, id), name, value);
+    expect(await eraseItem(runtime, organization.id, "a", { sleep })).toEqual({ id, events: 1, item: true });
+    expect((await send("getWorkItem", { params: { id } })).status).toBe(404);
+  }
 });
 
 it.each(["item", "event"])("a damaged %s fails only its own input of a batch, and the log names it", async (kind) => {

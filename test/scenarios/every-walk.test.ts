@@ -1,0 +1,205 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, describe, expect, it } from "vitest";
+import { create as createSweepUploads } from "../../functions/sweep-uploads.ts";
+import { createAppend } from "../../lib/changes/append.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { listOrganizations } from "../../lib/operator/administration.ts";
+import { countForErasure, eraseOrganization } from "../../lib/operator/erase-organization.ts";
+import { erasePerson } from "../../lib/operator/erase-person.ts";
+import { exportOrganization } from "../../lib/operator/export-organization.ts";
+import { importOrganization } from "../../lib/operator/import-organization.ts";
+import { listAllKeys } from "../../lib/operator/key-list.ts";
+import { partitionKeyOf } from "../../lib/resources.ts";
+import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
+import { createCaller } from "../support/caller.ts";
+import { createTestClock, type TestClock } from "../support/clock.ts";
+import { allRecords, createCustomer, type Customer, fill, operatorOf, tracesOf } from "../support/customer-data.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+
+type StoredRecord = Record<string, unknown>;
+
+/** Every kind of record that an organization has, and the walks that name a damaged one. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  "ITEM #ITEM": ["export", "import"],
+  "ITEM EVENT": ["export", "import"],
+  "CONVERSATION #CONVERSATION": ["export", "import"],
+  "UPLOAD #JOB": ["person", "erase"],
+  LOG: [],
+  "ORGANIZATION #ORGANIZATION": ["organizations"],
+  "ORGANIZATION KEY": ["keys", "erase"],
+  "KEY #KEY": [],
+  // Of these only the keys are read, or nothing by a walk.
+  OPEN_UPLOADS: [],
+  OPEN_UPLOADS_OF: [],
+  "DRY_RUN #PLAN": [],
+  ORGANIZATIONS: [],
+  "KEY #USE": [],
+  "ORGANIZATION #LIMIT": [],
+};
+const ALONE = Object.keys(KINDS).slice(0, 8);
+const TOGETHER = Object.keys(KINDS).slice(8);
+
+function kindOf({ pk, sk }: StoredRecord): string {
+  const [partition] = String(pk).split("#");
+  const [, sort] = /^(#[A-Z]+|EVENT|KEY(?=#))/.exec(String(sk)) ?? [];
+  return sort === undefined ? String(partition) : `${partition} ${sort}`;
+}
+
+let clock: TestClock;
+let runtime: TestRuntime;
+let other: Customer;
+let before: Awaited<ReturnType<typeof reads>>;
+const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
+
+/** A customer with a record of every kind, two of most. */
+const createFilled = async (id: string): Promise<Customer> => {
+  const customer = await createCustomer(runtime, id);
+  const { organization } = customer;
+  await fill(runtime, customer);
+  await customer.send("uploadWorkItems", { body: { upload: { filename: "small.csv", size: 10 } } });
+  await createAppend(runtime)(id, [workItemId(id, "kept"), workItemId(id, "of another")], Infinity);
+  const plan = { pk: partitionKeyOf("DRY_RUN", id, "job", workItemId(id, "kept")), sk: "#PLAN", plan: "{}" };
+  await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: plan }));
+  return { ...customer, organization };
+};
+const recordsOf = async ({ organization: { id }, keyId }: Customer): Promise<StoredRecord[]> => {
+  const named = new RegExp(`(?<![a-z0-9-])(${id}|${keyId})(?![a-z0-9-])`);
+  return (await allRecords(runtime)).filter((record) => named.test(JSON.stringify(record)));
+};
+/** Writes a record back to the table that it is from. */
+const put = async (Item: StoredRecord): Promise<void> => {
+  const kind = kindOf(Item);
+  const { WORK_ITEMS_TABLE, ACCESS_TABLE, CHANGES_TABLE, LIMITS_TABLE } = runtime.environment;
+  const isAccess = /^(KEY|ORGANIZATION)/.test(kind);
+  const elsewhere = kind === "LOG" ? CHANGES_TABLE : isAccess ? ACCESS_TABLE : WORK_ITEMS_TABLE;
+  const TableName = /#(LIMIT|USE)$/.test(kind) ? LIMITS_TABLE : elsewhere;
+  await runtime.dynamodb.send(new PutCommand({ TableName, Item }));
+};
+/** Gives all attributes but those of keys a type that no version of the service has written. */
+const damaged = (record: StoredRecord): StoredRecord =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, value]) => {
+      if (/^(pk|sk)$|_[ps]k$/.test(name)) return [name, value];
+      return [name, typeof value === "number" ? "damaged" : 7];
+    }),
+  );
+
+/** What an organization's reads respond, by new instances that have cached nothing. */
+const reads = async ({ organization: { changesFrom }, key }: Customer) => {
+  const send = createCaller(runtime, key);
+  const responses = {
+    items: await send("listWorkItems"),
+    uploads: await send("listWorkItemUploads"),
+    conversations: await send("listConversationUploads"),
+    first: await send("listWorkItemChanges"),
+    firstWithEvents: await send("listWorkItemChanges", { query: { include: "events" } }),
+    changes: await send("listWorkItemChanges", { query: { after: changesFrom - 1 } }),
+    changesWithEvents: await send("listWorkItemChanges", { query: { after: changesFrom - 1, include: "events" } }),
+    newest: await send("listWorkItemChanges", { query: { after: "now" } }),
+  };
+  return Object.fromEntries(Object.entries(responses).map(([name, { status, text }]) => [name, { status, text }]));
+};
+const statusesOf = (responses: Awaited<ReturnType<typeof reads>>) =>
+  Object.fromEntries(Object.entries(responses).map(([name, { status }]) => [name, status]));
+
+/** Runs a walk. @returns what it has named, and what it has returned */
+const walk = async <T>(run: (onDamaged: (damaged: MalformedRecordError) => void) => Promise<T>) => {
+  const named: string[] = [];
+  const result = await run(({ message }) => named.push(message));
+  return { named, result };
+};
+const exported = (id: string) =>
+  walk(async (onDamaged) => {
+    let lines = "";
+    await exportOrganization(runtime, id, async (chunk) => void (lines += chunk), { onDamaged });
+    return lines;
+  });
+const imported = (id: string, lines: string) =>
+  walk(async (onDamaged) => {
+    async function* each() {
+      yield* lines.trimEnd().split("\n");
+    }
+    return (await Array.fromAsync(importOrganization(runtime, id, each(), { replace: true, onDamaged }))).at(-1);
+  });
+const erased = (id: string) =>
+  walk(async (onDamaged) => {
+    await countForErasure(operatorOf(runtime), id);
+    return eraseOrganization(operatorOf(runtime), id, { sleep, onDamaged });
+  });
+
+beforeAll(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
+  other = await createFilled("other");
+  before = await reads(other);
+});
+
+describe("a damaged record", () => {
+  it("can be of these kinds", async () => {
+    const kinds = new Set((await recordsOf(other)).map(kindOf));
+    expect([...kinds].toSorted()).toEqual(Object.keys(KINDS).toSorted());
+  });
+
+  it.each([...ALONE.map((kind) => [kind]), TOGETHER])(
+    "%s is named by the walks that read it, and stops none",
+    async (...kinds) => {
+      const [kind = ""] = kinds;
+      const names = KINDS[kind] ?? [];
+      const id = `acme-${Object.keys(KINDS).indexOf(kind)}`;
+      const acme = await createFilled(id);
+      const whole = (await exported(id)).result;
+      const records = await recordsOf(acme);
+      const found = kinds.map((each) => records.find((record) => kindOf(record) === each)!);
+      for (const record of found) await put(damaged(record));
+      const expectNamed = (walked: string, { named }: { readonly named: readonly string[] }) => {
+        const expected = names.includes(walked) ? [expect.stringContaining(String(found[0]?.["sk"]))] : [];
+        expect({ walked, named: [...new Set(named)] }).toEqual({ walked, named: expected });
+      };
+
+      const statuses = Object.values(statusesOf(await reads(acme)));
+      if (kind === "ORGANIZATION #ORGANIZATION" || kind === "KEY #KEY")
+        expect(new Set(statuses)).toEqual(new Set([500]));
+      else if (kind === "LOG") expect(statuses).toEqual([200, 200, 200, 503, 503, 410, 410, 503]);
+      else expect(new Set(statuses)).toEqual(new Set([200]));
+
+      const organizations = await walk((onDamaged) => listOrganizations(operatorOf(runtime), onDamaged));
+      expectNamed("organizations", organizations);
+      expect(organizations.result.map(({ organization }) => organization)).toContain("other");
+      const keys = await walk((onDamaged) => listAllKeys(operatorOf(runtime), onDamaged));
+      expectNamed("keys", keys);
+      expect(keys.result.map(({ organization }) => organization)).toContain("other");
+      await createSweepUploads(runtime)({}, lambdaContext(120_000));
+
+      if (kind === "ORGANIZATION #ORGANIZATION") {
+        const walks = [() => exported(id), () => imported(id, whole), () => erased(id)];
+        for (const run of walks) await expect(run()).rejects.toThrow(`#${id} #ORGANIZATION: `);
+        for (const record of found) await put(record);
+      } else {
+        const left = await exported(id);
+        expectNamed("export", left);
+        expect(left.result.includes('"left_out":1')).toBe(names.includes("export"));
+        expectNamed("import", await imported(id, whole));
+        expectNamed(
+          "person",
+          await walk((onDamaged) => erasePerson(runtime, id, "ann@example.com", { sleep, onDamaged })),
+        );
+      }
+      expectNamed("erase", await erased(id));
+      expect(await tracesOf(runtime, id, acme.keyId)).toEqual([]);
+      expect(statusesOf(await reads(other))).toEqual(statusesOf(before));
+    },
+  );
+
+  it("of the person's item or event keeps the person, is named, and the others are emptied", async () => {
+    const acme = await createFilled("ann");
+    const isOfAnn = (record: StoredRecord) => record["agent_email"] === "ann@example.com";
+    const record = (await recordsOf(acme)).find(isOfAnn)!;
+    await put({ ...record, created_at: 7 });
+    const { named, result } = await walk((onDamaged) =>
+      erasePerson(runtime, "ann", "ann@example.com", { sleep, onDamaged }),
+    );
+    expect(named).toContainEqual(expect.stringContaining(`${String(record["pk"])} #ITEM: `));
+    expect(result).toMatchObject({ work_items: 1, events: 1 });
+  });
+});
