@@ -4,6 +4,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { listedOrganizationKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
+import type { RecordKey } from "../../../../lib/store/versioned-record.ts";
+import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
 import { runScript } from "../../../support/run-script.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
@@ -60,6 +64,40 @@ describe("npm run organizations", () => {
       status: 1,
       error: expect.stringContaining("did you mean acme?"),
     });
+  });
+
+  it("names what it can't read, does the rest, and ends with status 1", async () => {
+    const name = /^can't read a record: organization ORGANIZATION#broken #ORGANIZATION: .*rate/;
+    await run("set broken --create");
+    await run("set whole --create");
+    const set = async (Key: RecordKey, TableName: string, attribute: string, value: unknown): Promise<void> => {
+      const UpdateExpression = `SET ${attribute} = :value`;
+      const ExpressionAttributeValues = { ":value": value };
+      await runtime.dynamodb.send(new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues }));
+    };
+    const { ACCESS_TABLE, WORK_ITEMS_TABLE } = runtime.environment;
+    const broken = organizationRecordKey("broken");
+    await set(broken, ACCESS_TABLE, "rate", "many");
+    await set(broken, ACCESS_TABLE, "changes_from", "damaged");
+    const [list, changes] = await Promise.all([run("list"), run("changes --all --resync")]);
+    expect(list).toMatchObject({ status: 1, error: expect.stringMatching(name) });
+    expect(list.out).toMatch(/^acme in us.*\nwhole in us/s);
+    expect(changes).toMatchObject({ status: 1, error: expect.stringMatching(/^broken: .*changes_from/) });
+    expect(changes.out).toMatch(/^acme: marks .*\nwhole: marks from (\d+) to \1; newest change at/s);
+    await runtime.dynamodb.send(new DeleteCommand({ TableName: ACCESS_TABLE, Key: broken }));
+    await runtime.dynamodb.send(new DeleteCommand({ TableName: ACCESS_TABLE, Key: listedOrganizationKey("broken") }));
+
+    const item = itemKeyOf("acme", "of another");
+    await set(item, WORK_ITEMS_TABLE, "updated_at", 7);
+    const exported = await run("export acme");
+    expect(exported).toMatchObject({ status: 1, error: expect.stringContaining(`work item ${item.pk} #ITEM: `) });
+    expect(exported.error).toContain(
+      "2 work items, 1 events, 1 conversation uploads, without 1 records that can't be read",
+    );
+    const imported = await run("import whole", exported.out);
+    expect(imported).toMatchObject({ status: 0, out: expect.stringMatching(/^wrote 4 records/) });
+    expect(imported.error).toBe("the export had left out 1 records it couldn't read");
+    await set(item, WORK_ITEMS_TABLE, "updated_at", new Date().toISOString());
   });
 
   it("exports to the standard output what it imports from the standard input", async () => {
