@@ -209,7 +209,7 @@ export class RateLimiter {
       const failure = conditionFailureOf(error);
       if (failure === undefined) throw error;
       const arrival = Number(failure["arrival"] ?? 0);
-      // Otherwise no comparison would ever hold, and requests would ask again without end.
+      // Named here: the next request would fail too, without saying whose record it is.
       if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization.id), "arrival");
       account.arrival = arrival;
     }
