@@ -6,6 +6,8 @@ export type Trigger =
   | {
       readonly kind: "queue";
       readonly queue: ResourceNameOf<"queue">;
+      /** Another queue of the same messages, of which at most two batches are handled at a time. @default none */
+      readonly also?: ResourceNameOf<"queue">;
       readonly maximumConcurrency: number;
       /** Most messages that one instance gets at once, and handles at the same time. @default 1 */
       readonly batchSize?: number;
@@ -96,14 +98,29 @@ export const workers = {
   },
   recordChanges: {
     name: "record-changes",
-    summary: "Puts every change of a work item into its organization's change log",
+    summary: "Sends every change of a work item to the queue of its organization's change log",
     trigger: { kind: "stream", table: "workItems", partitions: ["ITEM", "HEARTBEAT"], batchSize: 1000 },
     permissions: {
+      changes: { actions: ["BatchGetItem", "PutItem"], partitions: ["NOTED_HEARTBEAT", "HOLES"] },
+      changesQueue: { actions: ["SendMessage"] },
+    },
+  },
+  appendChanges: {
+    name: "append-changes",
+    summary: "Appends changes to the change logs of their organizations",
+    trigger: {
+      kind: "queue",
+      queue: "changesQueue",
+      also: "heldChangesQueue",
+      maximumConcurrency: 20,
+      // The most that Lambda takes from a FIFO queue at once.
+      batchSize: 10,
+    },
+    permissions: {
       access: { actions: ["GetItem"] },
-      changes: {
-        actions: ["Query", "BatchGetItem", "PutItem", "UpdateItem"],
-        partitions: ["LOG", "NOTED_HEARTBEAT", "HOLES"],
-      },
+      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem"], partitions: ["LOG", "HOLES"] },
+      changesQueue: { actions: ["ChangeMessageVisibility"] },
+      heldChangesQueue: { actions: ["SendMessage", "ChangeMessageVisibility"] },
     },
   },
   sweepChanges: {

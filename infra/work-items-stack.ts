@@ -84,7 +84,7 @@ export class WorkItemsStack extends Stack {
       key,
     });
     const { tables } = new Tables(this, "Tables", { warmThroughput: settings.warmThroughput, key });
-    const queues = mapResources("queue", ({ id }) => new WorkQueue(this, id, key));
+    const queues = mapResources("queue", (resource) => new WorkQueue(this, resource, key));
     const host = domain?.host ?? `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`;
     const buckets = mapResources(
       "bucket",
@@ -164,10 +164,11 @@ export class WorkItemsStack extends Stack {
       ...Object.fromEntries([
         ...resourcesOfKind("table").map(([name, { id }]) => [`${id}Table`, tables[name].tableName]),
         ...resourcesOfKind("bucket").map(([name, { id }]) => [`${id}Bucket`, buckets[name].bucketName]),
-        ...resourcesOfKind("queue").flatMap(([name, { id }]) => [
-          [`${id}Url`, queues[name].queue.queueUrl],
-          [`${id.replace(/Queue$/, "")}DeadLettersUrl`, queues[name].deadLetters.queueUrl],
-        ]),
+        ...resourcesOfKind("queue").flatMap(([name, { id }]) => {
+          const { queue, deadLetters } = queues[name];
+          const url = [`${id}Url`, queue.queueUrl];
+          return deadLetters ? [url, [`${id.replace(/Queue$/, "")}DeadLettersUrl`, deadLetters.queueUrl]] : [url];
+        }),
       ]),
       AlarmTopic: alarms.topic.topicArn,
     };

@@ -32,9 +32,13 @@ export interface BucketResource extends Named {
   /** The queue that gets an event for every new object whose key has the prefix and this suffix. */
   readonly notifies: { readonly queue: "splitQueue"; readonly suffix: string };
 }
-/** An SQS queue with its dead-letter queue. */
+/** An SQS queue. */
 export interface QueueResource extends Named {
   readonly kind: "queue";
+  /** Whether one batch of a group is handled at a time, and in order. @default false */
+  readonly isFifo?: true;
+  /** Whether a message stays until it is done with. Others become dead letters after five failures. @default false */
+  readonly keepsAll?: true;
 }
 /** A resource that holds state. */
 export type Resource = TableResource | BucketResource | QueueResource;
@@ -80,6 +84,10 @@ export const resources = {
   splitQueue: { kind: "queue", id: "SplitQueue", variable: "SPLIT_QUEUE_URL" },
   /** Parts of uploads to apply. */
   partsQueue: { kind: "queue", id: "PartsQueue", variable: "PARTS_QUEUE_URL" },
+  /** Changes on their way from the stream to the change logs; each organization is a group. */
+  changesQueue: { kind: "queue", id: "ChangesQueue", variable: "CHANGES_QUEUE_URL", isFifo: true, keepsAll: true },
+  /** Changes of organizations whose log can't be appended to, because a record is damaged. */
+  heldChangesQueue: { kind: "queue", id: "HeldChangesQueue", variable: "HELD_CHANGES_QUEUE_URL", keepsAll: true },
 } as const satisfies Record<string, Resource>;
 
 export type Resources = typeof resources;

@@ -6,6 +6,7 @@ import { Key } from "aws-cdk-lib/aws-kms";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
+import { resources } from "../../lib/resources.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 
 interface AlarmDefinition {
@@ -112,12 +113,18 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
         "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
       threshold: HALF_AN_HOUR_SECONDS,
     },
-    ...Object.entries(metrics.messageAgeSeconds).map(([queue, metric]) => ({
-      name: `${queue}Age`,
-      metric,
+    ...(["splitQueue", "partsQueue"] as const).map((name) => ({
+      name: `${resources[name].id}Age`,
+      metric: metrics.messageAgeSeconds[name],
       impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs finish late.",
       threshold: HOUR_SECONDS,
     })),
+    {
+      name: "ChangesQueueAge",
+      metric: metrics.messageAgeSeconds.changesQueue,
+      impact: "A change has waited for an hour in the queue of the change feed: readers see it late.",
+      threshold: HOUR_SECONDS,
+    },
     {
       name: "LimiterFailingOpen",
       metric: metrics.limiterFailedOpen,
@@ -153,8 +160,15 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "ChangesWaiting",
       metric: metrics.changeAgeSeconds,
       impact:
-        "Changes have waited for 12 hours to get into the change feed. Those that wait for 24 are lost to it: readers then have to load everything again.",
+        "Changes have waited for 12 hours to get into the change feed. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
       threshold: TWELVE_HOURS_SECONDS,
+    },
+    {
+      name: "ChangesHeld",
+      metric: metrics.changesHeld,
+      impact:
+        "The change feed of an organization has stopped, because one of its records is damaged; no other is affected. The saved query 'held changes' names it.",
+      threshold: 1,
     },
     {
       name: "ChangesSweepStopped",

@@ -48,7 +48,8 @@ export function addDashboard(
     graph("Age of jobs and messages", "s", [
       metrics.jobAgeSeconds,
       metrics.fileWaitSeconds,
-      ...Object.values(metrics.messageAgeSeconds),
+      metrics.messageAgeSeconds.splitQueue,
+      metrics.messageAgeSeconds.partsQueue,
     ]),
     graph("Messages waiting", "messages", [...metrics.messagesWaiting, metrics.deadLettersHeld]),
   );
@@ -66,7 +67,7 @@ export function addDashboard(
     ]),
   );
   dashboard.addWidgets(
-    graph("Lag of the change feed", "s", [metrics.changeAgeSeconds]),
+    graph("Lag of the change feed", "s", [metrics.changeAgeSeconds, metrics.messageAgeSeconds.heldChangesQueue]),
     new TextWidget({
       width: 2 * WIDTH,
       height: 6,

@@ -3,7 +3,7 @@ import { MathExpression, Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { allWorkers, type Worker, workers } from "../../functions/workers.ts";
-import { resourcesOfKind } from "../../lib/resources.ts";
+import { mapResources, resourcesOfKind } from "../../lib/resources.ts";
 import type { StatefulResources } from "./grants.ts";
 import type { RegionSettings } from "../settings/stage-settings.ts";
 import type { WorkQueue } from "./queues.ts";
@@ -25,7 +25,8 @@ function ownMetric(
     | "FileWaitSeconds"
     | "LimiterFailedOpen"
     | "StoreRefusals"
-    | "DirectCallsRefused",
+    | "DirectCallsRefused"
+    | "ChangesHeld",
   statistic: string,
   label: string,
 ) {
@@ -119,12 +120,12 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
   const requests = api.metricCount({ ...sum, label: "Requests" });
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
   const ofEveryQueue = (map: (queue: WorkQueue, label: string) => Metric) =>
-    Object.fromEntries(resourcesOfKind("queue").map(([name, { id }]) => [id, map(resources.queues[name], id)]));
+    mapResources("queue", ({ id }, name) => map(resources.queues[name], id));
   const inDeadLetters = (metric: "Visible" | "NotVisible") =>
     Object.fromEntries(
-      resourcesOfKind("queue").map(([name]) => {
-        const { deadLetters } = resources.queues[name];
-        return [`${name}${metric}`, deadLetters.metric(`ApproximateNumberOfMessages${metric}`, maximum)];
+      resourcesOfKind("queue").flatMap(([name]) => {
+        const found = resources.queues[name].deadLetters?.metric(`ApproximateNumberOfMessages${metric}`, maximum);
+        return found ? [[`${name}${metric}`, found]] : [];
       }),
     );
   return {
@@ -154,7 +155,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     messagesWaiting: Object.values(
       ofEveryQueue(({ queue }, label) => queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label })),
     ),
-    /** Seconds since the oldest message of each queue was sent, by the queue's id. */
+    /** Seconds since the oldest message of each queue was sent. */
     messageAgeSeconds: ofEveryQueue(({ queue }, label) =>
       queue.metricApproximateAgeOfOldestMessage({ ...maximum, label }),
     ),
@@ -164,13 +165,18 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
      * Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed.
      */
     deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
-    /** Seconds for which the oldest change that is not in its log yet has waited. */
+    /** Seconds for which the oldest change that is in no log yet has waited, in the stream or in the queue. */
     changeAgeSeconds: new MathExpression({
-      expression: "age / 1000",
-      usingMetrics: { age: functionOf(workers.recordChanges).metric("IteratorAge", maximum) },
+      expression: "MAX([FILL(stream, 0) / 1000, FILL(queue, 0)])",
+      usingMetrics: {
+        stream: functionOf(workers.recordChanges).metric("IteratorAge", maximum),
+        queue: resources.queues.changesQueue.queue.metricApproximateAgeOfOldestMessage(maximum),
+      },
       period: PERIOD,
       label: "Oldest change",
     }),
+    /** How often changes could not be appended to an organization's log, because a record is damaged. */
+    changesHeld: ownMetric(stack, "ChangesHeld", Stats.SUM, "Tries to append held changes"),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
     /** Writes that the WorkItems table rejected for reasons other than the items: access, table, credentials. */
     storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),

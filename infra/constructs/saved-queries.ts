@@ -4,7 +4,8 @@ import { Construct } from "constructs";
 
 /**
  * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
- * lines `request` (`lib/http/request-log.ts`) and `upload ended` (`lib/uploads/workers/finish-upload.ts`). Metrics
+ * lines `request` (`lib/http/request-log.ts`), `upload ended` (`lib/uploads/workers/finish-upload.ts`) and of held changes
+ * (`lib/changes/held-changes.ts`). Metrics
  * by organization would be charged for each organization; a query is charged by what it reads.
  */
 export const SAVED_QUERIES = {
@@ -36,6 +37,12 @@ export const SAVED_QUERIES = {
     'filter job = "<ID of the job>" or request_id = "<ID of the request>"',
     "sort @timestamp",
     "display @timestamp, message, organization, status, rows, part, succeeded, failed, job, request_id",
+  ],
+  "held changes": [
+    'filter message = "the changes of an organization are held"',
+    "stats count(*) as tries, latest(error.message) as reason, latest(@timestamp) as last by organization",
+    "sort last desc",
+    "limit 100",
   ],
   "slowest requests": [
     'filter message = "request"',

@@ -6,9 +6,10 @@ import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Trigger, Worker } from "../../functions/workers.ts";
+import { type QueueResource, resources } from "../../lib/resources.ts";
 import type { StatefulResources } from "./grants.ts";
 import { MEMORY_MB } from "./function-memory.ts";
-import { WORKER_TIMEOUT } from "./queues.ts";
+import { KEEPER_TIMEOUT, WORKER_TIMEOUT } from "./queues.ts";
 import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
 
 /** The smallest maximum concurrency that Lambda allows for an SQS event source. */
@@ -79,14 +80,27 @@ function sourcesOf(
   if (trigger.kind === "queue") {
     const { batchSize = 1 } = trigger;
     const maximumConcurrency = most ?? trigger.maximumConcurrency;
-    return [{ id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize }];
+    const main = { id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize };
+    if (trigger.also === undefined) return [main];
+    const also = { queue: queues[trigger.also].queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize };
+    return [main, { id: "MoreMessages", ...also }];
   }
   if (trigger.kind !== "dead-letters") return [];
-  const concurrency = { maximumConcurrency: LEAST_CONCURRENCY, batchSize: 1 };
-  return [
-    { id: "DeadSplits", queue: queues.splitQueue.deadLetters, ...concurrency },
-    { id: "DeadParts", queue: queues.partsQueue.deadLetters, ...concurrency },
-  ];
+  const sources = { DeadSplits: queues.splitQueue.deadLetters, DeadParts: queues.partsQueue.deadLetters };
+  return Object.entries(sources).flatMap(([id, queue]) =>
+    queue === undefined ? [] : { id, queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize: 1 },
+  );
+}
+
+function timeoutOf(trigger: Trigger): Duration {
+  if (trigger.kind === "stream") return STREAM_WORKER_TIMEOUT;
+  const queue: QueueResource | undefined = trigger.kind === "queue" ? resources[trigger.queue] : undefined;
+  return queue?.keepsAll === true ? KEEPER_TIMEOUT : WORKER_TIMEOUT;
+}
+
+function feedsItself({ trigger, permissions }: Worker): boolean {
+  if (trigger.kind !== "queue") return false;
+  return permissions[trigger.queue]?.actions.includes("SendMessage") ?? false;
 }
 
 export interface WorkerProps extends SharedFunctionProps {
@@ -111,12 +125,12 @@ export function addWorker(
     summary,
     permissions,
     memorySize: MEMORY_MB.computes,
-    timeout: trigger.kind === "stream" ? STREAM_WORKER_TIMEOUT : WORKER_TIMEOUT,
+    timeout: timeoutOf(trigger),
     triggerStatements: [
       ...sources.map(receiveFrom),
       ...(trigger.kind === "stream" ? readStream(sharedProps.resources, trigger) : []),
     ],
-    feedsItself: trigger.kind === "queue" && permissions[trigger.queue] !== undefined,
+    feedsItself: feedsItself(worker),
   });
   for (const source of sources) {
     new EventSourceMapping(workerFunction, source.id, {

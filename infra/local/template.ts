@@ -119,6 +119,7 @@ export class ResolvedTemplate {
     const given = named && this.#property(logicalId, named.name);
     if (typeof given === "string") return given;
     const made = `${this.stackName}-${logicalId}`;
+    if (this.#resource(logicalId).Properties?.["FifoQueue"] === true) return `${made}.fifo`;
     return Type === "AWS::S3::Bucket" ? toBucketName(made) : made;
   }
 

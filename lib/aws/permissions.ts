@@ -37,5 +37,5 @@ export interface BucketPermissions {
 }
 /** Permissions on a queue. */
 export interface QueuePermissions {
-  readonly actions: readonly "SendMessage"[];
+  readonly actions: readonly ("SendMessage" | "ChangeMessageVisibility")[];
 }

@@ -1,11 +1,9 @@
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
 import { mapConcurrently } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
-import { newWriteId } from "../store/versioned-record.ts";
-import { isConditionFailure } from "../store/write-outcome.ts";
 
 /** Many keys, so that every shard of the stream gets the heartbeats of some. */
 const HEARTBEAT_KEYS = 64;
@@ -27,7 +25,6 @@ function notedKey(number: string) {
     [SORT_KEY]: "#HEARTBEAT",
   };
 }
-const dueKey = { [PARTITION_KEY]: partitionKeyOf("HOLES", "all"), [SORT_KEY]: "#DUE" };
 
 /** Writes a heartbeat under every key. Each must differ from the last one: a write that changes nothing is in no stream. */
 export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeWith<"workItems">): Promise<void> {
@@ -37,34 +34,9 @@ export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeW
   });
 }
 
-/** Holes that are to be put into the logs of all organizations. */
-export interface DueHoles {
-  /** Changes whenever holes become due again. */
-  readonly id: string;
-  /** The last organization whose log has its hole. */
-  readonly after?: string | undefined;
-}
-
-/** Reads and writes what the recorder and the sweep of changes tell each other. */
-export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
+/** Reads and writes when the last heartbeats were created whose records are all in the queue. */
+export function createHeartbeatNotes({ dynamodb, environment }: RuntimeWith<"changes">) {
   const table = environment.CHANGES_TABLE;
-
-  /** Carries out a write of the due holes, if they are still the same. */
-  async function ifSame(write: Promise<unknown>): Promise<boolean> {
-    try {
-      await write;
-      return true;
-    } catch (error) {
-      if (isConditionFailure(error)) return false;
-      throw error;
-    }
-  }
-  const same = ({ id }: DueHoles) => ({
-    TableName: table,
-    Key: dueKey,
-    ConditionExpression: "id = :id",
-    ExpressionAttributeValues: { ":id": id },
-  });
 
   const read = async (numbers: readonly string[]): Promise<ReadonlyMap<string, number>> => {
     const records = await batchGet(dynamodb, table, numbers.map(notedKey));
@@ -78,8 +50,8 @@ export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWi
      */
     read,
     /**
-     * Reads the time before which everything that was written is in the logs, in milliseconds since the epoch; undefined
-     * until every key has a noted heartbeat.
+     * Reads the time before which everything that was written is in the queue or in the logs, in milliseconds since the
+     * epoch; undefined until every key has a noted heartbeat.
      */
     readComplete: async (): Promise<number | undefined> => {
       const noted = await read(heartbeatNumbers.map(String));
@@ -89,31 +61,5 @@ export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWi
     note: async (number: string, created: number): Promise<void> => {
       await dynamodb.send(new PutCommand({ TableName: table, Item: { ...notedKey(number), created } }));
     },
-    /** Notes that changes may have been lost, whosever they were. */
-    noteDueHoles: async (): Promise<void> => {
-      await dynamodb.send(
-        new PutCommand({ TableName: table, Item: { ...dueKey, id: newWriteId(), since: isoTime(clock()) } }),
-      );
-    },
-    readDueHoles: async (): Promise<DueHoles | undefined> => {
-      const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: dueKey, ConsistentRead: true }));
-      return Item && { id: String(Item["id"]), after: Item["after"] as string | undefined };
-    },
-    /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
-    keepPlace: (due: DueHoles, after: string): Promise<boolean> => {
-      const { ExpressionAttributeValues: values, ...condition } = same(due);
-      return ifSame(
-        dynamodb.send(
-          new UpdateCommand({
-            ...condition,
-            UpdateExpression: "SET #after = :after",
-            ExpressionAttributeNames: { "#after": "after" },
-            ExpressionAttributeValues: { ...values, ":after": after },
-          }),
-        ),
-      );
-    },
-    /** Notes that all are put, unless they have become due again meanwhile. */
-    clearDueHoles: (due: DueHoles): Promise<boolean> => ifSame(dynamodb.send(new DeleteCommand(same(due)))),
   };
 }

@@ -1,34 +1,28 @@
+import type { WrittenKey } from "../aws/stream-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { mapConcurrently } from "../retry.ts";
-import { createAppend } from "./append.ts";
+import { bodyOf, sendMessages } from "./change-messages.ts";
+import { createDueHoles } from "./due-holes.ts";
 import { createHeartbeatNotes, STREAM_KEEPS_MS } from "./heartbeats.ts";
 
-/** Logs that are appended to at the same time. */
-const CONCURRENT_LOGS = 16;
-
-/** A record of the stream of the WorkItems table. */
-export interface StreamRecord {
-  /** Partition key of the record that was written. */
-  readonly partitionKey: string;
-  /** When it was written, in milliseconds since the epoch. */
-  readonly createdAt: number;
-}
+const CONCURRENT_NOTES = 16;
 
 interface Change {
   readonly organization: string;
   readonly id: string;
+  readonly record: WrittenKey;
 }
 
 const ITEM = /^ITEM#([a-z0-9-]+)#([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 const HEARTBEAT = /^HEARTBEAT#(\d+)$/;
 
-function changeIn({ partitionKey }: StreamRecord): Change | undefined {
-  const [, organization, id] = ITEM.exec(partitionKey) ?? [];
-  return organization === undefined || id === undefined ? undefined : { organization, id };
+function changeIn(record: WrittenKey): Change | undefined {
+  const [, organization, id] = ITEM.exec(record.partitionKey) ?? [];
+  return organization === undefined || id === undefined ? undefined : { organization, id, record };
 }
 
 /** The newest heartbeat of each key. */
-function heartbeatsIn(records: readonly StreamRecord[]): Map<string, number> {
+function heartbeatsIn(records: readonly WrittenKey[]): Map<string, number> {
   const newest = new Map<string, number>();
   for (const { partitionKey, createdAt } of records) {
     const number = HEARTBEAT.exec(partitionKey)?.[1];
@@ -37,51 +31,59 @@ function heartbeatsIn(records: readonly StreamRecord[]): Map<string, number> {
   return newest;
 }
 
+/** One message with all changes of an organization, each item once. */
+function entryOf(organization: string, changes: readonly Change[], Id: string) {
+  return {
+    Id,
+    MessageGroupId: organization,
+    // Names the last record and not the content: the same items may change again within the five minutes for which SQS
+    // remembers it. A batch that comes again begins no later, so a message with this id has all records of this one.
+    MessageDeduplicationId: changes.at(-1)?.record.eventId,
+    MessageBody: bodyOf({
+      organization,
+      ids: [...new Set(changes.map(({ id }) => id))],
+      writtenAt: Math.min(...changes.map(({ record }) => record.createdAt)),
+    }),
+  };
+}
+
 /**
- * Makes the function that puts a batch of the stream's records into the logs of their organizations. Records that come
- * again are logged again, which is harmless: an entry names an item, not a value.
+ * Makes the function that sends a batch of the stream's records to the queue of the change logs, and does nothing else:
+ * no organization's data can hold up a shard. Records that come again are sent again, which is harmless: an entry names
+ * an item, not a value.
  * @returns a function that returns how many records, from the first on, are done with; the others must come again
  */
-export function createRecordChanges(runtime: RuntimeWith<"changes" | "access">) {
-  const { clock, log } = runtime;
-  const append = createAppend(runtime);
+export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQueue">) {
+  const { clock, log, sqs, environment } = runtime;
   const notes = createHeartbeatNotes(runtime);
+  const dueHoles = createDueHoles(runtime);
 
-  /** Appends the changes of every organization, each item once. @returns the organizations whose changes failed */
-  async function appendAll(changes: readonly Change[], until: number): Promise<ReadonlySet<string>> {
-    const failed = new Set<string>();
-    const byOrganization = Map.groupBy(changes, ({ organization }) => organization);
-    await mapConcurrently([...byOrganization], CONCURRENT_LOGS, async ([organization, own]) => {
-      try {
-        await append(organization, [...new Set(own.map(({ id }) => id))], until);
-      } catch (error) {
-        failed.add(organization);
-        log.error("changes are not in the log yet", { organization, error: error as Error });
-      }
-    });
-    return failed;
+  /** @returns the organizations whose changes may not be in the queue */
+  async function sendAll(changes: readonly Change[]): Promise<ReadonlySet<string>> {
+    const groups = [...Map.groupBy(changes, ({ organization }) => organization)];
+    const entries = groups.map(([organization, own], index) => entryOf(organization, own, String(index)));
+    const failed = await sendMessages(sqs, environment.CHANGES_QUEUE_URL, entries);
+    return new Set(groups.flatMap(([organization], index) => (failed.has(String(index)) ? [organization] : [])));
   }
 
   /**
    * Notes the heartbeats. If one comes so long after the last one of its key that the stream has dropped records between
    * them, or if a record is that old itself, changes may be missing.
    */
-  async function noteHeartbeats(records: readonly StreamRecord[], now: number): Promise<void> {
+  async function noteHeartbeats(records: readonly WrittenKey[], now: number): Promise<void> {
     const heartbeats = heartbeatsIn(records);
     const noted = heartbeats.size === 0 ? new Map<string, number>() : await notes.read([...heartbeats.keys()]);
     const known = [...records.map(({ createdAt }) => createdAt), ...noted.values()];
-    if (known.some((time) => now - time > STREAM_KEEPS_MS)) await notes.noteDueHoles();
-    await mapConcurrently([...heartbeats], CONCURRENT_LOGS, ([number, created]) => notes.note(number, created));
+    if (known.some((time) => now - time > STREAM_KEEPS_MS)) await dueHoles.noteAll();
+    await mapConcurrently([...heartbeats], CONCURRENT_NOTES, ([number, created]) => notes.note(number, created));
   }
 
-  return async (records: readonly StreamRecord[], until: number): Promise<number> => {
+  return async (records: readonly WrittenKey[]): Promise<number> => {
     const changes = records.map(changeIn);
-    const failed = await appendAll(
-      changes.filter((change) => change !== undefined),
-      until,
-    );
+    const failed = await sendAll(changes.filter((change) => change !== undefined));
     const firstFailed = changes.findIndex((change) => change !== undefined && failed.has(change.organization));
     const done = firstFailed === -1 ? records.length : firstFailed;
+    if (failed.size > 0) log.error("changes are not in the queue yet", { organizations: [...failed] });
     try {
       // A heartbeat covers all records before it, so only those before the first failure count.
       await noteHeartbeats(records.slice(0, done), clock());

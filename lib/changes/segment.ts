@@ -38,7 +38,8 @@ export function packIds(ids: readonly string[]): string {
   return Buffer.concat(ids.map(toBytes)).toString("base64");
 }
 
-function unpackIds(packed: string): string[] {
+/** Ids from how they are stored. */
+export function unpackIds(packed: string): string[] {
   const bytes = Buffer.from(packed, "base64");
   return Array.from({ length: bytes.length / ID_BYTES }, (_, index) =>
     toId(bytes.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),

@@ -1,28 +1,47 @@
+import { isUnavailable } from "../aws/error-codes.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { listOrganizationIds } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
 import { createAppend } from "./append.ts";
-import { createHeartbeatNotes, writeHeartbeats } from "./heartbeats.ts";
+import { createDueHoles, type DueHole } from "./due-holes.ts";
+import { writeHeartbeats } from "./heartbeats.ts";
+import { createHeldNotes } from "./held-changes.ts";
 
 const CONCURRENT_LOGS = 16;
 
 /**
- * Makes the function that writes heartbeats, and puts holes into the logs of all organizations where they are due. One
- * that is interrupted continues at its next call, after the organizations that have theirs.
+ * Makes the function that writes heartbeats, and puts holes into the logs where they are due: of all organizations, or of
+ * single ones. One whose log can't be appended to has its hole noted for the next sweeps, so that nobody else's is put
+ * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
 export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" | "access">) {
   const append = createAppend(runtime);
-  const notes = createHeartbeatNotes(runtime);
+  const dueHoles = createDueHoles(runtime);
+  const noteHeld = createHeldNotes(runtime);
   return async (until: number): Promise<void> => {
     await writeHeartbeats(runtime);
-    const due = await notes.readDueHoles();
-    if (due === undefined) return;
-    for await (const organizations of listOrganizationIds(runtime, due.after)) {
-      await mapConcurrently(organizations, CONCURRENT_LOGS, (organization) => append(organization, "hole", until));
-      const last = organizations.at(-1);
-      if (last !== undefined && !(await notes.keepPlace(due, last))) return;
+    const due = await dueHoles.readAll();
+    if (due !== undefined) {
+      for await (const organizations of listOrganizationIds(runtime, due.after)) {
+        if (runtime.clock() > until) return;
+        await mapConcurrently(organizations, CONCURRENT_LOGS, (organization) =>
+          append(organization, "hole", until).catch(() => dueHoles.noteOne(organization)),
+        );
+        const last = organizations.at(-1);
+        if (last !== undefined && !(await dueHoles.keepPlace(due, last))) return;
+      }
+      await dueHoles.clearAll(due);
     }
-    await notes.clearDueHoles(due);
+    const put = async (hole: DueHole): Promise<void> => {
+      try {
+        await append(hole.organization, "hole", until);
+        await dueHoles.clearOne(hole);
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        await noteHeld(hole.organization, runtime.clock(), error);
+      }
+    };
+    for await (const holes of dueHoles.listOnes()) await mapConcurrently(holes, CONCURRENT_LOGS, put);
   };
 }

@@ -1,7 +1,9 @@
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createAppend } from "../changes/append.ts";
 import { type ChangeLog, createChangeLog } from "../changes/change-log.ts";
 import { createHeartbeatNotes } from "../changes/heartbeats.ts";
+import { readHeldSince } from "../changes/held-changes.ts";
 import { isKept } from "../changes/segment.ts";
 import { isoTime } from "../clock.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
@@ -18,12 +20,41 @@ export interface FeedState {
   readonly newest_mark: number;
   /** When the newest change was logged; null if there is none. */
   readonly newest_at: string | null;
-  /** All changes that were written before are in the feed; null until heartbeats have shown it. */
+  /** All changes that were written before are in the feed; null while that isn't known. */
   readonly complete_until: string | null;
+  /** Since when changes of this organization are held, because one of its records is damaged; null if none is. */
+  readonly held_since: string | null;
+  /** Messages with changes of any organization that are not in a log yet, about. */
+  readonly waiting_messages: number;
 }
 
 /** What reading and resetting change feeds requires of a runtime. */
-export type FeedRuntime = RuntimeWith<"changes" | "access">;
+export type FeedRuntime = RuntimeWith<"changes" | "access" | "changesQueue">;
+
+/** Counts the messages in the queue of change logs, about: SQS's counts are seconds behind. */
+async function countWaiting({ sqs, environment }: FeedRuntime): Promise<number> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: environment.CHANGES_QUEUE_URL,
+      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+    }),
+  );
+  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
+}
+
+/**
+ * Reads the time before which everything that was written is in an organization's log: that of the heartbeats, which are
+ * noted once all records before them are in the queue, if nothing waits there; and the oldest change that is held.
+ */
+async function readComplete(
+  runtime: FeedRuntime,
+  waiting: number,
+  heldSince: number | undefined,
+): Promise<number | undefined> {
+  const noted = await createHeartbeatNotes(runtime).readComplete();
+  if (noted === undefined || waiting > 0) return undefined;
+  return Math.min(noted, heldSince ?? noted);
+}
 
 /** The mark before the oldest changes that readers can still get. */
 async function oldestMark(log: ChangeLog, organization: string, from: number, now: number): Promise<number> {
@@ -46,17 +77,21 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   if (first === undefined) return undefined;
   const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
   const [newest] = segments;
-  const complete = await createHeartbeatNotes(runtime).readComplete();
+  const heldSince = await readHeldSince(runtime, organization);
+  const waiting = await countWaiting(runtime);
+  const complete = await readComplete(runtime, waiting, heldSince);
   return {
     organization,
     oldest_mark: await oldestMark(log, organization, first, runtime.clock()),
     newest_mark: (newest?.next ?? first) - 1,
     newest_at: newest === undefined ? null : isoTime(newest.time),
     complete_until: complete === undefined ? null : isoTime(complete),
+    held_since: heldSince === undefined ? null : isoTime(heldSince),
+    waiting_messages: waiting,
   };
 }
 
 /** Makes all readers of an organization's feed start over: their marks become a 410. */
-export async function resyncFeed(runtime: FeedRuntime, organization: string): Promise<void> {
+export async function resyncFeed(runtime: RuntimeWith<"changes" | "access">, organization: string): Promise<void> {
   await createAppend(runtime)(organization, "hole", runtime.clock() + APPEND_MS);
 }

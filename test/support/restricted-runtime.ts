@@ -69,6 +69,10 @@ const permissionsFor = (
     case "SendMessage":
     case "SendMessageBatch":
       return [{ resource: resourceOf(input["QueueUrl"]), action: "SendMessage" }];
+    case "ChangeMessageVisibilityBatch":
+      return [{ resource: resourceOf(input["QueueUrl"]), action: "ChangeMessageVisibility" }];
+    case "GetQueueAttributes":
+      return [{ resource: resourceOf(input["QueueUrl"]), action: "GetQueueAttributes" }];
     default:
       return input["Bucket"] === undefined
         ? [one(command)]

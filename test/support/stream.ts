@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { create as createRecordChanges } from "../../functions/record-changes.ts";
 import { createStreamApi } from "../../infra/local/lambda/stream-api.ts";
+import { createQueueDelivery } from "./changes-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 import type { TestRuntime } from "./runtime.ts";
 
@@ -40,6 +42,7 @@ export const streamEvent = (...Records: DynamoDBRecord[]): DynamoDBStreamEvent =
 
 /** A record of the stream. @param createdAt milliseconds since the epoch */
 export const streamRecord = (partitionKey: string, createdAt: number, sequence = partitionKey): DynamoDBRecord => ({
+  eventID: randomUUID().replaceAll("-", ""),
   eventName: "MODIFY",
   dynamodb: {
     Keys: { pk: { S: partitionKey }, sk: { S: "#" } },
@@ -49,12 +52,14 @@ export const streamRecord = (partitionKey: string, createdAt: number, sequence =
 });
 
 /**
- * Makes the function that gives everything that was written to a runtime's table to `record-changes`. The engine knows no
- * other time than that of the machine, so records get that of the runtime.
+ * Makes the function that takes everything that was written to a runtime's table to the change logs: to `record-changes`,
+ * and from the queue to `append-changes`. The engine knows no other time than that of the machine, so records get that of
+ * the runtime.
  */
 export async function createDelivery(runtime: TestRuntime) {
   const stream = await openStream(runtime);
   const record = createRecordChanges(runtime);
+  const queue = createQueueDelivery(runtime);
   return async (): Promise<void> => {
     const records = (await stream.take()).map((one) => ({
       ...one,
@@ -62,6 +67,7 @@ export async function createDelivery(runtime: TestRuntime) {
     }));
     if (records.length === 0) return;
     const { batchItemFailures } = await record(streamEvent(...records), lambdaContext(WORKER_MS));
-    if (batchItemFailures.length > 0) throw new Error("changes are not in the log");
+    if (batchItemFailures.length > 0) throw new Error("changes are not in the queue");
+    if ((await queue.drain()) > 0) throw new Error("changes are not in the log");
   };
 }

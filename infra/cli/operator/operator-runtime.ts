@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import { REGIONS } from "../../../lib/regions.ts";
 import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
@@ -7,9 +8,9 @@ import { UsageError } from "../../command-line.ts";
 import { clientOptions, type OpenedAdministration } from "./administration.ts";
 
 /** What commands on an organization's data work with. */
-export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
+export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads" | "changesQueue">;
 
-/** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
+/** Opens tables, bucket and the queue of changes. @throws UsageError naming the option by which a missing one can be given */
 export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
   const { variables, region } = opened;
   const nameOf = (name: ResourceName): string => {
@@ -23,13 +24,21 @@ export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
     region: REGIONS[region].awsRegion,
     forcePathStyle: variables["S3_FORCE_PATH_STYLE"] === "true",
   });
-  const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")];
-  const environment = Object.fromEntries(
-    stores.filter(([name]) => name !== "access").map(([name, { variable }]) => [variable, nameOf(name)]),
-  ) as Omit<OperatorRuntime["environment"], "ACCESS_TABLE">;
+  const sqs = new SQSClient({
+    ...clientOptions(variables, variables["AWS_ENDPOINT_URL_SQS"]),
+    region: REGIONS[region].awsRegion,
+    useQueueUrlAsEndpoint: false,
+  });
+  const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")].map(([name]) => name);
+  const names = [...stores.filter((name) => name !== "access"), "changesQueue"] as const;
+  const environment = Object.fromEntries(names.map((name) => [resources[name].variable, nameOf(name)])) as Omit<
+    OperatorRuntime["environment"],
+    "ACCESS_TABLE"
+  >;
   return {
     ...opened,
     s3,
+    sqs,
     log: new Logger({ logLevel: "SILENT" }),
     environment: { ...environment, ...opened.environment },
   };

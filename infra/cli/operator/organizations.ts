@@ -108,7 +108,9 @@ function describeFeed(state: FeedState): string {
   return (
     `${state.organization}: marks from ${state.oldest_mark} to ${state.newest_mark}; ` +
     (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
-    (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`)
+    (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`) +
+    (state.waiting_messages === 0 ? "" : `; ${state.waiting_messages} messages wait, of all organizations`) +
+    (state.held_since === null ? "" : `; STOPPED: changes since ${state.held_since} are held, a record is damaged`)
   );
 }
 

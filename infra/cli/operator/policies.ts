@@ -8,8 +8,8 @@ import { regionCode, runOperatorCommand } from "./administration.ts";
 export type OperatorActions = Readonly<Partial<Record<ResourceName, readonly string[]>>>;
 
 /**
- * What the operator's commands call, by job. Compared with the commands by a test. They need no access to queues, and
- * no function has the permissions of the third.
+ * What the operator's commands call, by job. Compared with the commands by a test. Of queues they only
+ * read how many messages wait, and no function has the permissions of the third.
  */
 export const OPERATOR_POLICIES = {
   /** `organizations list`, `show`, `export` and `changes`; `keys list`. */
@@ -17,7 +17,8 @@ export const OPERATOR_POLICIES = {
     access: ["GetItem", "Query", "Scan"],
     workItems: ["Scan"],
     limits: ["BatchGetItem"],
-    changes: ["BatchGetItem", "Query"],
+    changes: ["GetItem", "BatchGetItem", "Query"],
+    changesQueue: ["GetQueueAttributes"],
   },
   /** `keys create`, `rotate` and `revoke`; `organizations set`. */
   keys: { access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "ConditionCheckItem"] },
@@ -35,13 +36,14 @@ export const OPERATOR_POLICIES = {
       "PartiQLInsert",
     ],
     limits: ["DeleteItem"],
-    changes: ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
+    changes: ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
+    changesQueue: ["GetQueueAttributes"],
     uploads: ["ListBucket", "GetObject", "DeleteObject"],
   },
 } as const satisfies Record<string, OperatorActions>;
 export type OperatorPolicy = keyof typeof OPERATOR_POLICIES;
 
-/** An IAM policy for a group of commands on one stack. Names of tables and bucket begin with the stack's. */
+/** An IAM policy for a group of commands on one stack. Names of tables, bucket and queue begin with the stack's. */
 export function policyFor(name: OperatorPolicy, stage: string, region: RegionCode): object {
   const stack = stackNameOf(region, stage);
   const { awsRegion } = REGIONS[region];
@@ -50,11 +52,17 @@ export function policyFor(name: OperatorPolicy, stage: string, region: RegionCod
     const { kind, id } = resources[resource as ResourceName];
     const bucket = `arn:aws:s3:::${stack.toLowerCase()}-${id.toLowerCase()}*`;
     const table = `arn:aws:dynamodb:${awsRegion}:*:table/${stack}-Tables${id}*`;
+    const arns = {
+      bucket: [bucket, `${bucket}/*`],
+      table: [table, `${table}/index/*`],
+      queue: [`arn:aws:sqs:${awsRegion}:*:${stack}-${id}*`],
+    };
+    const service = { bucket: "s3", table: "dynamodb", queue: "sqs" }[kind];
     return {
       Sid: id,
       Effect: "Allow",
-      Action: actions.map((action) => `${kind === "bucket" ? "s3" : "dynamodb"}:${action}`),
-      Resource: kind === "bucket" ? [bucket, `${bucket}/*`] : [table, `${table}/index/*`],
+      Action: actions.map((action) => `${service}:${action}`),
+      Resource: arns[kind],
     };
   });
   const describe = {

@@ -7,10 +7,11 @@ import { stages } from "../../stages.ts";
 import { UsageError } from "../../command-line.ts";
 import { regionCode, type Variables } from "./administration.ts";
 
-/** The outputs that name a stack's tables and bucket, by the variables of functions. */
+/** The outputs that name a stack's tables, bucket and queues, by the variables of functions. */
 const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
   ...resourcesOfKind("table").map(([, { variable, id }]) => [variable, `${id}Table`] as const),
   ...resourcesOfKind("bucket").map(([, { variable, id }]) => [variable, `${id}Bucket`] as const),
+  ...resourcesOfKind("queue").map(([, { variable, id }]) => [variable, `${id}Url`] as const),
 ];
 
 async function describe(client: CloudFormationClient, stackName: string) {
@@ -24,7 +25,7 @@ async function describe(client: CloudFormationClient, stackName: string) {
 }
 
 /**
- * The environment variables, and the names of tables and bucket of the stack that `stage` and `region` name.
+ * The environment variables, and the names of tables, bucket and queues of the stack that `stage` and `region` name.
  * @throws UsageError if there is no such stage, region or stack
  */
 export async function variablesOf(

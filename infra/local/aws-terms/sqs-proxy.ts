@@ -17,12 +17,12 @@ const THROTTLED = jsonError(400, "RequestThrottled", "The request was denied due
 
 /**
  * Starts a proxy that serves an engine as SQS serves its standard queues: messages come late, in another order, and
- * some of them twice
+ * some of them twice; a FIFO queue's come in order and once
  * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/standard-queues-at-least-once-delivery.html).
  */
 export function startSqsProxy(engineEndpoint: string, faults: Faults): Promise<Proxy> {
   const delayed = <M extends JsonBody>(message: M): M => {
-    if (!faults.occurs("late")) return message;
+    if (message["MessageDeduplicationId"] !== undefined || !faults.occurs("late")) return message;
     return { ...message, DelaySeconds: Number(message["DelaySeconds"] ?? 0) + 1 + faults.below(LATE_MAX_SECONDS) };
   };
 
@@ -41,7 +41,7 @@ export function startSqsProxy(engineEndpoint: string, faults: Faults): Promise<P
   const receive = async ({ forward, input }: JsonRequest): Promise<JsonResponse> => {
     const response = await forward();
     const messages = [...((response.body["Messages"] ?? []) as readonly Message[])];
-    if (messages.length === 0) return response;
+    if (messages.length === 0 || String(input["QueueUrl"]).endsWith(".fifo")) return response;
     for (const { ReceiptHandle } of messages) {
       // It is visible again at once, while the first receiver works on it.
       if (!faults.occurs("duplicate")) continue;

@@ -104,6 +104,8 @@ const queueSchema = z.object({
   ReceiveMessageWaitTimeSeconds: attribute.optional(),
   ContentBasedDeduplication: attribute.optional(),
   FifoQueue: attribute.optional(),
+  DeduplicationScope: attribute.optional(),
+  FifoThroughputLimit: attribute.optional(),
   RedrivePolicy: z
     .object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() })
     .transform((policy) => JSON.stringify(policy))
@@ -111,13 +113,14 @@ const queueSchema = z.object({
 });
 
 async function provisionQueue(sqs: SQSClient, name: string, queue: z.output<typeof queueSchema>): Promise<void> {
-  const { FifoQueue, ...settings } = queue;
-  const { QueueUrl } = await sqs.send(
-    new CreateQueueCommand({ QueueName: name, ...(FifoQueue === "true" && { Attributes: { FifoQueue } }) }),
-  );
-  const given = Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (given.length === 0) return;
-  await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(given) }));
+  const { FifoQueue, DeduplicationScope, FifoThroughputLimit, ...settings } = queue;
+  const given = (attributes: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  // The engine takes those of FIFO queues only here.
+  const Attributes = given({ FifoQueue, DeduplicationScope, FifoThroughputLimit });
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+  if (Object.keys(given(settings)).length === 0) return;
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: given(settings) }));
 }
 
 /**

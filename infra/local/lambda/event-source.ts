@@ -28,7 +28,8 @@ export interface EventSource {
   readonly reportsBatchItemFailures: boolean;
 }
 
-function toRecord(message: Message, { queueArn, region }: EventSource): SQSRecord {
+/** The record of a message in the event that Lambda makes of it. */
+export function toRecord(message: Message, { queueArn, region }: Pick<EventSource, "queueArn" | "region">): SQSRecord {
   return {
     messageId: message.MessageId ?? "",
     receiptHandle: message.ReceiptHandle ?? "",

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { SendMessageBatchCommandInput } from "@aws-sdk/client-sqs";
 import type { DynamoDBRecord } from "aws-lambda";
 import { create as createRecordChanges } from "../../../functions/record-changes.ts";
 import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
@@ -6,6 +7,7 @@ import { createAppend } from "../../../lib/changes/append.ts";
 import { createChangeLog } from "../../../lib/changes/change-log.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { createQueueDelivery } from "../../support/changes-queue.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { operatorOf, tracesOf } from "../../support/customer-data.ts";
 import { injectFaults } from "../../support/faults.ts";
@@ -25,12 +27,37 @@ beforeEach(async () => {
   ({ organization } = await createTestOrganization(runtime));
 });
 
-const record = (...records: DynamoDBRecord[]) =>
+const send = (...records: DynamoDBRecord[]) =>
   createRecordChanges(runtime)(streamEvent(...records), lambdaContext(60_000, clock));
+/** Sends changes, and appends those that are in the queue. */
+const record = async (...records: DynamoDBRecord[]) => {
+  const result = await send(...records);
+  await createQueueDelivery(runtime).drain();
+  return result;
+};
 const sweep = () => createSweepChanges(runtime)({}, lambdaContext(120_000, clock));
 const itemIn = (owner: string, name: string, sequence = name) =>
   streamRecord(`ITEM#${owner}#${workItemId(owner, name)}`, clock(), sequence);
 const item = (name: string) => itemIn(organization.id, name);
+/** Lets SQS refuse the messages of an organization, as it does with a part of a batch. */
+const refuseMessages = (owner: string, times: number): (() => void) => {
+  let left = times;
+  runtime.sqs.middlewareStack.add(
+    (next, context) => async (request) => {
+      if (context.commandName !== "SendMessageBatchCommand") return next(request);
+      const { Entries = [] } = request.input as SendMessageBatchCommandInput;
+      const refused = Entries.filter(({ MessageGroupId }) => MessageGroupId === owner && left-- > 0);
+      const sent = Entries.filter((entry) => !refused.includes(entry));
+      const input = { ...request.input, Entries: sent };
+      const { output, response } =
+        sent.length === 0 ? { output: {}, response: undefined } : await next({ ...request, input } as typeof request);
+      const Failed = refused.map(({ Id }) => ({ Id, SenderFault: false, Code: "InternalError" }));
+      return { output: { ...output, Failed } as never, response };
+    },
+    { step: "initialize", name: "refuseMessages" },
+  );
+  return () => void runtime.sqs.middlewareStack.remove("refuseMessages");
+};
 const idsOf = (...names: readonly string[]) => names.map((name) => workItemId(organization.id, name));
 const segments = async (id = organization.id) => (await createChangeLog(runtime).read(id, { limit: 100 })).segments;
 const loggedIds = async (id = organization.id) => (await segments(id)).map(({ ids }) => ids);
@@ -85,16 +112,30 @@ describe("the recorder of changes", () => {
     expect(log.map(({ first }) => first)).toEqual(names.map((_, index) => organization.changesFrom + index));
   });
 
-  test("reports the first record that is not in the log, and those of neighbours are", async () => {
+  test("reports the first record that is not in the queue, and those of neighbours are", async () => {
     const { organization: other } = await createTestOrganization(runtime);
-    const stop = injectFaults(runtime.dynamodb, (command, { Item }) => {
-      const isOther = JSON.stringify(Item ?? {}).includes(other.id);
-      return command === "PutItemCommand" && isOther ? "throttled" : "none";
-    });
+    const stop = refuseMessages(other.id, Infinity);
     const result = await record(item("a"), itemIn(other.id, "b", "7"), item("c"));
     stop();
     expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: "7" }] });
     expect([await loggedIds(), await loggedIds(other.id)]).toEqual([[idsOf("a", "c")], []]);
+  });
+
+  test("sends messages again that SQS refuses one by one, and only those", async () => {
+    const others = await Promise.all(Array.from({ length: 12 }, () => createTestOrganization(runtime)));
+    const ids = others.map(({ organization: { id } }) => id);
+    const stop = refuseMessages(ids[11] ?? "", 2);
+    expect(await record(...ids.map((id) => itemIn(id, "a")))).toEqual({ batchItemFailures: [] });
+    stop();
+    expect(await Promise.all(ids.map((id) => loggedIds(id)))).toEqual(ids.map((id) => [[workItemId(id, "a")]]));
+  });
+
+  test("sends nothing twice if it was killed before it reported, and the same items if they change again", async () => {
+    const batch = [item("a"), item("b")];
+    for (let time = 0; time < 2; time++) await send(...batch);
+    expect(await createQueueDelivery(runtime).waiting()).toMatchObject({ changes: 1 });
+    await record(item("a"), item("b"));
+    expect((await loggedIds()).flat()).toEqual([...idsOf("a", "b"), ...idsOf("a", "b")]);
   });
 
   test("drops changes of an organization that does not exist or is being erased", async () => {
@@ -196,12 +237,10 @@ describe("heartbeats", () => {
     expect(await holes()).toBe(1);
   });
 
-  test("after a change that failed are not noted", async () => {
+  test("after a change that isn't in the queue are not noted", async () => {
     await record(heartbeat(clock()));
     clock.advance(23.1 * HOUR_MS);
-    const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
-      command === "PutItemCommand" && JSON.stringify(Item).includes("LOG#") ? "throttled" : "none",
-    );
+    const stop = refuseMessages(organization.id, Infinity);
     const { batchItemFailures } = await record(item("a"), heartbeat(clock()));
     stop();
     expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
@@ -219,15 +258,16 @@ describe("heartbeats", () => {
     expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
   });
 
-  test("an interrupted sweep continues with the organizations that have no hole yet", async () => {
+  test("put a hole into every log once, also if one can't be appended to, which gets its own later", async () => {
     const { organization: other } = await createTestOrganization(runtime, { id: "zzz-last" });
     await record(streamRecord("HEARTBEAT#1", clock() - 23.1 * HOUR_MS));
     const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
-      command === "PutItemCommand" && JSON.stringify(Item).includes(other.id) ? "throttled" : "none",
+      command === "PutItemCommand" && JSON.stringify(Item).includes(`LOG#${other.id}`) ? "throttled" : "none",
     );
     await expect(sweep()).rejects.toThrow(/thrott/i);
     stop();
-    await sweep();
-    expect((await segments(other.id)).filter(({ isHole }) => isHole)).toHaveLength(1);
+    for (let again = 0; again < 2; again++) await sweep();
+    const holesOf = async (id: string) => (await segments(id)).filter(({ isHole }) => isHole).length;
+    expect([await holesOf(organization.id), await holesOf(other.id)]).toEqual([1, 1]);
   });
 });

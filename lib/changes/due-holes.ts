@@ -1,0 +1,97 @@
+import { DeleteCommand, GetCommand, paginateQuery, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
+import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { newWriteId } from "../store/versioned-record.ts";
+import { isConditionFailure } from "../store/write-outcome.ts";
+
+/** Holes that are to be put into the logs of all organizations. */
+export interface DueHoles {
+  /** Changes whenever holes become due again. */
+  readonly id: string;
+  /** The last organization whose log has its hole, or one of its own that is due. */
+  readonly after?: string | undefined;
+}
+
+/** A hole that is to be put into the log of one organization. */
+export interface DueHole {
+  readonly organization: string;
+  /** Changes whenever it becomes due again. */
+  readonly id: string;
+}
+
+const allKey = { [PARTITION_KEY]: partitionKeyOf("HOLES", "all"), [SORT_KEY]: "#DUE" };
+const OF_ONE = partitionKeyOf("HOLES", "one");
+
+/** Notes which logs may lack changes. The sweep of changes reads it. */
+export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
+  const TableName = environment.CHANGES_TABLE;
+  const put = async (key: object): Promise<void> => {
+    const Item = { ...key, id: newWriteId(), since: isoTime(clock()) };
+    await dynamodb.send(new PutCommand({ TableName, Item }));
+  };
+  /** Carries out a write, if what is due is still the same. */
+  const ifSame = async (
+    id: string,
+    send: (condition: {
+      ConditionExpression: string;
+      ExpressionAttributeValues: { ":id": string };
+    }) => Promise<unknown>,
+  ): Promise<boolean> => {
+    try {
+      await send({ ConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": id } });
+      return true;
+    } catch (error) {
+      if (isConditionFailure(error)) return false;
+      throw error;
+    }
+  };
+  const remove = (Key: Record<string, string>, due: { readonly id: string }): Promise<boolean> =>
+    ifSame(due.id, (condition) => dynamodb.send(new DeleteCommand({ TableName, Key, ...condition })));
+
+  return {
+    /** Notes that changes may have been lost, whosever they were. */
+    noteAll: (): Promise<void> => put(allKey),
+    readAll: async (): Promise<DueHoles | undefined> => {
+      const { Item } = await dynamodb.send(new GetCommand({ TableName, Key: allKey, ConsistentRead: true }));
+      return Item && { id: String(Item["id"]), after: Item["after"] as string | undefined };
+    },
+    /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
+    keepPlace: ({ id }: DueHoles, after: string): Promise<boolean> =>
+      ifSame(id, ({ ConditionExpression, ExpressionAttributeValues }) =>
+        dynamodb.send(
+          new UpdateCommand({
+            TableName,
+            Key: allKey,
+            ConditionExpression,
+            UpdateExpression: "SET #after = :after",
+            ExpressionAttributeNames: { "#after": "after" },
+            ExpressionAttributeValues: { ...ExpressionAttributeValues, ":after": after },
+          }),
+        ),
+      ),
+    /** Notes that all are put, unless they have become due again meanwhile. */
+    clearAll: (due: DueHoles): Promise<boolean> => remove(allKey, due),
+
+    /** Notes that changes of one organization are lost. */
+    noteOne: (organization: string): Promise<void> => put({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization }),
+    /** The organizations that have a hole of their own due, in pages. */
+    async *listOnes(): AsyncGenerator<readonly DueHole[]> {
+      const pages = paginateQuery(
+        { client: dynamodb },
+        {
+          TableName,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: { ":pk": OF_ONE },
+          ConsistentRead: true,
+        },
+      );
+      for await (const { Items = [] } of pages) {
+        yield Items.map(({ sk, id }) => ({ organization: String(sk), id: String(id) }));
+      }
+    },
+    /** Notes that it is put, unless it has become due again meanwhile. */
+    clearOne: ({ organization, id }: DueHole): Promise<boolean> =>
+      remove({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization }, { id }),
+  };
+}

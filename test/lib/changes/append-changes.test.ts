@@ -1,0 +1,239 @@
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBRecord } from "aws-lambda";
+import { beforeEach, describe, expect, test } from "vitest";
+import { create as createRecordChanges } from "../../../functions/record-changes.ts";
+import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
+import { createAppend } from "../../../lib/changes/append.ts";
+import { bodyOf } from "../../../lib/changes/change-messages.ts";
+import { createChangeLog } from "../../../lib/changes/change-log.ts";
+import { segmentKey } from "../../../lib/changes/segment.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { readFeedState } from "../../../lib/operator/change-log.ts";
+import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
+import { createQueueDelivery } from "../../support/changes-queue.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { injectFaults } from "../../support/faults.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { streamEvent, streamRecord } from "../../support/stream.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+let clock: TestClock;
+let runtime: TestRuntime;
+let queue: ReturnType<typeof createQueueDelivery>;
+let sick: string;
+let well: string;
+beforeEach(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
+  queue = createQueueDelivery(runtime);
+  sick = (await createTestOrganization(runtime)).organization.id;
+  well = (await createTestOrganization(runtime)).organization.id;
+});
+
+const item = (owner: string, name: string) => streamRecord(`ITEM#${owner}#${workItemId(owner, name)}`, clock());
+const send = async (...records: DynamoDBRecord[]): Promise<void> => {
+  const response = await createRecordChanges(runtime)(streamEvent(...records), lambdaContext(60_000, clock));
+  expect(response).toEqual({ batchItemFailures: [] });
+};
+const sweep = () => createSweepChanges(runtime)({}, lambdaContext(120_000, clock));
+const segments = async (owner: string) => (await createChangeLog(runtime).read(owner, { limit: 100 })).segments;
+const logged = async (owner: string) => (await segments(owner)).flatMap(({ ids }) => ids);
+const idsOf = (owner: string, ...names: readonly string[]) => names.map((name) => workItemId(owner, name));
+const holesOf = async (owner: string) => (await segments(owner)).filter(({ isHole }) => isHole).length;
+
+/** Ways in which an organization's log can't be appended to. Each returns what repairs it. */
+const damages = {
+  "the organization's record is damaged": async () => {
+    const { ACCESS_TABLE: TableName } = runtime.environment;
+    const Key = organizationRecordKey(sick);
+    const { Item } = await runtime.dynamodb.send(new GetCommand({ TableName, Key }));
+    const ExpressionAttributeValues = { ":from": "damaged" };
+    const UpdateExpression = "SET changes_from = :from";
+    await runtime.dynamodb.send(new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues }));
+    return () => runtime.dynamodb.send(new PutCommand({ TableName, Item }));
+  },
+  "the newest segment of its log is damaged": async () => {
+    await createAppend(runtime)(sick, idsOf(sick, "before"), Infinity);
+    const [{ first } = { first: 0 }] = await segments(sick);
+    const { CHANGES_TABLE: TableName } = runtime.environment;
+    const Key = segmentKey(sick, first);
+    const { Item } = await runtime.dynamodb.send(new GetCommand({ TableName, Key }));
+    const UpdateExpression = "REMOVE #next";
+    await runtime.dynamodb.send(
+      new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeNames: { "#next": "next" } }),
+    );
+    return () => runtime.dynamodb.send(new PutCommand({ TableName, Item }));
+  },
+};
+const damageRecord = damages["the organization's record is damaged"];
+/** Tries the messages of the sick organization until they are held. @returns how often they were tried */
+const hold = async (): Promise<number> => {
+  for (let tries = 1; ; tries++) {
+    await queue.drain();
+    if ((await queue.waiting()).changes === 0) return tries;
+    await queue.endDelays();
+  }
+};
+
+describe.each(Object.entries(damages))("while %s", (_, damage) => {
+  test("others' changes are logged at once and once, its own wait, and none is missing after the repair", async () => {
+    const repair = await damage();
+    for (const name of ["1", "2", "3"]) await send(item(sick, name), item(well, name));
+    await queue.drain();
+    expect(await logged(well)).toEqual(idsOf(well, "1", "2", "3"));
+    await hold();
+    await send(item(well, "4"), item(sick, "4"));
+    await hold();
+    expect(await logged(well)).toEqual(idsOf(well, "1", "2", "3", "4"));
+    expect((await queue.waiting()).held).toBe(4);
+
+    expect(await queue.takeHeld()).toEqual({ taken: 4, failed: 4 });
+    await repair();
+    await queue.endDelays();
+    expect(await queue.takeHeld()).toEqual({ taken: 4, failed: 0 });
+    expect((await logged(sick)).slice(-4).toSorted()).toEqual(idsOf(sick, "1", "2", "3", "4").toSorted());
+    expect(await queue.waiting()).toEqual({ changes: 0, held: 0 });
+    expect([await holesOf(sick), await holesOf(well)]).toEqual([0, 0]);
+  });
+});
+
+describe("an organization that can't be appended to", () => {
+  test("makes way after five tries, and from then on after one", async () => {
+    await damageRecord();
+    await send(item(sick, "a"));
+    expect(await hold()).toBe(5);
+    await send(item(sick, "b"));
+    expect(await hold()).toBe(1);
+  });
+
+  test("is named to operators, with the time before which its feed is complete, until it is repaired", async () => {
+    const repair = await damages["the newest segment of its log is damaged"]();
+    await sweep();
+    const heartbeats = Array.from({ length: 64 }, (_, key) => streamRecord(`HEARTBEAT#${key}`, clock() + 60_000));
+    await send(item(sick, "a"), ...heartbeats);
+    await hold();
+    const state = async (owner: string) => (await readFeedState(runtime, owner).catch(() => undefined)) ?? {};
+    expect(await state(well)).toMatchObject({ held_since: null, complete_until: "2026-03-01T12:01:00.000Z" });
+    await repair();
+    expect(await state(sick)).toMatchObject({
+      held_since: "2026-03-01T12:00:00.000Z",
+      complete_until: "2026-03-01T12:00:00.000Z",
+    });
+    expect(await queue.takeHeld()).toEqual({ taken: 1, failed: 0 });
+    clock.advance(16 * 60_000);
+    expect(await state(sick)).toMatchObject({ held_since: null, complete_until: "2026-03-01T12:01:00.000Z" });
+  });
+
+  test("gets a hole once its changes are 13 days old, also if it can't be put yet, and nobody else does", async () => {
+    const repair = await damageRecord();
+    await send(item(sick, "a"));
+    await hold();
+    clock.advance(13 * DAY_MS - 1000);
+    expect(await queue.takeHeld()).toEqual({ taken: 1, failed: 1 });
+    clock.advance(2000);
+    await queue.endDelays();
+    expect(await queue.takeHeld()).toEqual({ taken: 1, failed: 0 });
+    await sweep();
+    await repair();
+    for (let again = 0; again < 2; again++) await sweep();
+    expect([await holesOf(sick), await holesOf(well)]).toEqual([1, 0]);
+  });
+});
+
+describe("changes in the queue", () => {
+  test("that a busy store refuses stay there, however often, and don't hold up others", async () => {
+    const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
+      command === "PutItemCommand" && JSON.stringify(Item).includes(sick) ? "throttled" : "none",
+    );
+    await send(item(sick, "a"), item(well, "a"));
+    const records = await queue.receive();
+    const often = records.map((record) => ({
+      ...record,
+      attributes: { ...record.attributes, ApproximateReceiveCount: "50" },
+    }));
+    expect(await queue.invoke(often)).toHaveLength(1);
+    stop();
+    expect([await logged(well), await logged(sick)]).toEqual([idsOf(well, "a"), []]);
+    expect((await queue.waiting()).held).toBe(0);
+    expect(await queue.invoke(records)).toEqual([]);
+    expect(await logged(sick)).toEqual(idsOf(sick, "a"));
+  });
+
+  test("come again after one second, then later, at most after thirty, if they failed", async () => {
+    await damageRecord();
+    await send(item(sick, "a"));
+    const [record] = await queue.receive();
+    const delays: unknown[] = [];
+    runtime.sqs.middlewareStack.add(
+      (next, context) => (request) => {
+        const { Entries = [] } = request.input as { Entries?: { VisibilityTimeout?: number }[] };
+        if (context.commandName === "ChangeMessageVisibilityBatchCommand") delays.push(Entries[0]?.VisibilityTimeout);
+        return next(request);
+      },
+      { step: "initialize" },
+    );
+    for (const count of ["1", "2", "4"]) {
+      const attributes = { ...record!.attributes, ApproximateReceiveCount: count };
+      expect(await queue.invoke([{ ...record!, attributes }])).toHaveLength(1);
+    }
+    expect(delays).toEqual([1, 2, 8]);
+  });
+
+  test("are logged twice if the appender was killed before it reported, and none is lost", async () => {
+    await send(item(well, "a"));
+    const records = await queue.receive();
+    expect(await queue.invoke(records)).toEqual([]);
+    expect(await queue.invoke(records)).toEqual([]);
+    expect(await logged(well)).toEqual(idsOf(well, "a", "a"));
+  });
+
+  test("of one batch are put into one segment, each item once", async () => {
+    await send(item(well, "a"));
+    const [record] = await queue.receive();
+    const names = [["a"], ["b", "a"], ["c"]];
+    const records = names.map((each, index) => ({
+      ...record!,
+      messageId: String(index),
+      body: bodyOf({ organization: well, ids: idsOf(well, ...each), writtenAt: clock() }),
+    }));
+    expect(await queue.invoke(records)).toEqual([]);
+    expect((await segments(well)).map(({ ids }) => ids)).toEqual([idsOf(well, "a", "b", "c")]);
+  });
+
+  test("that can't be read are given up for a hole of their organization alone", async () => {
+    const QueueUrl = runtime.environment.CHANGES_QUEUE_URL;
+    for (const [index, MessageBody] of ["nonsense", "{}"].entries()) {
+      const ids = { MessageGroupId: sick, MessageDeduplicationId: String(index) };
+      await runtime.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...ids }));
+    }
+    await send(item(sick, "a"), item(well, "a"));
+    expect(await queue.drain()).toBe(0);
+    await sweep();
+    expect([await logged(sick), await holesOf(sick)]).toEqual([idsOf(sick, "a"), 1]);
+    expect([await logged(well), await holesOf(well)]).toEqual([idsOf(well, "a"), 0]);
+  });
+
+  test("that can't be read stay until their hole is noted", async () => {
+    const ids = { MessageGroupId: sick, MessageDeduplicationId: "1" };
+    const QueueUrl = runtime.environment.CHANGES_QUEUE_URL;
+    await runtime.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "nonsense", ...ids }));
+    const stop = injectFaults(runtime.dynamodb, (command) => (command === "PutItemCommand" ? "throttled" : "none"));
+    expect(await queue.drain()).toBe(1);
+    stop();
+    expect(await queue.waiting()).toEqual({ changes: 1, held: 0 });
+  });
+
+  test("of an organization that was erased are dropped, also by an appender that has appended to its log", async () => {
+    await send(item(well, "a"));
+    await queue.drain();
+    const { ACCESS_TABLE: TableName } = runtime.environment;
+    await send(item(well, "b"));
+    await runtime.dynamodb.send(new DeleteCommand({ TableName, Key: organizationRecordKey(well) }));
+    expect(await queue.drain()).toBe(0);
+    expect(await logged(well)).toEqual(idsOf(well, "a"));
+  });
+});

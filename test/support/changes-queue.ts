@@ -1,0 +1,91 @@
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+} from "@aws-sdk/client-sqs";
+import type { SQSRecord } from "aws-lambda";
+import { create as createAppendChanges } from "../../functions/append-changes.ts";
+import { toRecord } from "../../infra/local/lambda/event-source.ts";
+import { lambdaContext } from "./lambda-context.ts";
+import type { TestRuntime } from "./runtime.ts";
+
+const APPENDER_MS = 30_000;
+const BATCH = 10;
+
+/** The two queues of changes of a runtime, and the function that takes their messages as Lambda does. */
+export function createQueueDelivery(runtime: TestRuntime) {
+  const { sqs, environment, clock } = runtime;
+  const { CHANGES_QUEUE_URL: changes, HELD_CHANGES_QUEUE_URL: held } = environment;
+  const append = createAppendChanges(runtime);
+  let delayed: { readonly QueueUrl: string; readonly ReceiptHandle: string }[] = [];
+
+  const receive = async (QueueUrl: string): Promise<SQSRecord[]> => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: BATCH,
+        MessageSystemAttributeNames: ["All"],
+        VisibilityTimeout: 180,
+      }),
+    );
+    const queueArn = `arn:aws:sqs:us-east-1:000000000000:${QueueUrl.split("/").at(-1)}`;
+    return Messages.map((message) => toRecord(message, { queueArn, region: "us-east-1" }));
+  };
+  const remove = async (QueueUrl: string, records: readonly SQSRecord[]): Promise<void> => {
+    if (records.length === 0) return;
+    const Entries = records.map(({ receiptHandle: ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+  };
+  /** Gives records to the function. @returns those that failed */
+  const invoke = async (records: readonly SQSRecord[]): Promise<readonly SQSRecord[]> => {
+    const { batchItemFailures } = await append({ Records: [...records] }, lambdaContext(APPENDER_MS, clock));
+    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    return records.filter(({ messageId }) => failed.has(messageId));
+  };
+  /** Takes one batch, and removes what is done with. @returns how many messages it had, and how many failed */
+  const takeBatch = async (url = changes) => {
+    const records = await receive(url);
+    if (records.length === 0) return { taken: 0, failed: 0 };
+    const failed = await invoke(records);
+    delayed.push(...failed.map(({ receiptHandle: ReceiptHandle }) => ({ QueueUrl: url, ReceiptHandle })));
+    await remove(
+      url,
+      records.filter((record) => !failed.includes(record)),
+    );
+    return { taken: records.length, failed: failed.length };
+  };
+  const count = async (QueueUrl: string): Promise<number> => {
+    const AttributeNames = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
+    const { Attributes = {} } = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] }),
+    );
+    return Object.values(Attributes).reduce((sum, each) => sum + Number(each), 0);
+  };
+
+  return {
+    receive: () => receive(changes),
+    receiveHeld: () => receive(held),
+    invoke,
+    takeBatch: () => takeBatch(),
+    takeHeld: () => takeBatch(held),
+    /** How many messages each queue has, visible or not. */
+    waiting: async () => ({ changes: await count(changes), held: await count(held) }),
+    /** Makes failed messages visible now, and not when the function has said: tests don't wait. */
+    endDelays: async (): Promise<void> => {
+      for (const message of delayed) {
+        await sqs.send(new ChangeMessageVisibilityCommand({ ...message, VisibilityTimeout: 0 }));
+      }
+      delayed = [];
+    },
+    /** Takes what is visible in the queue of changes. @returns how many messages have failed */
+    drain: async (): Promise<number> => {
+      let failed = 0;
+      for (let taken = 1; taken > 0;) {
+        const batch = await takeBatch();
+        [taken, failed] = [batch.taken, failed + batch.failed];
+      }
+      return failed;
+    },
+  };
+}
