@@ -167,7 +167,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
     /** Seconds for which the oldest change that is in no log yet has waited, in the stream or in the queue. */
     changeAgeSeconds: new MathExpression({
-      expression: "MAX([FILL(stream, 0) / 1000, FILL(queue, 0)])",
+      expression: "IF(FILL(stream, 0) / 1000 > FILL(queue, 0), FILL(stream, 0) / 1000, FILL(queue, 0))",
       usingMetrics: {
         stream: functionOf(workers.recordChanges).metric("IteratorAge", maximum),
         queue: resources.queues.changesQueue.queue.metricApproximateAgeOfOldestMessage(maximum),

@@ -10,6 +10,7 @@ import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { functionNames, REJECT_UNKNOWN_ROUTE } from "../../infra/build.ts";
 import { preparationsOf } from "../../infra/local/invoke-event.ts";
 import { toProxyEvent } from "../../infra/local/gateway/proxy-event.ts";
+import { messageIn } from "../../lib/changes/change-messages.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
 import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -28,6 +29,7 @@ const ORDERED = Object.entries({
   "list-work-item-events": ["404"],
   "list-work-item-changes": ["410", "422"],
   "record-changes": ["dropped"],
+  "append-changes": ["dropped"],
   "sweep-changes": [],
   "delete-work-item": ["404"],
   "record-conversation-upload": ["error"],
@@ -149,6 +151,8 @@ describe("events/", () => {
     expect(externalIdOf(eventOf("record-qa-score"))).toBe(batched);
     const { Records: written } = eventOf("record-changes") as DynamoDBStreamEvent;
     expect(written[0]?.dynamodb?.Keys?.["pk"]?.S).toBe(`ITEM#demo#${item}`);
+    const [sent] = (eventOf("append-changes") as SQSEvent).Records;
+    expect(messageIn(sent?.body ?? "")).toMatchObject({ organization: "demo", ids: [item] });
     const key = `uploads/demo/${job}/source.csv`;
     expect(messagesOf("split-upload.s3")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
     expect(messagesOf("split-upload")).toEqual([{ organization: "demo", id: job, offset: 0 }]);

@@ -118,30 +118,48 @@ describe("the upload bucket", () => {
 
 describe("queues", () => {
   const queues = resourcesOf(us, "AWS::SQS::Queue");
-  const [deadLetters, working] = [true, false].map((dead) =>
-    queues.filter(([, properties]) => "RedrivePolicy" in properties !== dead),
-  );
+  const named = (name: RegExp) => queues.filter(([id]) => name.test(id)).map(([, queue]) => queue);
+  const deadLetters = named(/DeadLetters/);
+  const changes = named(/Changes/);
+  const FOURTEEN_DAYS = { MessageRetentionPeriod: 14 * 24 * 60 * 60 };
 
   test("are encrypted", () => {
     for (const [, queue] of queues) expect(queue).toMatchObject({ SqsManagedSseEnabled: true });
   });
 
-  test("have a dead-letter queue each, which keeps messages for 14 days", () => {
-    expect(working).toHaveLength(2);
-    const targets = working?.map(([, queue]) => JSON.stringify(queue["RedrivePolicy"]));
-    expect(new Set(targets).size).toBe(2);
+  test("have a dead-letter queue each, which keeps messages for 14 days, but for those of changes", () => {
+    const targets = queues.flatMap(([, queue]) => queue["RedrivePolicy"] ?? []).map((each) => JSON.stringify(each));
+    expect([queues.length, targets.length, new Set(targets).size]).toEqual([6, 2, 2]);
     expect(deadLetters).toHaveLength(2);
-    for (const [, queue] of deadLetters ?? [])
-      expect(queue).toMatchObject({ MessageRetentionPeriod: 14 * 24 * 60 * 60 });
+    for (const queue of deadLetters) expect(queue).toMatchObject(FOURTEEN_DAYS);
+  });
+
+  test("keep changes for 14 days, and take them apart by organization", () => {
+    expect(changes).toHaveLength(2);
+    for (const queue of changes) {
+      expect(queue).toMatchObject(FOURTEEN_DAYS);
+      expect(queue).not.toHaveProperty("RedrivePolicy");
+    }
+    expect(named(/^ChangesQueue/)).toEqual([
+      expect.objectContaining({
+        FifoQueue: true,
+        DeduplicationScope: "messageGroup",
+        FifoThroughputLimit: "perMessageGroupId",
+      }),
+    ]);
   });
 
   test("hide a message for at least six times as long as its function may run", () => {
-    const timeouts = resourcesOf(us, "AWS::Lambda::EventSourceMapping").map(([, mapping]) => {
+    const mappings = resourcesOf(us, "AWS::Lambda::EventSourceMapping").flatMap(([, mapping]) => {
+      const { "Fn::GetAtt": [queue, attribute] = [] } = mapping["EventSourceArn"] as { "Fn::GetAtt"?: string[] };
       const { Ref: id } = mapping["FunctionName"] as { Ref: string };
-      return Number(us.Resources[id]?.Properties["Timeout"]);
+      const timeout = Number(us.Resources[id]?.Properties["Timeout"]);
+      return attribute === "Arn" ? [{ queue: us.Resources[queue ?? ""]?.Properties, timeout }] : [];
     });
-    for (const [, queue] of queues)
-      expect(queue["VisibilityTimeout"]).toBeGreaterThanOrEqual(6 * Math.max(...timeouts));
+    expect(mappings).toHaveLength(queues.length);
+    for (const { queue, timeout } of mappings) {
+      expect(queue?.["VisibilityTimeout"]).toBeGreaterThanOrEqual(6 * timeout);
+    }
   });
 });
 
@@ -149,7 +167,7 @@ test("bucket, queues and alarm topic reject requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );
-  expect(policies).toHaveLength(6);
+  expect(policies).toHaveLength(8);
   for (const [, policy] of policies) {
     expect(policy).toMatchObject({
       PolicyDocument: {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
-import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { APIGatewayProxyResult, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
@@ -11,6 +11,8 @@ import { workItemId } from "../../lib/identity.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
+import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
+import { createQueueDelivery } from "../support/changes-queue.ts";
 import { createTestClock } from "../support/clock.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { exampleBodyOf } from "../support/openapi/example-body.ts";
@@ -130,7 +132,12 @@ test("work items are made, read, changed, listed and deleted with no more than e
 test("changes are recorded, swept and read with no more than each function's policy", async () => {
   const item = (name: string) => streamRecord(`ITEM#${organization}#${workItemId(organization, name)}`, clock());
   const old = streamRecord("HEARTBEAT#1", clock() - 23.5 * HOUR_MS);
-  const record = (...records: DynamoDBRecord[]) => invoke("record-changes", streamEvent(...records));
+  const queue = createQueueDelivery(runtime, (event) => invoke("append-changes", event) as Promise<SQSBatchResponse>);
+  const record = async (...records: DynamoDBRecord[]) => {
+    const response = await invoke("record-changes", streamEvent(...records));
+    await queue.drain();
+    return response;
+  };
   expect(await record(item("first"), old)).toEqual({ batchItemFailures: [] });
   await record(item("second"), streamRecord("HEARTBEAT#2", clock()));
   await invoke("sweep-changes", {});
@@ -143,6 +150,29 @@ test("changes are recorded, swept and read with no more than each function's pol
   };
   await record(item("first"));
   await request(routes.listWorkItemChanges, { query: { after: meta.page.next } });
+
+  const { ACCESS_TABLE: TableName, CHANGES_QUEUE_URL: QueueUrl } = runtime.environment;
+  const damage = (value: unknown) =>
+    runtime.dynamodb.send(
+      new UpdateCommand({
+        TableName,
+        Key: organizationRecordKey(organization),
+        UpdateExpression: "SET changes_from = :value",
+        ExpressionAttributeValues: { ":value": value },
+      }),
+    );
+  await damage("damaged");
+  await record(item("held"));
+  while ((await queue.waiting()).changes > 0) {
+    await queue.endDelays();
+    await queue.drain();
+  }
+  await queue.takeHeld();
+  await damage(1);
+  const unreadable = { MessageBody: "{}", MessageGroupId: organization, MessageDeduplicationId: "1" };
+  await runtime.sqs.send(new SendMessageCommand({ QueueUrl, ...unreadable }));
+  await queue.drain();
+  await invoke("sweep-changes", {});
   expect(deployed.refused).toEqual([]);
 });
 

@@ -60,7 +60,10 @@ describe("the two regions", () => {
     const named = [
       ...resourcesOfKind("table").map(([, { id }]) => `${id}Table`),
       ...resourcesOfKind("bucket").map(([, { id }]) => `${id}Bucket`),
-      ...resourcesOfKind("queue").flatMap(([, { id }]) => [`${id}Url`, `${id.replace(/Queue$/, "")}DeadLettersUrl`]),
+      ...resourcesOfKind("queue").flatMap(([, { id, keepsAll = false }]) => [
+        `${id}Url`,
+        ...(keepsAll ? [] : [`${id.replace(/Queue$/, "")}DeadLettersUrl`]),
+      ]),
     ];
     expect(Object.keys(us.Outputs).toSorted()).toEqual(["AlarmTopic", "ApiUrl", ...named].toSorted());
     expect(plain(us.Outputs["ApiUrl"]?.Value)).toMatch(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\./);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { create as createUpload } from "../../functions/upload-work-items.ts";
 import { functionNames } from "../../infra/build.ts";
 import { SAVED_QUERIES } from "../../infra/constructs/saved-queries.ts";
+import { createHeldNotes } from "../../lib/changes/held-changes.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -27,11 +28,14 @@ const fieldsOf = (commands: readonly string[]): string[] => {
 };
 
 /** The lines that the request of an upload and its job leave in the log, each with its message. */
-const linesOf = async (): Promise<readonly Line[]> => {
+const linesOf = async () => {
   const lines: Line[] = [];
   class Kept extends Logger {
     override info(...[message, fields]: Parameters<Logger["info"]>): void {
       if (typeof message === "string") lines.push({ message, ...(Object(fields) as object) });
+    }
+    override error(...given: Parameters<Logger["info"]>): void {
+      this.info(...given);
     }
   }
   const runtime = { ...(await createTestRuntime()), log: new Kept() };
@@ -41,11 +45,11 @@ const linesOf = async (): Promise<readonly Line[]> => {
   const harness = createUploadHarness(runtime);
   await harness.split(sqsEvent(splitMessage({ organization: organization.id, id })), lambdaContext());
   await harness.drain();
-  return lines;
+  return { lines, runtime, organization };
 };
 
 test("an upload can be followed from its request to its end by its id or the request's", async () => {
-  const lines = await linesOf();
+  const { lines } = await linesOf();
   expect(lines.map(({ message }) => message)).toEqual(["request", "file read", "part ended", "upload ended"]);
   const { job, request_id: request } = lines[0]!;
   for (const line of lines) expect(line).toMatchObject({ job, request_id: request });
@@ -54,7 +58,8 @@ test("an upload can be followed from its request to its end by its id or the req
 
 describe("saved queries", () => {
   test("read what the functions write", async () => {
-    const lines = await linesOf();
+    const { lines, runtime, organization } = await linesOf();
+    await createHeldNotes(runtime)(organization.id, 0, new Error("damaged"));
     for (const [name, commands] of Object.entries(SAVED_QUERIES)) {
       const [, message] = /message = "([^"]+)"/.exec(commands[0]) ?? [];
       const read = lines.filter((line) => message === undefined || line.message === message);

@@ -1,4 +1,9 @@
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
+import { bodyOf } from "../../lib/changes/change-messages.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -89,6 +94,40 @@ describe("the change feed", () => {
     const service = await createWatchedService();
     expect(await periodsOf(service, 2, age(service, 11))).toEqual([[], []]);
     expect(await periodsOf(service, 1, age(service, 12))).toEqual([["ChangesWaiting"]]);
+  });
+
+  test("triggers ChangesQueueAge when a change waits in the queue for an hour, and ChangesWaiting after twelve", async () => {
+    const service = await createWatchedService();
+    const { sqs, environment } = service.runtime;
+    const ids = { MessageGroupId: "acme", MessageDeduplicationId: "1" };
+    await sqs.send(new SendMessageCommand({ QueueUrl: environment.CHANGES_QUEUE_URL, MessageBody: "{}", ...ids }));
+    const rung = await periodsOf(service, 150, nothing);
+    expect(rung.flatMap((names, period) => names.map((name) => [name, Math.floor((period * 5) / 60)]))).toEqual([
+      ["ChangesQueueAge", 1],
+      ["ChangesWaiting", 12],
+    ]);
+  });
+
+  test("triggers ChangesHeld when an organization can't be appended to, because a record is damaged", async () => {
+    const service = await createWatchedService();
+    const { dynamodb, environment } = service.runtime;
+    const { id } = service.organization;
+    await dynamodb.send(
+      new UpdateCommand({
+        TableName: environment.ACCESS_TABLE,
+        Key: organizationRecordKey(id),
+        UpdateExpression: "SET changes_from = :damaged",
+        ExpressionAttributeValues: { ":damaged": "damaged" },
+      }),
+    );
+    const message = bodyOf({ organization: id, ids: [workItemId(id, "a")], writtenAt: service.clock() });
+    const appendTimes = (count: number) => async () => {
+      const event = sqsEvent(message);
+      for (const { attributes } of event.Records) attributes.ApproximateReceiveCount = String(count);
+      await service.invoke("appendChanges", event);
+    };
+    expect(await periodsOf(service, 1, appendTimes(1))).toEqual([[]]);
+    expect(await periodsOf(service, 1, appendTimes(5))).toEqual([["ChangesHeld"]]);
   });
 
   test("triggers ChangesSweepStopped when its sweep stops, and when it fails", async () => {

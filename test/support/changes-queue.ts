@@ -4,7 +4,7 @@ import {
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
 } from "@aws-sdk/client-sqs";
-import type { SQSRecord } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { create as createAppendChanges } from "../../functions/append-changes.ts";
 import { toRecord } from "../../infra/local/lambda/event-source.ts";
 import { lambdaContext } from "./lambda-context.ts";
@@ -13,11 +13,18 @@ import type { TestRuntime } from "./runtime.ts";
 const APPENDER_MS = 30_000;
 const BATCH = 10;
 
-/** The two queues of changes of a runtime, and the function that takes their messages as Lambda does. */
-export function createQueueDelivery(runtime: TestRuntime) {
+/**
+ * The two queues of changes of a runtime, and the function that takes their messages as Lambda does.
+ * @param handle takes the events instead of `append-changes` of the same runtime
+ */
+export function createQueueDelivery(runtime: TestRuntime, handle?: (event: SQSEvent) => Promise<SQSBatchResponse>) {
   const { sqs, environment, clock } = runtime;
   const { CHANGES_QUEUE_URL: changes, HELD_CHANGES_QUEUE_URL: held } = environment;
-  const append = createAppendChanges(runtime);
+  const create = () => {
+    const append = createAppendChanges(runtime);
+    return (event: SQSEvent) => append(event, lambdaContext(APPENDER_MS, clock));
+  };
+  const append = handle ?? create();
   let delayed: { readonly QueueUrl: string; readonly ReceiptHandle: string }[] = [];
 
   const receive = async (QueueUrl: string): Promise<SQSRecord[]> => {
@@ -39,7 +46,7 @@ export function createQueueDelivery(runtime: TestRuntime) {
   };
   /** Gives records to the function. @returns those that failed */
   const invoke = async (records: readonly SQSRecord[]): Promise<readonly SQSRecord[]> => {
-    const { batchItemFailures } = await append({ Records: [...records] }, lambdaContext(APPENDER_MS, clock));
+    const { batchItemFailures } = await append({ Records: [...records] });
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     return records.filter(({ messageId }) => failed.has(messageId));
   };

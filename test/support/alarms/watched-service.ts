@@ -56,14 +56,12 @@ export const createWatchedService = async () => {
   const { organization, key } = await createTestOrganization(runtime);
   const cloudwatch = createCloudWatch(template);
   const handlers = await createHandlers(runtime);
-  const queues = [...template.resourcesOf("AWS::SQS::Queue", z.object({ RedrivePolicy: z.unknown().optional() }))].map(
-    ([id, { RedrivePolicy: redrive }]) => ({
-      name: template.physicalName(id),
-      url: template.reference(id),
-      isDeadLetters: redrive === undefined,
-      filledSince: undefined as number | undefined,
-    }),
-  );
+  const queues = [...template.resourcesOf("AWS::SQS::Queue", z.object({})).keys()].map((id) => ({
+    name: template.physicalName(id),
+    url: template.reference(id),
+    isDeadLetters: id.includes("DeadLetters"),
+    filledSince: undefined as number | undefined,
+  }));
 
   let faultOf: (sent: Sent) => Fault | undefined = () => undefined;
   let slowness = 0;

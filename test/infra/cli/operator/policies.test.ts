@@ -104,9 +104,12 @@ describe("a person with the policy", () => {
   });
 });
 
-test("the printed policy names the stack's own tables and bucket", () => {
+test("the printed policy names the stack's own tables, bucket and queue", () => {
   const text = JSON.stringify(policyFor("erase", "prod", "eu"));
   expect(text).toContain("arn:aws:dynamodb:eu-west-1:*:table/WorkItems-eu-prod-TablesWorkItems*");
   expect(text).toContain("arn:aws:s3:::workitems-eu-prod-uploads*");
+  expect(text).toContain(
+    '["sqs:GetQueueAttributes"],"Resource":["arn:aws:sqs:eu-west-1:*:WorkItems-eu-prod-ChangesQueue*"]',
+  );
   expect(JSON.stringify(policyFor("read", "prod", "eu"))).not.toMatch(/Put|Delete|Update/);
 });
