@@ -1,3 +1,5 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { create as createAppendChanges } from "../../../functions/append-changes.ts";
 import { create as createRecordChanges } from "../../../functions/record-changes.ts";
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
 import { routes } from "../../../functions/routes.ts";
@@ -8,6 +10,7 @@ import { workItemId } from "../../../lib/identity.ts";
 import { getOrganization } from "../../../lib/operator/administration.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { operatorOf } from "../../support/customer-data.ts";
 import { createFaultyTasks } from "../../support/faulty-tasks.ts";
@@ -18,6 +21,7 @@ import { createTestRuntime } from "../../support/runtime.ts";
 import { openStream, streamEvent } from "../../support/stream.ts";
 import { createFaultyRuntime } from "../../support/uploads/fault-injection.ts";
 import { type Copy, createCopy, type Life } from "./copy.ts";
+import { APPENDER_MS, createFaultyQueues } from "./faulty-queue.ts";
 import { createFaultyStream, INVOCATION_MS } from "./faulty-stream.ts";
 import { lagIndexes } from "./lagging-list.ts";
 import { createTaskFaults } from "./task-faults.ts";
@@ -41,6 +45,7 @@ export async function createScene(seed: number) {
   const faults = createTaskFaults(clock, random);
   const tasks = createFaultyTasks(during, clock, faults.of);
   const stream = createFaultyStream(await openStream(base), clock, random, faults.count);
+  const queues = createFaultyQueues(base, clock, random, faults.count);
   lagIndexes(base, clock, random, faults.count);
   const log = createChangeLog(base);
   let customer = await createTestOrganization(base, { id: ORGANIZATION });
@@ -116,6 +121,37 @@ export async function createScene(seed: number) {
       });
     }, isCalm);
   };
+  /** Lambda takes batches as long as there are messages. */
+  const append = (): void => {
+    queues.deliver((records, done) => {
+      tasks.start("append-changes", APPENDER_MS, async () => {
+        const context = lambdaContext(APPENDER_MS, clock);
+        const { batchItemFailures } = await createAppendChanges(runtime)({ Records: [...records] }, context);
+        done(new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)));
+      });
+    });
+  };
+  let damagedUntil = 0;
+  /** Damages the organization's record, or repairs it: meanwhile nothing can be appended to its log. */
+  const setFirstNumber = async (value: unknown): Promise<void> => {
+    await base.dynamodb.send(
+      new UpdateCommand({
+        TableName: base.environment.ACCESS_TABLE,
+        Key: organizationRecordKey(ORGANIZATION),
+        UpdateExpression: "SET changes_from = :from",
+        ExpressionAttributeValues: { ":from": value },
+      }),
+    );
+  };
+  const damage = async (): Promise<void> => {
+    faults.count();
+    damagedUntil = clock() + [MINUTE_MS, HOUR_MS, 2 * HOUR_MS][below(3)]!;
+    await setFirstNumber("damaged");
+  };
+  const repair = async (): Promise<void> => {
+    if (damagedUntil > 0) await setFirstNumber(customer.organization.changesFrom);
+    damagedUntil = 0;
+  };
   const sweep = (): void =>
     tasks.start("sweep-changes", SWEEP_MS, () => createSweepChanges(runtime)({}, lambdaContext(SWEEP_MS, clock)));
   const settle = async (): Promise<void> => {
@@ -128,13 +164,16 @@ export async function createScene(seed: number) {
     for (let step = 0; step < steps; step++) {
       clock.advance(milliseconds / steps);
       tasks.thawUntil(clock());
+      if (damagedUntil > 0 && clock() >= damagedUntil) await repair();
       if (milliseconds >= 10 * MINUTE_MS) sweep();
+      append();
       await settle();
     }
   };
 
   /** Erases the organization and creates it again under its ID, while everything else continues. */
   const eraseAndMakeAgain = async (): Promise<void> => {
+    await repair();
     const erasing = eraseOrganization(operatorOf(base), ORGANIZATION, { sleep }).then(
       () => "erased",
       (error: Error) => error.message,
@@ -145,6 +184,7 @@ export async function createScene(seed: number) {
     while (!state.isOver) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       if (random() < 0.3) deliver();
+      if (random() < 0.3) append();
       if (random() < 0.3) tasks.start("writer", CALL_MS, writers[below(writers.length)]!);
       if (eraserSleeps.length === 0) continue;
       await pass(20_000);
@@ -167,12 +207,14 @@ export async function createScene(seed: number) {
     step: async (): Promise<void> => {
       for (let count = below(4); count > 0; count--) tasks.start("writer", CALL_MS, writers[below(writers.length)]!);
       deliver();
+      append();
       for (let count = below(3); count > 0; count--) {
         const reader = readers[below(readers.length)]!;
         tasks.start("reader", CALL_MS, () => read(reader, true));
       }
       if (random() < 0.1) readers[below(readers.length)]!.begin();
       if (random() < 0.03) stream.split();
+      if (random() < 0.02) await damage();
       if (random() < 0.03) stream.hold(heldMs[below(heldMs.length)]!);
       if (random() < 0.03) {
         await eraseItem(operatorOf(base), ORGANIZATION, anyName(), { sleep: () => Promise.resolve() }).catch(
@@ -190,15 +232,26 @@ export async function createScene(seed: number) {
     /** Lets the writers rest, and the readers read to the end. @returns what the table holds, without and with events */
     finish: async () => {
       faults.end();
+      queues.end();
+      await repair();
       await tasks.finish();
       await stream.pull();
       for (let round = 0; round < CALM_ROUNDS; round++) {
         clock.advance(INVOCATION_MS);
         deliver(true);
         await settle();
+        append();
+        await settle();
         sweep();
         await settle();
         clock.advance(2 * HOUR_MS);
+      }
+      // What is left are messages that two hours did not suffice for.
+      for (let round = 0; !queues.isEmpty(); round++) {
+        if (round > 1000) throw new Error("changes stay in the queue");
+        clock.advance(APPENDER_MS);
+        append();
+        await settle();
       }
       clock.advance(20 * MINUTE_MS);
       const starts = new Map(readers.map((reader) => [reader, reader.starts()]));
