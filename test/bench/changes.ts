@@ -12,6 +12,7 @@ import { createClient } from "../../lib/client/client.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
 import { startService } from "../proofs/service-process.ts";
+import { createQueueDelivery } from "../support/changes-queue.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { percentile } from "../support/percentile.ts";
@@ -19,6 +20,7 @@ import { streamEvent, streamRecord } from "../support/stream.ts";
 import { compareCpu } from "./cpu.ts";
 import { isForItems, meterDynamoDb } from "./dynamodb-meter.ts";
 import { withEngines } from "./engines.ts";
+import { logFromShards } from "./many-shards.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService } from "./service.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
@@ -32,6 +34,9 @@ const BULK = 100_000;
 const LONE = 1000;
 const NEIGHBOURS = 10_000;
 const ORGANIZATIONS_AT_ONCE = 32;
+/** Batches of all shards together: each number of shards divides it. */
+const SHARD_BATCHES = 1200;
+const SHARD_BATCH = 100;
 const LAG_WRITES = 200;
 const FILE_ROWS = 20_000;
 const LAG_GOAL_MS = 2000;
@@ -41,6 +46,7 @@ const POLL_MS = 50;
 const measureUnits = async (): Promise<BenchRow[]> => {
   const { runtime, organization, prepare, fill } = await createBenchService();
   const record = createRecordChanges(runtime);
+  const queue = createQueueDelivery(runtime);
   const meterItems = meterDynamoDb(runtime, "WORK_ITEMS_TABLE", isForItems);
   const meterLog = meterDynamoDb(runtime, "CHANGES_TABLE");
   const meterAccess = meterDynamoDb(runtime, "ACCESS_TABLE");
@@ -59,7 +65,7 @@ const measureUnits = async (): Promise<BenchRow[]> => {
     const now = Date.now();
     const records = partitionKeys.map((partitionKey, index) => streamRecord(partitionKey, now, String(index)));
     const { batchItemFailures } = await record(streamEvent(...records), lambdaContext(WORKER_MS));
-    if (batchItemFailures.length > 0) throw new Error("changes are not in the log");
+    if (batchItemFailures.length + (await queue.drain()) > 0) throw new Error("changes are not in the log");
   };
   const keyOf = (of: string): string => `ITEM#${of}#${randomUUID()}`;
   const use = async (run: () => Promise<void>, changes: number) => {
@@ -97,6 +103,25 @@ const measureUnits = async (): Promise<BenchRow[]> => {
   ];
 };
 
+/** The same number of changes of one organization from one shard of the stream and from many. */
+const measureShards = async (): Promise<BenchRow[]> => {
+  const from = (shards: number) => logFromShards(shards, SHARD_BATCHES / shards, SHARD_BATCH);
+  const one = await from(1);
+  const rows: BenchRow[] = [];
+  for (const shards of [1, 20, 120, 400]) {
+    const { lostPercent, units } = shards === 1 ? one : await from(shards);
+    const of = "one shard";
+    rows.push(
+      within(`puts lost with ${shards} shards`, lostPercent, "%", 1),
+      atMost(`write units of the log per change with ${shards} shards`, units, "units", 1, one.units, of),
+    );
+  }
+  const alone = await logFromShards(1, 100, 1);
+  const spread = await logFromShards(400, 1, 1);
+  const name = "write units per change with 400 shards, one change each";
+  return [...rows, atMost(name, spread.units, "units", 1, alone.units, "one at a time")];
+};
+
 /** A page of the feed beside one of the list. */
 const measurePages = async (): Promise<BenchRow[]> => {
   const { runtime, organization, prepare, fill } = await createBenchService();
@@ -107,6 +132,7 @@ const measurePages = async (): Promise<BenchRow[]> => {
   );
   const records = ids.map((id) => streamRecord(`ITEM#${organization.id}#${id}`, Date.now()));
   await record(streamEvent(...records), lambdaContext(WORKER_MS));
+  await createQueueDelivery(runtime).drain();
   const resource = "/v1/work_items/changes";
   const query = { after: String(organization.changesFrom - 1), limit: PAGE };
   const changes = prepare(createListWorkItemChanges(runtime), { resource, query });
@@ -181,6 +207,10 @@ const measureLag = async (): Promise<BenchRow[]> => {
 
 /** What the change feed costs writers and readers, and how late it is. */
 export const measure = async (): Promise<BenchRow[]> => [
-  ...(await withEngines(async () => [...(await measureUnits()), ...(await measurePages())])),
+  ...(await withEngines(async () => [
+    ...(await measureUnits()),
+    ...(await measureShards()),
+    ...(await measurePages()),
+  ])),
   ...(await measureLag()),
 ];
