@@ -17,8 +17,8 @@ const DAY = 24 * HOUR;
 const ITEMS = 8;
 const BATCH_MAX = 60;
 const HEARTBEAT_KEYS = 16;
-/** Longer than a shard may stall: then its heartbeats have come. */
-const CALM = 33 * HOUR;
+/** Longer than anything lasts that keeps heartbeats away. */
+const CALM = 63 * HOUR;
 
 interface StreamRecord {
   readonly event: number;
@@ -59,7 +59,7 @@ interface Organization {
 /**
  * Simulates writers, a stream with several shards, a FIFO queue with a group for each organization, and appenders; time is
  * in seconds. Whoever works may die at each step, appenders also outlive their time; logs can't be appended to for a
- * while, and shards stall and SQS is out for up to 30 hours.
+ * while, shards stall for up to 30 hours, and SQS is out for up to 60.
  * @param without a rule that is broken
  * @returns what was lost or given twice; `faults` counts deaths, refusals and trimmed records
  */
@@ -107,7 +107,7 @@ export function simulate(seed: number, without?: Rule) {
   }));
   const shards: Shard[] = Array.from({ length: 2 + below(7) }, () => ({ records: [], stalled: spell(0.2, 30 * HOUR) }));
   /** SQS takes nothing. */
-  const outage = spell(0.3, 30 * HOUR);
+  const outage = spell(0.3, 60 * HOUR);
   const noted = new Map<number, number>(Array.from({ length: HEARTBEAT_KEYS }, (_, key) => [key, 0]));
   const put = (key: number, record: Omit<StreamRecord, "event" | "at">): void => {
     shards[key % shards.length]!.records.push({ ...record, event: ++serial, at: now });
