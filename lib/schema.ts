@@ -26,14 +26,29 @@ function tooLong(max: number) {
   return rule("too_big", `must be at most ${max} characters`);
 }
 const LONE_SURROGATES = rule("not_unicode", "must not contain lone surrogates");
+const NUL = rule("invalid_value", "must not contain the NUL character (U+0000)");
+
+/**
+ * What a text of a caller must not contain, wherever it stands: a file with NUL isn't taken for text, so that an export
+ * couldn't be imported.
+ */
+export function problemOfText(value: string): typeof NUL | undefined {
+  return value.includes("\0") ? NUL : undefined;
+}
+
+/** A string of valid Unicode. */
+function unicode() {
+  return z
+    .string()
+    .refine((value) => problemOfText(value) === undefined, NUL)
+    .refine((value) => value.isWellFormed(), LONE_SURROGATES);
+}
 
 /** A non-empty string of valid Unicode with at most `max` code points. */
 export function text(max = STRING_MAX_CHARACTERS) {
-  return z
-    .string()
+  return unicode()
     .min(1, "must not be empty")
     .refine((value) => value.length <= max || characters(value) <= max, tooLong(max))
-    .refine((value) => value.isWellFormed(), LONE_SURROGATES)
     .meta({ minLength: 1, maxLength: max });
 }
 
@@ -70,13 +85,11 @@ export function email() {
 
 /** The content of an event. */
 export function content() {
-  return z
-    .string()
+  return unicode()
     .refine(
       (value) => Buffer.byteLength(value) <= CONTENT_MAX_BYTES,
       rule("too_big", `must be at most ${CONTENT_MAX_BYTES} bytes of UTF-8`),
     )
-    .refine((value) => value.isWellFormed(), LONE_SURROGATES)
     .meta({ maxLength: CONTENT_MAX_BYTES });
 }
 
@@ -129,24 +142,30 @@ export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: 
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 
 /**
- * The first value that custom attributes must not contain: its path, and a message that says why.
+ * The first value that JSON of a caller must not contain: its path, and a message that says why.
+ * @param levelsMax the most levels of arrays and objects
  * @param path of the value; the same array serves for all values
  */
-function findForbidden(value: unknown, path: (string | number)[]): Problem | null {
+export function findForbidden(value: unknown, levelsMax: number, path: (string | number)[] = []): Problem | null {
+  if (typeof value === "string") {
+    const problem = problemOfText(value);
+    return problem ? { path: [...path], code: problem.params.code, message: problem.error } : null;
+  }
   if (typeof value === "number" || isRawJson(value)) {
     const isFinite = Number.isFinite(isRawJson(value) ? Number(value.rawJSON) : value);
     return isFinite ? null : { path: [...path], code: "too_big", message: "must be a finite number" };
   }
   if (typeof value !== "object" || value === null) return null;
-  if (path.length >= CUSTOM_ATTRIBUTES_MAX_LEVELS) {
-    const message = `must be nested at most ${CUSTOM_ATTRIBUTES_MAX_LEVELS} levels deep`;
-    return { path: [], code: "too_deep", message };
+  if (path.length >= levelsMax) {
+    return { path: [], code: "too_deep", message: `must be nested at most ${levelsMax} levels deep` };
   }
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     if (key === "__proto__")
       return { path: [...path], code: "unknown", message: "must not have a key named __proto__" };
     path.push(key);
-    const found = findForbidden((value as Record<string, unknown>)[key as string], path);
+    const inner = (value as Record<string, unknown>)[key as string];
+    const found =
+      (Array.isArray(value) ? null : findForbidden(key, levelsMax, path)) ?? findForbidden(inner, levelsMax, path);
     if (found) return found;
     path.pop();
   }
@@ -158,15 +177,18 @@ function findTooLarge(value: JsonObject): Problem | null {
   return { path: [], code: "too_big", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` };
 }
 
+/** The issue by which a schema reports a problem. */
+export function issueOf({ path, code, message }: Problem, input: unknown): z.core.$ZodRawIssue {
+  return { code: "custom", input, path: [...path], message, params: { code } };
+}
+
 /** An object with values of any type. Keys such as `constructor` and `a.b` are allowed. */
 export function customAttributes() {
   return z
     .custom<JsonObject>(isJsonObject, rule("invalid_type", "must be an object"))
     .check(({ value, issues }) => {
-      const found = findForbidden(value, []) ?? findTooLarge(value);
-      if (found === null) return;
-      const { path, message, code } = found;
-      issues.push({ code: "custom", input: value, path: [...path], message, params: { code } });
+      const found = findForbidden(value, CUSTOM_ATTRIBUTES_MAX_LEVELS) ?? findTooLarge(value);
+      if (found) issues.push(issueOf(found, value));
     })
     .meta({ type: "object", additionalProperties: true });
 }

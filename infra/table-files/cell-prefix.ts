@@ -7,6 +7,7 @@ import {
   ROW_MAX_CHARACTERS,
 } from "../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../lib/uploads/csv/delimiter.ts";
+import { isReportColumn } from "../../lib/uploads/csv/header-names.ts";
 
 /** Stands before a cell that a spreadsheet would otherwise run as a formula. */
 const PREFIX = "'";
@@ -46,6 +47,14 @@ export function mayHavePrefix(text: string): boolean {
   return /'[=@＝＠＋－\t\r\n+-]/.test(text);
 }
 
+/**
+ * Whether the cells are the header of a list that the service writes, of results or failed rows. Its cells have no
+ * prefixes: an apostrophe is part of the value.
+ */
+export function isReportHeader(cells: readonly string[]): boolean {
+  return cells.some(isReportColumn);
+}
+
 /** A cell as it is in the file, without the prefix of its value. */
 function rawWithoutPrefix(raw: string): string {
   const open = raw.startsWith('"') ? '"' : "";
@@ -65,16 +74,22 @@ function recordWithoutPrefixes(record: string, delimiter: Delimiter): string {
   }
 }
 
-/** Removes the prefixes of the cells of a CSV text and changes nothing else of it. */
+/** Removes the prefixes of the cells of a CSV text, unless it is a report, and changes nothing else of it. */
 export function createPrefixRemoval(delimiter: Delimiter): TransformStream<string, string> {
   const ends = new RecordEnds();
   let unread = "";
+  let isReport: boolean | undefined;
+  const repaired = (record: string): string => {
+    // Blank lines stand in place of those above the header of the file that a report is about.
+    if (isReport === undefined && record.trim() !== "") isReport = isReportHeader(record.split(delimiter));
+    return isReport ? record : recordWithoutPrefixes(record, delimiter);
+  };
   return new TransformStream({
     transform: (chunk, controller) => {
       let done = "";
       let start = 0;
       for (const end of ends.next(chunk)) {
-        done += recordWithoutPrefixes(unread + chunk.slice(start, end), delimiter);
+        done += repaired(unread + chunk.slice(start, end));
         unread = "";
         start = end;
       }
@@ -86,6 +101,6 @@ export function createPrefixRemoval(delimiter: Delimiter): TransformStream<strin
       }
       controller.enqueue(done);
     },
-    flush: (controller) => controller.enqueue(recordWithoutPrefixes(unread, delimiter)),
+    flush: (controller) => controller.enqueue(repaired(unread)),
   });
 }

@@ -1,7 +1,7 @@
 import readWorkbook from "read-excel-file/universal";
 import { toCell } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
-import { withoutPrefix } from "./cell-prefix.ts";
+import { isReportHeader, withoutPrefix } from "./cell-prefix.ts";
 
 /** A sheet of a workbook. */
 export interface Sheet {
@@ -80,10 +80,12 @@ export async function readSheets(file: Blob): Promise<[Sheet, ...Sheet[]]> {
   });
   const [first, ...others] = read
     .filter(({ data }) => data.length > 0)
-    .map(({ sheet, data }) => ({
-      name: sheet,
-      csv: data.map((row) => `${row.map((cell) => toCell(withoutPrefix(textOf(cell)), COMMA)).join(COMMA)}\n`).join(""),
-    }));
+    .map(({ sheet, data }) => {
+      const rows = data.map((row) => row.map(textOf));
+      const isReport = isReportHeader(rows.find((row) => row.some((text) => text !== "")) ?? []);
+      const cellOf = (text: string): string => toCell(isReport ? text : withoutPrefix(text), COMMA);
+      return { name: sheet, csv: rows.map((row) => `${row.map(cellOf).join(COMMA)}\n`).join("") };
+    });
   if (first === undefined) throw new WorkbookError("This workbook has no rows.");
   return [first, ...others];
 }

@@ -10,6 +10,7 @@ import { decoderOf, MalformedRecordError } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type JsonObject, isJsonObject, parseJsonObject } from "../json.ts";
 import { type Organization, organizationIdSchema } from "../organizations/organization.ts";
+import { externalId } from "../schema.ts";
 import { storedEventSchema, storedWorkItemSchema } from "../work-items/work-item.ts";
 import { attributesOf, eventKeyOf, itemKeyOf } from "../work-items/work-item-record.ts";
 
@@ -28,10 +29,12 @@ export const customerLineSchema = z.union([
     }),
   }),
   z.strictObject({
-    work_item: storedWorkItemSchema.extend({ custom_attributes: customAttributesSchema }),
+    work_item: storedWorkItemSchema.extend({ external_id: externalId, custom_attributes: customAttributesSchema }),
   }),
-  z.strictObject({ event: storedEventSchema.extend({ work_item_external_id: z.string().min(1) }) }),
-  z.strictObject({ conversation_upload: storedUploadSchema }),
+  z.strictObject({
+    event: storedEventSchema.extend({ external_id: externalId, work_item_external_id: externalId }),
+  }),
+  z.strictObject({ conversation_upload: storedUploadSchema.extend({ external_id: externalId }) }),
   z.strictObject({
     end: z.strictObject({
       work_items: z.int(),

@@ -7,12 +7,14 @@ import { type JsonValue, parseJson } from "../json.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
 import { toOrganization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { problemsOf } from "../schema.ts";
+import { findForbidden, problemsOf } from "../schema.ts";
 import { type CustomerCounts, type CustomerLine, customerLineSchema, recordOfLine } from "./customer-lines.ts";
 
 /** Records that are read and written together. */
 const LINES_PER_WRITE = 100;
 const WRITE_WITHIN_MS = 20_000;
+/** Of a line: more than custom attributes may have. */
+const LEVELS_MAX = 100;
 
 /** What an import has done so far. */
 export interface Imported {
@@ -38,6 +40,8 @@ function parseLine(text: string, number: number): CustomerLine {
   } catch {
     return refuse(number, [{ path: [], code: "invalid_format", message: "isn't valid JSON" }]);
   }
+  const forbidden = findForbidden(value, LEVELS_MAX);
+  if (forbidden) return refuse(number, [forbidden]);
   const parsed = customerLineSchema.safeParse(value);
   return parsed.success ? parsed.data : refuse(number, problemsOf(parsed.error));
 }

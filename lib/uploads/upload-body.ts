@@ -6,6 +6,7 @@ import type { MediaType } from "../http/media-type.ts";
 import { parseWith } from "../http/middy-parser.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "../http/multipart.ts";
 import { MalformedBodyError, openBody, type RawBody, type ReadBody, type RequestBody } from "../http/request-body.ts";
+import { problemOfText } from "../schema.ts";
 
 /** The form field with the file of a multipart upload. */
 const FILE_FIELD = "upload[file]";
@@ -62,6 +63,8 @@ function fileIn(fields: ReadonlyMap<string, FormField>): UploadedFile {
   if (field.filename === undefined) {
     return refuseField(FILE_FIELD, "invalid_type", "must be a file, a part with a filename");
   }
+  const problem = problemOfText(field.filename);
+  if (problem) refuseField(FILE_FIELD, problem.params.code, `filename ${problem.error}`);
   return { filename: field.filename.replace(/^.*[/\\]/s, ""), content: field.content };
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { rule } from "../../schema.ts";
+import { findForbidden, issueOf, rule } from "../../schema.ts";
 import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
 import { type Problem, under } from "../../errors.ts";
 import { VALUE_KINDS } from "./cell-value.ts";
@@ -73,24 +73,9 @@ const shape = z
   })
   .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
 
-const TOO_DEEP = rule("too_deep", `must be nested at most ${LEVELS_MAX} levels deep`);
 const TOO_LARGE = rule("too_big", `must be at most ${MAPPING_MAX_BYTES} bytes of JSON`);
 const TOO_MANY_SOURCES = rule("too_big", `must have at most ${SOURCES_MAX} sources, those in first_of included`);
-const FORBIDDEN_KEY = rule("invalid_value", "must not have a key named __proto__");
 type Rule = ReturnType<typeof rule>;
-
-/** Why a value cannot be checked by the schema of its shape; undefined if it can. */
-function problemOfNesting(value: unknown, levels: number): Rule | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  if (levels === 0) return TOO_DEEP;
-  // The schema would leave such a key out in silence.
-  if (Object.hasOwn(value, "__proto__")) return FORBIDDEN_KEY;
-  for (const each of Object.values(value)) {
-    const problem = problemOfNesting(each, levels - 1);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
 
 function countSources(sources: readonly Source[]): number {
   return sources.reduce((sum, { first_of: inner = [] }) => sum + 1 + countSources(inner), 0);
@@ -107,9 +92,10 @@ function problemOfSize(mapping: z.output<typeof shape>): Rule | undefined {
 /** The shape of a mapping. `problemsOfMapping` finds what else may be wrong with it. */
 export const mappingSchema = z.preprocess(
   (value, context) => {
-    const problem = problemOfNesting(value, LEVELS_MAX);
-    if (problem === undefined) return value;
-    context.addIssue({ code: "custom", message: problem.error, params: problem.params });
+    // Before the shape is checked: what is nested too deeply would exhaust the stack, and a key `__proto__` is lost in silence.
+    const problem = findForbidden(value, LEVELS_MAX);
+    if (problem === null) return value;
+    context.issues.push(issueOf(problem, value));
     return z.NEVER;
   },
   // A single check: the API's document would not know the schema behind two.

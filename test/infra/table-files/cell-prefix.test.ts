@@ -136,6 +136,15 @@ describe("the prefix of an exported cell", () => {
   test("is removed from the cells of a workbook, and from nothing else of it", async () => {
     const file = new Blob([makeWorkbook({ Sheet: [["id"], ["'=1"], ["'tis"], ["'-5"]] })]);
     expect((await readSheets(file))[0].csv).toBe("id\n=1\n'tis\n'-5\n");
+    const report = new Blob([
+      makeWorkbook({
+        Sheet: [
+          ["id", "_row"],
+          ["'=1", "2"],
+        ],
+      }),
+    ]);
+    expect((await readSheets(report))[0].csv).toBe("id,_row\n'=1,2\n");
   });
 
   test("leaves a file without one to be sent as it is", async () => {

@@ -97,7 +97,7 @@ export const expectationOf = ({ name, query, headers: given, body }: WireRequest
  * Problems of mappings, of files and of cursors are more than a pattern too.
  */
 const BEYOND_SCHEMAS = [
-  /must not contain lone surrogates/,
+  /must not contain (lone surrogates|the NUL character)/,
   /must be nested at most 32 levels deep/,
   /is nested too deeply/,
   /must be at most \d+ bytes/,
