@@ -12,7 +12,7 @@ import {
 import { comparable } from "../csv/header-names.ts";
 import { createAliases, createConversion, schemaOf } from "./conversion.ts";
 import { hasOffset, problemOfPattern } from "./date-pattern.ts";
-import type { Mapping, Source } from "./mapping.ts";
+import { type Mapping, PATTERN_MAX_CHARACTERS, type Source } from "./mapping.ts";
 import { nearestTo } from "../../nearest.ts";
 import { isTimeZone } from "./time-zone.ts";
 
@@ -94,6 +94,10 @@ function problemsOfKeys(place: SingleSource): Problem[] {
 /** The problems of a date-time's format and time zone. */
 function problemsOfTime({ source: { format = "iso", time_zone: zone }, path }: SingleSource): Problem[] {
   const isPattern = !["iso", "unix", "unix_ms"].includes(format);
+  if (isPattern && format.length > PATTERN_MAX_CHARACTERS) {
+    const message = `must be at most ${PATTERN_MAX_CHARACTERS} characters`;
+    return [{ path: [...path, "format"], code: "too_big", message }];
+  }
   const problem = isPattern ? problemOfPattern(format) : undefined;
   const needsZone = isPattern && problem === undefined && !hasOffset(format) && zone === undefined;
   const isUnknown = zone !== undefined && !isTimeZone(zone);

@@ -125,20 +125,33 @@ export function offsetOf(sign: string, hours: string, minutes = "0"): number {
   return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
 }
 
-/** What may be an offset, as far as its minutes. */
-const SIGNED_DIGITS = /([+-])(\d\d)(?::?(\d\d))?/g;
+/** The positions of the signs in a text. */
+function signsIn(text: string): number[] {
+  return [...text.matchAll(/[+-]/g)].map(({ index }) => index);
+}
 
 /**
- * Whether a text holds an offset that RFC 3339 does not have. date-fns takes any digits. Those of the offset are the ones
- * that move the time by as much as they say.
+ * Makes the function that says whether a text that date-fns has read holds an offset that RFC 3339 does not have:
+ * date-fns takes any digits. Of all fields only the offset has a sign, so the signs in the texts between the fields show
+ * which sign of the cell is the offset's.
  */
-function hasImpossibleOffset(text: string, read: (text: string) => number): boolean {
-  return [...text.matchAll(SIGNED_DIGITS)].some(({ 0: found, 1: sign, 2: hours, 3: minutes = "0", index }) => {
-    if (!Number.isNaN(offsetOf(sign!, hours!, minutes))) return false;
-    const zeros = text.slice(0, index) + found.replaceAll(/\d/g, "0") + text.slice(index + found.length);
-    const moved = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
-    return Math.abs(read(zeros) - read(text)) === moved;
-  });
+function createOffsetCheck(pattern: string): (text: string) => boolean {
+  const tokens = tokensOf(pattern);
+  const place = tokens.findIndex((token) => fieldOf(token) === "offset");
+  const countBetween = (some: readonly string[]): number =>
+    some.reduce((sum, token) => sum + (isField(token) ? 0 : signsIn(unquoted(token)).length), 0);
+  const [before, others] = [countBetween(tokens.slice(0, place)), countBetween(tokens)];
+  const { length } = tokens[place] ?? "";
+  const colon = length === 3 || length > 4 ? ":" : "";
+  const offset = new RegExp(String.raw`([+-])(\d\d)(?:${colon}(\d\d))?`, "y");
+  return (text) => {
+    const signs = signsIn(text);
+    // Z has no sign.
+    if (signs.length === others) return false;
+    offset.lastIndex = signs[before] ?? 0;
+    const [, sign = "", hours = "", minutes] = offset.exec(text) ?? [];
+    return Number.isNaN(offsetOf(sign, hours, minutes));
+  };
 }
 
 /** More characters than the fields of a pattern can have beyond their own letters: a cell may have a megabyte. */
@@ -153,15 +166,12 @@ export function createPatternReader(pattern: string): (text: string) => number {
   const expression = expressionOf(pattern);
   const isTwoDigits = tokensOf(pattern).includes("yy");
   if (expression === undefined) {
-    const isAbsolute = hasOffset(pattern);
-    const readAny = (text: string): number => {
-      const date = parse(text, pattern, REFERENCE, { in: utc });
-      return !isTwoDigits && date.getFullYear() < YEAR_MIN ? Number.NaN : date.getTime();
-    };
+    const hasImpossibleOffset = hasOffset(pattern) ? createOffsetCheck(pattern) : () => false;
     return (text) => {
       if (text.length > pattern.length + FIELDS_MAX_CHARACTERS) return Number.NaN;
-      const time = readAny(text);
-      return isAbsolute && !Number.isNaN(time) && hasImpossibleOffset(text, readAny) ? Number.NaN : time;
+      const date = parse(text, pattern, REFERENCE, { in: utc });
+      if (Number.isNaN(date.getTime()) || hasImpossibleOffset(text)) return Number.NaN;
+      return !isTwoDigits && date.getFullYear() < YEAR_MIN ? Number.NaN : date.getTime();
     };
   }
   return (text) => {

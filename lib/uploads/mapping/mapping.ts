@@ -10,6 +10,8 @@ const MAPPING_MAX_BYTES = 64 * 1024;
 const SOURCES_MAX = 1000;
 /** Titles above a header take a few lines: rows further down are data. */
 export const HEADER_ROW_MAX = 100;
+/** Of a date format: far more than dates are written with. Each row's date is compared with all of it. */
+export const PATTERN_MAX_CHARACTERS = 100;
 const HEADER_ROW_RANGE = `must be a whole number from 1 to ${HEADER_ROW_MAX}`;
 /** Levels of arrays and objects: far more than a mapping needs, far fewer than exhaust the stack. */
 const LEVELS_MAX = 32;
@@ -31,10 +33,14 @@ const sourceSchema = z
       description: "Translations of texts in the file. Other texts stay as they are.",
     }),
     otherwise: z.string().optional().meta({ description: "What all other texts mean." }),
-    format: z.string().optional().meta({
-      description:
-        "Date format: `iso` (default), `unix`, `unix_ms`, or Unicode date fields such as `dd-MM-yyyy HH:mm`.",
-    }),
+    format: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          "Date format: `iso` (default), `unix`, `unix_ms`, or Unicode date fields such as `dd-MM-yyyy HH:mm`, at most " +
+          `${PATTERN_MAX_CHARACTERS} characters.`,
+      }),
     time_zone: z.string().optional().meta({ description: "IANA time zone for dates without an offset." }),
     prefix: z.string().optional().meta({ description: "Put before each text that isn't empty." }),
     as: z.enum(VALUE_KINDS).optional().meta({ description: "Type of a custom attribute. Default: `text`." }),

@@ -120,6 +120,20 @@ describe("a date-time", () => {
     expect(() => read("2026-3112 +2460", "yyyy-ddMM xx")).toThrow("doesn't match the format");
   });
 
+  it.each([
+    ["2026-01-31+99+01:00", "yyyy-MM-dd'+99'XXX", "2026-01-30T23:00:00.000Z"],
+    ["2026-01-31+99+24:00", "yyyy-MM-dd'+99'XXX", null],
+    ["2026-01-31+01:60+01:59", "yyyy-MM-dd'+01:60'XXX", "2026-01-30T22:01:00.000Z"],
+    ["2026-01-31Z+99", "yyyy-MM-ddXXX+99", "2026-01-31T00:00:00.000Z"],
+    ["2026-01-31+2400+99", "yyyy-MM-ddX+99", null],
+    ["-99 -2460 31 Jan 2026", "'-99' xx d MMM yyyy", null],
+    ["-99 -2359 31 Jan 2026", "'-99' xx d MMM yyyy", "2026-01-31T23:59:00.000Z"],
+    ["Wed Aug 27 13:08:45 +0000 2008", "EEE MMM dd HH:mm:ss xx yyyy", "2008-08-27T13:08:45.000Z"],
+  ])("may have signs that are not its offset's: %s", (text, format, time) => {
+    if (time === null) expect(() => read(text, format)).toThrow("doesn't match the format");
+    else expect(read(text, format)).toBe(time);
+  });
+
   it("of a megabyte does not fit a pattern", () => {
     const cell = `1 January 2026${" ".repeat(1_000_000)}x`;
     expect(

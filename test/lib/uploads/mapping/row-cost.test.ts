@@ -1,8 +1,10 @@
+import { format as formatDate } from "date-fns/format";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROW_MAX_CHARACTERS } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { RowReader } from "../../../../lib/uploads/csv/row-reader.ts";
 import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
+import { problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { charactersReadBy } from "../../../support/characters-read.ts";
@@ -31,6 +33,10 @@ const costOf = (mapping: Mapping, names: readonly string[], cells: readonly stri
 const NAMES = ["id", "a", "b"];
 /** Steps for each byte: what each of the three calls, the conversions and the checks of the item go through. */
 const COST_MAX = 16;
+/** The same for a row with a date: date-fns goes through the rest of a text for each field of its pattern. */
+const DATE_COST_MAX = 40;
+/** What checking a date pattern may cost beyond that: it has at most 100 characters. */
+const PATTERN_COST_MAX = 50_000;
 
 describe("a row", () => {
   const big = "Ä".repeat(200_000);
@@ -56,6 +62,49 @@ describe("a row", () => {
       }
     },
   );
+
+  it("costs no more than its bytes and those of its mapping, whatever its date is written with", () => {
+    const quotedText = fc
+      .array(fc.constantFrom("+99", "-24:60", "-", "+", "1", "a", " ", "''", "T", "+01:00"), { minLength: 1 })
+      .map((parts) => `'${parts.join("")}'`);
+    const between = fc.oneof(quotedText, fc.constantFrom("", " ", "-", ".", "+99", "-1", ", "));
+    const patterns = fc
+      .tuple(
+        fc.constantFrom(
+          ["yyyy", "MM", "dd"],
+          ["d", "MMM", "yyyy", "XXX"],
+          ["EEE", "MMMM", "do", "HH", "mm", "ss", "xx", "yyyy"],
+          ["dd", "MM", "yy", "h", "mm", "a", "X"],
+        ),
+        fc.array(between, { minLength: 9, maxLength: 9 }),
+        fc.constantFrom(1, 1, 300),
+      )
+      .map(([fields, texts, times]) => {
+        const parts = texts.map((text) =>
+          text.replace(/^'[^]*'$/, (quoted) => `'${quoted.slice(1, -1).repeat(times)}'`),
+        );
+        return parts.map((text, index) => text + (fields[index] ?? "")).join("");
+      });
+    const date = new Date("2026-01-31T09:30:00Z");
+    const mistakes = fc.constantFrom("", "+99", "x", " ", "+99".repeat(1000));
+    fc.assert(
+      fc.property(patterns, mistakes, fc.boolean(), (format, more, isConstant) => {
+        const text = (problemOfPattern(format) === undefined ? formatDate(date, format) : "2026-01-31") + more;
+        const time = { ...(isConstant ? { value: text } : { column: "a" }), format, time_zone: "UTC" };
+        const mapping: Mapping = { fields: { external_id: { column: "id" }, completed_at: time }, others: "ignore" };
+        const row = ["1", isConstant ? "" : text, ""];
+        const bytes = bytesOf(row) + bytesOf(mapping);
+        problems(mapping); // The schema is compiled once.
+        expect(charactersReadBy(() => void problems(mapping))).toBeLessThan(PATTERN_COST_MAX + COST_MAX * bytes);
+        if (format.length > 100) {
+          expect(problems(mapping)).toMatch(/completed_at.format: must be at most 100 characters$|65536 bytes/);
+        } else if (problems(mapping) === "") {
+          expect(costOf(mapping, NAMES, row)).toBeLessThan(DATE_COST_MAX);
+        }
+      }),
+      { numRuns: 100, endOnFailure: true },
+    );
+  });
 
   it("costs no more than its bytes and those of its mapping, whatever they are", () => {
     const text = fc.oneof(
