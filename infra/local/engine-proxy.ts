@@ -7,10 +7,13 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
-/** Sends a request to the engine, or another in its place. @returns the response, whose body is to be read */
+/**
+ * Sends a request to the engine, perhaps with other headers and another body. @returns the response, whose body is to
+ * be read
+ */
 export type SendToEngine = (
   message: IncomingMessage,
-  other?: { readonly headers: IncomingMessage["headers"]; readonly body: string },
+  other?: { readonly headers: IncomingMessage["headers"]; readonly body?: string },
 ) => Promise<IncomingMessage>;
 
 /** Starts a proxy in front of an engine, on a free port of the loopback address. */
@@ -26,7 +29,7 @@ export async function startEngineProxy(
       const { headers } = other ?? message;
       const sent = httpRequest({ agent, host, port, method, path, headers }).once("response", resolve);
       sent.once("error", reject);
-      if (other === undefined) message.once("error", (error) => sent.destroy(error)).pipe(sent);
+      if (other?.body === undefined) message.once("error", (error) => sent.destroy(error)).pipe(sent);
       else sent.end(other.body);
     });
 

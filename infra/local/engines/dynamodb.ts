@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -28,9 +29,11 @@ const READY_WITHIN_MS = 60_000;
 const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
 { cat <&3 >/dev/null; kill -9 0; } & exec 3<&-; wait $engine`;
 
-/** Finds a port of the loopback address that is free at the moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
+const LOOPBACK = "127.0.0.1";
+
+/** Finds a port of a loopback address that is free at the moment. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
   await once(server, "listening");
   const address = server.address();
   server.close();
@@ -39,9 +42,22 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-function accepts(port: number): Promise<boolean> {
+/**
+ * One of the 16 million addresses of the loopback interface that Linux has; elsewhere there is only one. The engine lets
+ * any web page read and write (`Access-Control-Allow-Origin: *`, without a setting): a page could try all ports of one
+ * address, but not all ports of all addresses.
+ */
+async function hiddenAddress(): Promise<string> {
+  const host = `127.${[1, 2, 3].map(() => randomInt(1, 255)).join(".")}`;
+  return freePort(host).then(
+    () => host,
+    () => LOOPBACK,
+  );
+}
+
+function accepts(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
+    const socket = connect(port, host);
     const finish = (accepted: boolean) => () => {
       socket.destroy();
       resolve(accepted);
@@ -61,10 +77,14 @@ function launch(command: readonly string[]): ChildProcess {
 /**
  * Starts a DynamoDB engine as a child process, which ends with this one.
  * @param commandFor program and arguments that serve DynamoDB at a port
+ * @param host its address
  * @throws LocalStackError with the engine's output if it accepts no connection within a minute
  */
-export async function startDynamoDbProcess(commandFor: (port: number) => readonly string[]): Promise<DynamoDbEngine> {
-  const port = await freePort();
+export async function startDynamoDbProcess(
+  commandFor: (port: number) => readonly string[],
+  host = LOOPBACK,
+): Promise<DynamoDbEngine> {
+  const port = await freePort(host);
   const child = launch(commandFor(port));
   let printed = "";
   child.stderr?.on("data", (chunk) => (printed = `${printed}${chunk}`.slice(-2000)));
@@ -76,7 +96,7 @@ export async function startDynamoDbProcess(commandFor: (port: number) => readonl
     await ended;
   };
   const deadline = Date.now() + READY_WITHIN_MS;
-  while (!(await accepts(port))) {
+  while (!(await accepts(port, host))) {
     const why = running ? `it didn't respond within ${READY_WITHIN_MS / 1000} s` : printed.trim();
     if (!running || Date.now() > deadline) {
       await stop();
@@ -84,7 +104,7 @@ export async function startDynamoDbProcess(commandFor: (port: number) => readonl
     }
     await sleep(10);
   }
-  return { endpoint: `http://127.0.0.1:${port}`, ended, stop };
+  return { endpoint: `http://${host}:${port}`, ended, stop };
 }
 
 /**
@@ -107,7 +127,11 @@ function indexStreamRecords(file: string): void {
  */
 export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<DynamoDbEngine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
-  const engine = await startDynamoDbProcess((port) => [...program, "--port", String(port), "--db-path", file]);
+  const host = await hiddenAddress();
+  const engine = await startDynamoDbProcess(
+    (port) => [...program, "--host", host, "--port", String(port), "--db-path", file],
+    host,
+  );
   indexStreamRecords(file);
   return engine;
 }

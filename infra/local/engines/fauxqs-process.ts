@@ -1,18 +1,26 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
+import type { RequestListener } from "node:http";
 import { type ListenOptions, Server } from "node:net";
 import { join } from "node:path";
 import { startFauxqs } from "fauxqs";
 import type { FauxqsMessage } from "./fauxqs.ts";
 import { reasonOf } from "../../plain-reason.ts";
+import { withoutPages } from "./web-pages.ts";
 
-/** Makes servers of this process listen on the loopback address only; fauxqs itself listens on every interface. */
-function listenOnLoopback(): void {
+/**
+ * Makes servers of this process listen on the loopback address only, where fauxqs listens on every interface, and refuse
+ * what web pages send.
+ */
+function serveProgramsOnly(): void {
   const listen = Reflect.get(Server.prototype, "listen") as (
     this: Server,
     options: ListenOptions,
     ...rest: unknown[]
   ) => Server;
   Server.prototype.listen = function listenLocally(this: Server, options: ListenOptions, ...rest: unknown[]) {
+    for (const engine of this.listeners("request") as RequestListener[]) {
+      this.off("request", engine).on("request", withoutPages(engine));
+    }
     return listen.call(this, { ...options, host: "127.0.0.1" }, ...rest);
   } as typeof Server.prototype.listen;
 }
@@ -38,7 +46,7 @@ process.umask(0o077);
 const [, , queues, objects] = process.argv;
 try {
   if (objects !== undefined) removeIncomplete(objects);
-  listenOnLoopback();
+  serveProgramsOnly();
   const storage = queues !== undefined && objects !== undefined && { dataDir: queues, s3StorageDir: objects };
   const server = await startFauxqs({ port: 0, logger: false, ...storage });
   // The parent process has stopped or was killed.

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Proxy, type SendToEngine, startEngineProxy } from "../engine-proxy.ts";
 import { type S3Response, S3Refusal, toS3Response } from "./response.ts";
+import { isForThisMachine, withoutPageHeaders } from "../engines/web-pages.ts";
 import type { AllowOrigin } from "./cors.ts";
 import { type FormDestination, receiveForm } from "./form.ts";
 import type { ObjectCreated } from "./notification.ts";
@@ -12,6 +13,8 @@ export interface S3ProxyOptions extends FormDestination {
   readonly engineEndpoint: string;
   readonly allowOrigin: AllowOrigin;
 }
+
+const NOT_ALLOWED = new S3Refusal(403, "AccessForbidden", "CORSResponse: This CORS request is not allowed.");
 
 interface Target {
   readonly bucket: string;
@@ -61,7 +64,7 @@ function isForm({ method, headers }: IncomingMessage): boolean {
 /**
  * Starts a proxy in front of the embedded S3, which checks neither signatures nor the policies of forms, holds whole
  * bodies in memory and sends no events. The proxy checks signatures, checks and streams forms, applies the bucket's CORS
- * rules, sends events and gives responses the headers that a signed URL asks for. It forwards requests unchanged.
+ * rules (other pages get nothing), sends events and gives responses the headers that a signed URL asks for. It forwards requests unchanged.
  */
 export function startS3Proxy(options: S3ProxyOptions): Promise<Proxy> {
   const { engineEndpoint, allowOrigin, notify } = options;
@@ -74,7 +77,7 @@ export function startS3Proxy(options: S3ProxyOptions): Promise<Proxy> {
     send: SendToEngine,
   ): Promise<void> => {
     await assertSigned(message);
-    const engineResponse = await send(message);
+    const engineResponse = await send(message, { headers: withoutPageHeaders(message.headers) });
     const creation = creationBy(message, target);
     try {
       if (creation !== undefined && engineResponse.statusCode === 200)
@@ -92,9 +95,7 @@ export function startS3Proxy(options: S3ProxyOptions): Promise<Proxy> {
   const preflight = (message: IncomingMessage, { bucket }: Target): S3Response => {
     const { origin = "", "access-control-request-method": method = "" } = message.headers;
     const headers = allowOrigin(bucket, origin, method, message.headers["access-control-request-headers"]);
-    if (headers === undefined) {
-      throw new S3Refusal(403, "AccessForbidden", "CORSResponse: This CORS request is not allowed.");
-    }
+    if (headers === undefined) throw NOT_ALLOWED;
     return { status: 200, headers };
   };
 
@@ -104,6 +105,8 @@ export function startS3Proxy(options: S3ProxyOptions): Promise<Proxy> {
       const target = targetOf(message);
       const { origin } = message.headers;
       const cors = origin === undefined ? undefined : allowOrigin(target.bucket, origin, message.method ?? "GET");
+      const isOfPage = origin !== undefined && cors === undefined && message.method !== "OPTIONS";
+      if (isOfPage || !isForThisMachine(message)) throw NOT_ALLOWED;
       for (const [name, value] of Object.entries(cors ?? {})) response.setHeader(name, value);
       if (message.method === "OPTIONS") respond(preflight(message, target));
       else if (isForm(message)) respond(await receiveForm(message, target.bucket, options));

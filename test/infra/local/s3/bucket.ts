@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CreateBucketCommand, GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { s3Cors } from "../../../../infra/local/s3/cors.ts";
 import { s3Notifications } from "../../../../infra/local/s3/notification.ts";
@@ -106,6 +107,8 @@ export async function startBucket() {
         () => true,
         () => false,
       ),
+    linkTo: (Key: string): Promise<string> =>
+      getSignedUrl(s3, new GetObjectCommand({ Bucket, Key }), { expiresIn: 900 }),
     post: async (Key: string, { options, fields = {}, file = new Blob(["a,b\n"]), headers = {} }: Form = {}) => {
       const signed = await createPresignedPost(s3, { Bucket, Key, Expires: 900, ...options });
       const form = new FormData();
