@@ -1,4 +1,6 @@
 import { cellsOf, recordsIn } from "../uploads/csv/csv-text.ts";
+import { COMMA, type Delimiter } from "../uploads/csv/delimiter.ts";
+import { numberedNames } from "../uploads/csv/header-names.ts";
 import type { ProblemCode } from "./api.ts";
 
 /** A row of a file that could not be applied. */
@@ -8,19 +10,25 @@ export interface FailedRow {
   readonly error: string;
   /** What is wrong, for programs. */
   readonly code: ProblemCode;
-  /** The row's cells by the names of their columns. */
+  /** The row's cells by the names of their columns: a second `Amount` is `Amount (2)`, as in mappings. */
   readonly cells: Readonly<Record<string, string>>;
+}
+
+/** The delimiter of a report, which is its file's: it stands between the columns that all reports have. */
+function delimiterOf(report: string): Delimiter {
+  return (/_row(.)_error\1_error_column/.exec(report)?.[1] ?? COMMA) as Delimiter;
 }
 
 /** The rows of a report of failed rows. */
 export function* failedRowsIn(report: string): Generator<FailedRow, void, undefined> {
+  const delimiter = delimiterOf(report);
   let header: string[] | undefined;
   for (const record of recordsIn(report.replace(/^\uFEFF/, ""))) {
     // There are blank lines where the file had lines above its header.
     if (record.trim() === "") continue;
-    const row = cellsOf(record, ",");
+    const row = cellsOf(record, delimiter);
     if (header === undefined) {
-      header = row;
+      header = numberedNames(row);
       continue;
     }
     const {

@@ -7,7 +7,7 @@ import { exampleOf } from "./check-rows.ts";
 import { Alert, Table } from "./parts.tsx";
 import { firstRows, isBlank } from "./read-text.ts";
 import { RepairForm } from "./repair-form.tsx";
-import type { Repairs } from "./repairs.ts";
+import { cellsInFile, type Repairs } from "./repairs.ts";
 import { sentenceOf, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 100;
@@ -100,7 +100,7 @@ export function FailedRows({
           {repairing && rowAt >= 0 && (
             <RepairForm
               {...repairing}
-              failed={rows.map((row) => ({ row: Number(row[rowAt]), cells: row.slice(0, repairing.names.length) }))}
+              failed={rows.map((row) => ({ row: Number(row[rowAt]), cells: cellsInFile(repairing.names, row) }))}
             />
           )}
           <p>

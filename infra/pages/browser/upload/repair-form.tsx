@@ -2,12 +2,13 @@ import { useMemo } from "preact/hooks";
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRowProblem, type RowProblem } from "./check-rows.ts";
-import type { Repairs } from "./repairs.ts";
+import { repairedCells, type Repairs, withRepair } from "./repairs.ts";
 import { countOf } from "./shown.ts";
 
 /** A row of the file that failed. */
 export interface FailedRow {
   readonly row: number;
+  /** As they stand in the file. */
   readonly cells: readonly string[];
 }
 
@@ -47,17 +48,13 @@ export function RepairForm({ names: header, mapping, failed, repairs, onRepair }
   const names = useMemo(() => numberedNames(header), [header]);
   const problemOf = useMemo(() => readRowProblem(header, mapping), [header, mapping]);
   const open = failed.flatMap((each) => {
-    const now = repairs.get(each.row) ?? each.cells;
+    const now = repairedCells(each.cells, repairs.get(each.row));
     return openCells(names, each, now, problemOf(now));
   });
   const wrong = open.filter(({ problem }) => problem !== undefined);
-  const correct = (cell: OpenCell, value: string): void => {
-    const original = failed.find(({ row }) => row === cell.row)?.cells ?? [];
-    const cells = Array.from(names, (_, index) => (repairs.get(cell.row) ?? original)[index] ?? "");
-    cells[cell.column] = value;
-    const next = new Map(repairs).set(cell.row, cells);
-    if (cells.every((each, index) => each === (original[index] ?? ""))) next.delete(cell.row);
-    onRepair(next);
+  const correct = ({ row, column }: OpenCell, value: string): void => {
+    const original = failed.find((each) => each.row === row)?.cells[column] ?? "";
+    onRepair(withRepair(repairs, { row, column, original }, value));
   };
   if (open.length === 0) return null;
   return (

@@ -1,20 +1,59 @@
-import { lineEndOf, RecordEnds, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
+import { lineEndOf, rawCells, RecordEnds, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
+import { isReportColumn, REPORT_COLUMNS } from "../../../../lib/uploads/csv/header-names.ts";
 
-/** Cells of corrected rows, by the row's number in the file. Numbers are those of a spreadsheet: blank lines count. */
-export type Repairs = ReadonlyMap<number, readonly string[]>;
+/** The corrected cells of a row, by their columns' places in the file. */
+export type RowRepairs = ReadonlyMap<number, string>;
+
+/** Corrected rows, by their numbers in the file. Numbers are those of a spreadsheet: blank lines count. */
+export type Repairs = ReadonlyMap<number, RowRepairs>;
 
 export const NO_REPAIRS: Repairs = new Map();
 
-/** Replaces the corrected rows of a CSV text that comes in pieces. All other rows stay as they are, to the byte. */
+/** The same rows with another value of a cell. @param original its value in the file, which needs no correction */
+export function withRepair(
+  repairs: Repairs,
+  { row, column, original }: { readonly row: number; readonly column: number; readonly original: string },
+  value: string,
+): Repairs {
+  const cells = new Map(repairs.get(row));
+  if (value === original) cells.delete(column);
+  else cells.set(column, value);
+  const rows = new Map(repairs);
+  if (cells.size === 0) rows.delete(row);
+  else rows.set(row, cells);
+  return rows;
+}
+
+/** Cells with their corrections. A correction may stand where the row has no cell. */
+export function repairedCells(cells: readonly string[], repairs: RowRepairs | undefined): string[] {
+  if (repairs === undefined) return [...cells];
+  const width = Math.max(cells.length, ...[...repairs.keys()].map((column) => column + 1));
+  return Array.from({ length: width }, (_, column) => repairs.get(column) ?? cells[column] ?? "");
+}
+
+/**
+ * The cells of a row of a report as they stand in the file. A report holds the file's columns without those of an
+ * earlier report, then its own, then the cells that the row has beyond the header.
+ * @param names the header of the file
+ */
+export function cellsInFile(names: readonly string[], reported: readonly string[]): string[] {
+  const kept = [...names.keys()].filter((index) => !isReportColumn(names[index]!));
+  const cells = Array.from(names, () => "");
+  for (const [place, index] of kept.entries()) cells[index] = reported[place] ?? "";
+  return [...cells, ...reported.slice(kept.length + REPORT_COLUMNS.length)];
+}
+
+/** Replaces the corrected cells of a CSV text that comes in pieces. Everything else stays as it is. */
 function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<string, string> {
   const ends = new RecordEnds();
   let rest = "";
   let row = 0;
   const repaired = (record: string): string => {
-    const cells = repairs.get((row += 1));
-    if (cells === undefined) return record;
-    return cells.map((cell) => toCell(cell, delimiter)).join(delimiter) + lineEndOf(record);
+    const corrected = repairs.get((row += 1));
+    if (corrected === undefined) return record;
+    const cells = [...corrected].map(([column, value]) => [column, toCell(value, delimiter)] as const);
+    return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
   };
   return new TransformStream({
     transform: (piece, controller) => {

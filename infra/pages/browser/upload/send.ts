@@ -33,7 +33,7 @@ const unanswered = new WeakMap<TableFile, Map<string, string>>();
 function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
-  const what = JSON.stringify([mapping, dryRun, [...repairs]]);
+  const what = JSON.stringify([mapping, dryRun, [...repairs].map(([row, cells]) => [row, ...cells])]);
   const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
