@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { printableLines } from "./printable.ts";
 
 /** A command failed. The message is for the person who ran it. */
 export class CommandError extends Error {
@@ -46,7 +47,7 @@ export async function reportErrors(run: () => unknown, describe = messageOf): Pr
   } catch (error) {
     const message = describe(error);
     if (message === undefined) throw error;
-    console.error(message);
+    console.error(printableLines(message));
     process.exitCode = 1;
   }
 }

@@ -8,6 +8,7 @@ import { organizationIdSchema, type OrganizationRecord } from "../../../lib/orga
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
 import type { OnDamaged } from "../../../lib/store/decode-record.ts";
 import { CommandError, runCommand, UsageError } from "../../command-line.ts";
+import { forOutput, printableLines } from "../../printable.ts";
 import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { meaningOf } from "../../plain-reason.ts";
 
@@ -116,6 +117,11 @@ export async function existingOrganization(
   }
 }
 
+/** Prints a command's result: with `--json` data, else lines for people. */
+export function printResult({ json }: Target, result: string): void {
+  console.log(json === true ? forOutput(result) : printableLines(result));
+}
+
 /**
  * What a command does with records that can't be read: it names each of them once, goes on with the others, and ends
  * with status 1.
@@ -124,7 +130,7 @@ export function nameDamaged(): OnDamaged {
   const named = new Set<string>();
   return ({ message }) => {
     process.exitCode = 1;
-    if (!named.has(message)) console.error(`can't read a record: ${message}`);
+    if (!named.has(message)) console.error(printableLines(`can't read a record: ${message}`));
     named.add(message);
   };
 }

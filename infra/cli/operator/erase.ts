@@ -6,6 +6,7 @@ import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { countForErasure, type ErasureCounts, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
 import { UsageError } from "../../command-line.ts";
+import { printable } from "../../printable.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged } from "./administration.ts";
 import { costOf, withScanBar } from "./scan-bar.ts";
@@ -174,13 +175,13 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
     `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
     ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which were left unchanged:`]),
     ...[...kinds].map(([kind, found]) => {
-      const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => id);
+      const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => printable(id));
       return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;
     }),
     ...(files.length === 0
       ? []
       : ["files, segments and reports of these uploads may hold it until they expire, 30 days after they were made:"]),
-    ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${name} ${created}`),
+    ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${printable(name)} ${created}`),
   ];
 }
 

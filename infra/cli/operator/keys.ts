@@ -12,6 +12,7 @@ import {
   openAdministration,
   type OpenedAdministration,
   organizationId,
+  printResult,
   runOperatorCommand,
   type Target,
   withTarget,
@@ -150,7 +151,7 @@ function printing<V extends Target>(run: (administration: OpenedAdministration, 
   return async (values: V): Promise<void> => {
     const administration = openAdministration(values, await variablesOf(values, process.env));
     const [result, lines] = await run(administration, values);
-    console.log(values.json === true ? JSON.stringify(result) : lines);
+    printResult(values, values.json === true ? JSON.stringify(result) : lines);
   };
 }
 

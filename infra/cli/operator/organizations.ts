@@ -23,6 +23,7 @@ import {
   openAdministration,
   type OpenedAdministration,
   organizationId,
+  printResult,
   runOperatorCommand,
   type Target,
   withTarget,
@@ -122,7 +123,7 @@ async function changes(id: string | undefined, values: Values & ChangesOptions):
   const change = async (organization: string): Promise<void> => {
     if (values.resync === true) await resyncFeed(runtime, organization);
     const state = await readFeedState(runtime, organization);
-    if (state !== undefined) console.log(values.json === true ? JSON.stringify(state) : describeFeed(state));
+    if (state !== undefined) printResult(values, values.json === true ? JSON.stringify(state) : describeFeed(state));
   };
   if (id !== undefined) {
     await existingOrganization(opened, organizationId(id));
@@ -147,7 +148,7 @@ function onExisting<V extends Values>(run: Run<V>, advice = "") {
     const opened = await open(values);
     if (values.create !== true) await existingOrganization(opened, organization, advice);
     const result = await run(opened, organization, values);
-    if (result !== undefined) console.log(result);
+    if (result !== undefined) printResult(values, result);
   };
 }
 
@@ -155,7 +156,7 @@ const program = createCommandLine("npm run organizations --", "List, show, set, 
 function command(usage: string, description: string): Command {
   return withTarget(program.command(usage).description(description));
 }
-command("list", "list all organizations").action(async (values: Values) => console.log(await list(values)));
+command("list", "list all organizations").action(async (values: Values) => printResult(values, await list(values)));
 command("show <organization>", "show one").action(onExisting(show));
 command("set <organization>", "set its limits")
   .option("--rate <number>", "requests a second")

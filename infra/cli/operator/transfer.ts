@@ -6,6 +6,7 @@ import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
 import { UsageError } from "../../command-line.ts";
+import { forOutput } from "../../printable.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { nameDamaged } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
@@ -42,7 +43,7 @@ export async function exportTo(
   if (toFile?.from) console.error(`continuing the export that started ${toFile.from.exported_at}`);
   const toOutput = (lines: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      process.stdout.write(lines, (error) => (error ? reject(error) : resolve()));
+      process.stdout.write(forOutput(lines), (error) => (error ? reject(error) : resolve()));
     });
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
   const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };

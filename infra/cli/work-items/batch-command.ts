@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { WorkItemInput } from "../../../lib/client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
-import { type Command, EXIT, note, print } from "./command.ts";
+import { type Command, EXIT, note, print, printData } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { withProgress } from "../progress.ts";
@@ -51,7 +51,7 @@ export const batchCommand: Command = {
     const counts: Record<string, number> = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
     const count = (number: number, status: string, error: string | null, externalId?: string): void => {
       counts[status] = (counts[status] ?? 0) + 1;
-      if (isJson) print(JSON.stringify({ line: number, external_id: externalId, status, error }));
+      if (isJson) printData(JSON.stringify({ line: number, external_id: externalId, status, error }));
       else if (error !== null) note(`line ${number}: ${error}`);
     };
     // Lines of items whose results are awaited, which come in the same order.

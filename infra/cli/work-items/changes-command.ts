@@ -3,7 +3,7 @@ import { ApiError } from "../../../lib/client/api-error.ts";
 import { changePages, type ChangesPage, type FeedOptions } from "../../../lib/client/changes.ts";
 import type { Client } from "../../../lib/client/client.ts";
 import { CommandError } from "../../command-line.ts";
-import { type Command, type CommandCall, EXIT, type ExitCode, note, print, textOption } from "./command.ts";
+import { type Command, type CommandCall, EXIT, type ExitCode, note, printData, textOption } from "./command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 interface PrintOptions extends FeedOptions {
@@ -23,7 +23,7 @@ async function printChanges({ http }: Client, { withEvents, ...options }: PrintO
   };
   let mark = "";
   for await (const { data, meta } of changePages(readPage, options)) {
-    for (const change of data) print(JSON.stringify(change));
+    for (const change of data) printData(JSON.stringify(change));
     mark = meta.page.next;
   }
   return mark;

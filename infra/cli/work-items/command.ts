@@ -1,4 +1,5 @@
 import type { Client } from "../../../lib/client/client.ts";
+import { forOutput, printable } from "../../printable.ts";
 
 export { UsageError } from "../../command-line.ts";
 
@@ -33,12 +34,17 @@ export function textOption(options: Options, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Writes a line to the standard output. */
+/** Writes a line for people to the standard output. */
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${printable(line)}\n`);
+}
+
+/** Writes JSON or CSV, with a line end, to the standard output. Programs get it to the byte. */
+export function printData(data: string): void {
+  process.stdout.write(`${forOutput(data)}\n`);
 }
 
 /** Writes a line for the person at the terminal, beside the output. */
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${printable(line)}\n`);
 }

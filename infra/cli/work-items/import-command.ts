@@ -12,7 +12,17 @@ import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-nam
 import { readTrialFindings } from "../../table-files/trial-findings.ts";
 import { proposeMapping, type Proposal } from "../../../lib/uploads/mapping/propose-mapping.ts";
 import { proposalLines } from "./proposal-lines.ts";
-import { type Command, EXIT, type ExitCode, note, type Options, print, textOption, UsageError } from "./command.ts";
+import {
+  type Command,
+  EXIT,
+  type ExitCode,
+  note,
+  type Options,
+  print,
+  printData,
+  textOption,
+  UsageError,
+} from "./command.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
 import { readList, type RowList } from "./row-list.ts";
@@ -128,7 +138,7 @@ async function runImport(client: Client, options: Options, path: string, file: C
     const isSmall = job.dry_run || job.total_rows <= SEARCHED_ROWS_MAX;
     if (job.status === "completed" && isMapped && isSmall) await noteRepeatedIds(client, upload.id);
   }
-  print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
+  options["json"] === true ? printData(JSON.stringify(job)) : print(describeJob(job));
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
 }
 

@@ -1,8 +1,18 @@
 import type { Client, WorkItem } from "../../../lib/client/client.ts";
 import { entriesOf, type Page } from "../../../lib/client/pages.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../table-files/item-csv.ts";
-import { type Command, type CommandCall, EXIT, type Options, print, textOption, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandCall,
+  EXIT,
+  type Options,
+  print,
+  printData,
+  textOption,
+  UsageError,
+} from "./command.ts";
 import { CommandError } from "../../command-line.ts";
+import { printable } from "../../printable.ts";
 import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 
@@ -43,11 +53,11 @@ async function* itemsOf({ http }: Client, options: Options, most: number): Async
 }
 
 async function printCsv(items: AsyncIterable<WorkItem>): Promise<void> {
-  print(ITEM_CSV_HEADER);
-  for await (const item of items) print(itemCsvLine(item));
+  printData(ITEM_CSV_HEADER);
+  for await (const item of items) printData(itemCsvLine(item));
 }
 async function printJson(items: AsyncIterable<WorkItem>): Promise<void> {
-  for await (const item of items) print(JSON.stringify(item));
+  for await (const item of items) printData(JSON.stringify(item));
 }
 const segmenter = new Intl.Segmenter();
 
@@ -62,7 +72,7 @@ async function printTable(items: AsyncIterable<WorkItem>): Promise<void> {
   for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
     const who = agent.name ?? agent.email ?? agent.external_id ?? "";
     rows.push(
-      [externalId, status, type, who, completedAt ?? ""].map((value) => value.replaceAll(/[\s\p{Cc}]+/gu, " ")),
+      [externalId, status, type, who, completedAt ?? ""].map((value) => printable(value.replaceAll(/\s+/g, " "))),
     );
   }
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? "")))) ?? [];
@@ -99,7 +109,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       const path = { id: await idOf(service, name) };
       const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
       const { data } = await keepingDigits<{ readonly data: object }>(call);
-      print(JSON.stringify(data, null, 2));
+      printData(JSON.stringify(data, null, 2));
       return EXIT.done;
     },
   },

@@ -1,5 +1,5 @@
 import type { WorkItemUpload } from "../../../lib/client/client.ts";
-import { type Command, EXIT, print, UsageError } from "./command.ts";
+import { type Command, EXIT, print, printData, UsageError } from "./command.ts";
 import { describeJob } from "./import-command.ts";
 
 const LISTED_MAX = 50;
@@ -12,7 +12,7 @@ export const uploadsCommand: Command = {
   run: async ({ client, options, positionals: [action = "list", id] }) => {
     const { uploads } = client();
     const show = (job: WorkItemUpload): void =>
-      print(options["json"] === true ? JSON.stringify(job) : describeJob(job));
+      options["json"] === true ? printData(JSON.stringify(job)) : print(describeJob(job));
     if (!["list", "show", "cancel"].includes(action)) {
       throw new UsageError(`unknown action ${action}; use list, show or cancel`);
     }
