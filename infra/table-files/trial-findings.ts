@@ -1,63 +1,56 @@
-import { cellsOf, recordsIn } from "../../lib/uploads/csv/csv-text.ts";
+import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
+import { type IdFindings, RepeatedIds } from "./repeated-ids.ts";
+import { type FileRow, observeRows, type RowObserver } from "./whole-file.ts";
 
 /** So much of a list of results is read: some 300,000 rows. */
 const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
-/** More rows are counted, but not named. */
-const NAMED_ROWS = 100;
+/** More items are counted, but not named. */
+const NAMED_ITEMS = 10;
 
-/** A row whose ID is also in an earlier row. */
-interface RepeatedRow {
+/** An item that exists and that a row would change. */
+interface ChangedItem {
   readonly row: number;
   readonly externalId: string;
-  readonly firstRow: number;
 }
 
 /** What a trial run of a file says beyond its counters. */
 export interface TrialFindings {
-  /** Items that exist and would change. */
+  /** Number of items that exist and would change. */
   readonly changedItems: number;
-  /** Number of rows whose ID is also in an earlier row. */
-  readonly repeatedRows: number;
   /** The first of them. */
-  readonly repeated: readonly RepeatedRow[];
+  readonly changed: readonly ChangedItem[];
+  readonly ids: IdFindings;
+  /** Whether all results were read. */
+  readonly isWhole: boolean;
 }
 
-/** The beginning of a list, as text that ends with a row. */
-async function readBeginning(list: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  const reader = list.getReader();
-  let text = "";
-  let bytes = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    text += decoder.decode(read.value, { stream: true });
-    bytes += read.value.length;
-    if (bytes < RESULTS_MAX_BYTES) continue;
-    await reader.cancel();
-    return text.slice(0, text.lastIndexOf("\n") + 1);
+/** Finds the items that existed before the file and that its rows would change. Results are row, external_id, id, outcome. */
+class ChangedItems implements RowObserver {
+  readonly #created = new Set<string>();
+  readonly #changed = new Map<string, ChangedItem>();
+
+  observe({ cells: [row, externalId = "", id = "", outcome] }: FileRow): void {
+    if (outcome === "created") this.#created.add(id);
+    const isChange = outcome === "updated" || outcome === "restored";
+    if (!isChange || this.#created.has(id) || this.#changed.has(id)) return;
+    this.#changed.set(id, { row: Number(row), externalId });
   }
-  return text;
+
+  get items(): ChangedItem[] {
+    return [...this.#changed.values()];
+  }
 }
 
 /** Reads the results of a trial run. Rows that failed change nothing and are left out. */
 export async function readTrialFindings(results: ReadableStream<Uint8Array>): Promise<TrialFindings> {
-  const items = new Map<string, { readonly row: number; readonly isNew: boolean; isChanged: boolean }>();
-  const repeated: RepeatedRow[] = [];
-  let repeatedRows = 0;
-  const [, ...records] = recordsIn(await readBeginning(results));
-  for (const record of records) {
-    const [number, externalId = "", id = "", outcome] = cellsOf(record, ",");
-    const row = Number(number);
-    if (id === "") continue;
-    const isChange = outcome === "updated" || outcome === "restored";
-    const first = items.get(id);
-    if (first === undefined) {
-      items.set(id, { row, isNew: outcome === "created", isChanged: isChange });
-      continue;
-    }
-    first.isChanged ||= isChange;
-    repeatedRows++;
-    if (repeated.length < NAMED_ROWS) repeated.push({ row, externalId, firstRow: first.row });
-  }
-  const changedItems = [...items.values()].filter(({ isNew, isChanged }) => !isNew && isChanged).length;
-  return { changedItems, repeatedRows, repeated };
+  const changes = new ChangedItems();
+  const ids = new RepeatedIds(([, externalId = "", id]) => (id === "" ? "" : externalId));
+  // A result is of the row that it names, not of the one in which it stands.
+  const ofRow: RowObserver = { observe: ({ cells }) => ids.observe({ row: Number(cells[0]), cells }) };
+  const isWhole = await observeRows(results, { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES }, () => [
+    changes,
+    ofRow,
+  ]);
+  const { items } = changes;
+  return { changedItems: items.length, changed: items.slice(0, NAMED_ITEMS), ids: ids.findings, isWhole };
 }

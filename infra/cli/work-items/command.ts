@@ -4,7 +4,7 @@ import { forOutput, printable } from "../../printable.ts";
 export { UsageError } from "../../command-line.ts";
 
 /** Exit codes of the process. */
-export const EXIT = { done: 0, failed: 1, usage: 2, someFailed: 3 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, someFailed: 3, notConfirmed: 4 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What is given, by the option's name in camel case. */

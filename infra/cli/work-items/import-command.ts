@@ -3,13 +3,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
+import type { Client, Mapping, Upload, WorkItemUpload } from "../../../lib/client/client.ts";
 import { hasEnded } from "../../../lib/client/uploads.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
-import { readTrialFindings } from "../../table-files/trial-findings.ts";
+import { checkedColumns, NOT_COMPARED } from "../../table-files/repeated-ids.ts";
 import { proposeMapping, type Proposal } from "../../../lib/uploads/mapping/propose-mapping.ts";
 import { proposalLines } from "./proposal-lines.ts";
 import {
@@ -23,6 +23,7 @@ import {
   textOption,
   UsageError,
 } from "./command.ts";
+import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
 import { readList, type RowList } from "./row-list.ts";
@@ -31,8 +32,6 @@ import { plainReason } from "../../plain-reason.ts";
 
 /** Rows that a proposal is made of. */
 const SAMPLE_ROWS = 500;
-/** The most rows whose results are searched for repeated IDs after an import: a nightly file of a million need not be. */
-const SEARCHED_ROWS_MAX = 100_000;
 
 function delimiterOf(options: Options): Delimiter | undefined {
   const given = textOption(options, "delimiter");
@@ -44,7 +43,9 @@ function delimiterOf(options: Options): Delimiter | undefined {
 
 async function proposed(file: CsvFile): Promise<Proposal> {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
+  const proposal = proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
+  const ids = (await readIds(file, proposal.mapping)) ?? NOT_COMPARED;
+  return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
 }
 
 /**
@@ -91,17 +92,6 @@ async function saveList(client: Client, id: string, list: RowList, file: string 
   note(`${list} are in ${file}`);
 }
 
-/** Names the rows whose ID is also in an earlier row. In a file with events that is intended. */
-async function noteRepeatedIds(client: Client, id: string): Promise<void> {
-  const results = await readList(client, id, "results");
-  if (results === undefined) return;
-  const { repeated, repeatedRows } = await readTrialFindings(results);
-  if (repeatedRows === 0) return;
-  const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows} rows repeat`;
-  note(`${rows} the ID of an earlier row, and the later row wins:`);
-  for (const { row, externalId, firstRow } of repeated) note(`row ${row}: ${externalId}, first in row ${firstRow}`);
-}
-
 /** What a job did, in one line. */
 export function describeJob(job: WorkItemUpload): string {
   const counts = (["created", "updated", "unchanged", "restored", "failed"] as const).map(
@@ -117,28 +107,46 @@ function exitCodeOf(job: WorkItemUpload): ExitCode {
   return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
 }
 
+function printJob(job: WorkItemUpload, { json }: Options): void {
+  if (json === true) printData(JSON.stringify(job));
+  else print(describeJob(job));
+}
+
 async function runImport(client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> {
   const mapping = await mappingOf(options, file);
-  const upload = await client.uploads.upload(file.blob, {
-    filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
-    dryRun: options["dryRun"] === true,
-    ...(mapping !== undefined && { mapping }),
-  });
+  const used = await usedMapping(client, mapping);
+  const ids = used && (await readIds(file, used));
+  if (ids) noteIds(ids);
+  const start = (dryRun: boolean): Promise<Upload> =>
+    client.uploads.upload(file.blob, {
+      filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
+      dryRun,
+      ...(mapping !== undefined && { mapping }),
+    });
+  const endOf = (upload: Upload, label: string): Promise<WorkItemUpload> =>
+    withProgress(label, "rows", (update) =>
+      upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
+    );
+  const isDry = options["dryRun"] === true;
+  if (!isDry && options["trial"] !== false) {
+    const trial = await endOf(await start(true), "trial");
+    const hasCompleted = trial.status === "completed";
+    if (!hasCompleted || !(await confirmed(trial, ids, options["yes"] === true))) {
+      printJob(trial, options);
+      return hasCompleted ? EXIT.notConfirmed : EXIT.failed;
+    }
+  }
+  const upload = await start(isDry);
   const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
   const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
   let { job } = upload;
   if (waits) {
     note(`Upload ${upload.id} started. It continues if you stop this command.`);
-    job = await withProgress("import", "rows", (update) =>
-      upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
-    );
+    job = await endOf(upload, "import");
     await saveList(client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(client, upload.id, "results", lists.results);
-    const isMapped = mapping !== undefined && !("event" in mapping);
-    const isSmall = job.dry_run || job.total_rows <= SEARCHED_ROWS_MAX;
-    if (job.status === "completed" && isMapped && isSmall) await noteRepeatedIds(client, upload.id);
   }
-  options["json"] === true ? printData(JSON.stringify(job)) : print(describeJob(job));
+  printJob(job, options);
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
 }
 
@@ -150,6 +158,8 @@ export const importCommand: Command = {
     "--mapping <file>": "JSON file that maps columns to fields",
     "--propose <file>": "write a proposed mapping to this file and upload nothing",
     "--dry-run": "trial run: show what would happen, save nothing",
+    "--yes": "import without a question, also if IDs repeat or existing items would change (for scripts)",
+    "--no-trial": "import without a trial run before it, and without a question",
     "--wait": "wait until the job ends",
     "--errors <file>": "wait, then write the failed rows to this file",
     "--results <file>": "wait, then write the result of each row to this file",
@@ -162,6 +172,7 @@ export const importCommand: Command = {
     "import tickets.csv --propose mapping.json",
     "import tickets.csv --mapping mapping.json --dry-run --wait",
     "import tickets.csv --mapping mapping.json --errors failed.csv",
+    "import tickets.csv --mapping mapping.json --yes --wait",
     "import - --mapping mapping.json --wait < tickets.csv",
     "import tickets.xlsx --sheet June --mapping mapping.json --wait",
   ],

@@ -88,7 +88,7 @@ describe("corrections in the page", () => {
         names: fc.constant(names),
         cells: fc.array(cell, { minLength: names.length, maxLength: names.length + 2 }),
         column: fc.nat(names.length - 1),
-        delimiter: fc.constantFrom(",", ";") as fc.Arbitrary<"," | ";">,
+        delimiter: fc.constantFrom<"," | ";">(",", ";"),
       }),
     );
     await fc.assert(

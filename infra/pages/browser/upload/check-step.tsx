@@ -1,6 +1,9 @@
 import type { Proposal } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { BEING_COMPARED } from "../../../table-files/repeated-ids.ts";
 import { type CheckedRows, exampleOf } from "./check-rows.ts";
 import { idOfColumn } from "./columns-form.tsx";
+import type { FileIds } from "./file-ids.ts";
+import { FileIdsNote } from "./id-notes.tsx";
 import { Alert, Table } from "./parts.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 
@@ -45,12 +48,17 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 /** The last step: what the first rows would become, and the buttons that send the file. */
 export function CheckStep({
   check,
+  ids,
+  trial,
   unchecked,
   error,
   sending,
   onStart,
 }: {
   readonly check: CheckedRows;
+  readonly ids: FileIds;
+  /** Id of the trial of this file with this mapping that has finished; undefined if none has. */
+  readonly trial: string | undefined;
   /** Columns that a person has yet to look at. */
   readonly unchecked: Proposal["columns"];
   /** Why the file was not sent. */
@@ -60,6 +68,11 @@ export function CheckStep({
   readonly onStart: (dryRun: boolean) => void;
 }) {
   const isDisabled = check.problem !== undefined || sending !== undefined;
+  const importing = (kind: "main" | undefined, label: string) => (
+    <button type="button" class={kind} disabled={isDisabled || unchecked.length > 0} onClick={() => onStart(false)}>
+      {label}
+    </button>
+  );
   return (
     <section aria-labelledby="check">
       <h2 id="check">3. Check and import</h2>
@@ -75,24 +88,35 @@ export function CheckStep({
             .map(({ row, error: wrong }) => [row, wrong.column, wrong.value, exampleOf(wrong)])}
         />
       )}
+      {check.problem === undefined && <FileIdsNote {...ids} />}
       <Alert text={error} />
       {sending !== undefined && (
         <p role="status">
           Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
         </p>
       )}
-      <Unchecked columns={unchecked} />
+      <Unchecked columns={unchecked.filter(({ reason }) => reason !== BEING_COMPARED)} />
       <p class="buttons">
-        <button type="button" class="main" disabled={isDisabled} onClick={() => onStart(true)}>
-          Run a trial
+        {trial !== undefined && importing("main", "Import")}
+        <button
+          type="button"
+          class={trial === undefined ? "main" : undefined}
+          disabled={isDisabled}
+          onClick={() => onStart(true)}
+        >
+          {trial === undefined ? "Run a trial" : "Run the trial again"}
         </button>
-        <button type="button" disabled={isDisabled || unchecked.length > 0} onClick={() => onStart(false)}>
-          Import
-        </button>
+        {trial === undefined && importing(undefined, "Import without a trial")}
       </p>
-      <p class="note">
-        A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
-      </p>
+      {trial === undefined ? (
+        <p class="note">
+          A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
+        </p>
+      ) : (
+        <p class="note">
+          The trial run of this file has finished: <a href={`#job=${trial}`}>see what would be imported</a>.
+        </p>
+      )}
     </section>
   );
 }

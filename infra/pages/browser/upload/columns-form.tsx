@@ -3,6 +3,7 @@ import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type ProposedColumn, UNCLEAR_DAY } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { BEING_COMPARED } from "../../../table-files/repeated-ids.ts";
 import { type Misfit, misfitsOf } from "./check-rows.ts";
 import {
   canBeKept,
@@ -82,6 +83,7 @@ function Sureness({
   if (role === LEFT_OUT) return <p class="sure left-out">Left out: this column isn’t imported.</p>;
   if (isChecked) return <p class="sure">✓ Checked by you</p>;
   if (proposed?.certainty === "certain") return <p class="sure certain">✓ Certain, {proposed.reason}</p>;
+  if (proposed?.reason === BEING_COMPARED) return <p class="sure">Comparing all rows…</p>;
   if (proposed?.certainty === "likely") {
     return (
       <p class="sure likely">

@@ -6,6 +6,7 @@ import type { Api } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { CheckStep } from "./check-step.tsx";
 import { isUnchecked } from "./columns-form.tsx";
+import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { FileStep } from "./file-step.tsx";
 import { MappingForm } from "./mapping-form.tsx";
 import { saveFile } from "./parts.tsx";
@@ -23,6 +24,12 @@ function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile
   const place = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
   const isSame = (mapping.delimiter ?? COMMA) === delimiter && (mapping.header_row ?? 1) === headerRow;
   return { mapping: isSame ? mapping : { ...others, ...place }, columns: [] };
+}
+
+/** Whether what was sent last was a trial of the whole file as it would be imported now. */
+function isTrialOf({ table, mapping, tried }: Sent, tableNow: TableFile, mappingNow: Mapping): boolean {
+  const isSame = table === tableNow && JSON.stringify(mapping) === JSON.stringify(mappingNow);
+  return isSame && tried !== undefined && tried.size === 0;
 }
 
 /** From a file to its import. @param earlier the mapping to begin with, in place of a proposal */
@@ -55,7 +62,9 @@ export function ImportView({
   }, [filesTaken]);
   const check = useMemo(() => (table ? checkRows(table, mapping) : undefined), [table, mapping]);
 
-  const unchecked = proposed.filter((each) => isUnchecked(each, checked));
+  const ids = useFileIds(table, mapping);
+  const columns = useMemo(() => confirmedColumns(proposed, mapping, ids), [proposed, mapping, ids]);
+  const unchecked = columns.filter((each) => isUnchecked(each, checked));
 
   const read = (next: TableFile): void => {
     const proposal = earlier ? fitted(earlier, next) : proposeMapping({ ...next, timeZone: TIME_ZONE });
@@ -121,7 +130,7 @@ export function ImportView({
             <MappingForm
               table={table}
               mapping={mapping}
-              proposed={proposed}
+              proposed={columns}
               checked={checked}
               onChange={setMapping}
               onCheck={(column) => setChecked(new Set([...checked, column]))}
@@ -139,6 +148,8 @@ export function ImportView({
           </section>
           <CheckStep
             check={check}
+            ids={ids}
+            trial={sent && isTrialOf(sent, table, mapping) ? sent.jobId : undefined}
             unchecked={unchecked}
             error={error}
             sending={sending}

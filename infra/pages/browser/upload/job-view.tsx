@@ -5,7 +5,7 @@ import { Alert, Heading } from "./parts.tsx";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
-import type { Repairs } from "./repairs.ts";
+import { type Repairs, textOfRepairs } from "./repairs.ts";
 import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
 function isEnded({ status }: Job): boolean {
@@ -160,6 +160,11 @@ function importLabel({ repairs }: Sent): string {
   return repairs.size === 0 ? "Import now" : `Import now with ${countOf(repairs.size, "corrected row")}`;
 }
 
+/** Whether the corrections are those with which the trial ran: others may change further items. */
+function isTried({ tried, repairs }: Sent): boolean {
+  return tried === undefined || textOfRepairs(tried) === textOfRepairs(repairs);
+}
+
 /** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
 export function JobView({
   api,
@@ -177,6 +182,10 @@ export function JobView({
   const { job, setJob, error, setError, rate } = useJob(api, id);
   const [sending, setSending] = useState<number>();
   const [isCancelling, setCancelling] = useState(false);
+  const hasTried = job?.dry_run === true && job.status === "completed";
+  useEffect(() => {
+    if (hasTried && sent && sent.tried === undefined) onSent({ ...sent, tried: sent.repairs });
+  }, [hasTried, sent]);
   const cancel = async (): Promise<void> => {
     setCancelling(true);
     try {
@@ -223,12 +232,22 @@ export function JobView({
       <Alert text={error} />
       {!isEnded(job) && <Running job={job} rate={rate} isCancelling={isCancelling} onCancel={() => void cancel()} />}
       <Counts job={job} />
-      {isEnded(job) && job.dry_run && job.status === "completed" && sent && (
+      {hasTried && sent && (
         <p class="buttons">
-          {sent.isChecked && (
+          {!isTried(sent) && (
             <button
               type="button"
               class="main"
+              disabled={sending !== undefined}
+              onClick={() => void sendAgain({ dryRun: true })}
+            >
+              {sending === undefined ? "Run the trial again with the corrections" : "Sending…"}
+            </button>
+          )}
+          {sent.isChecked && (
+            <button
+              type="button"
+              class={isTried(sent) ? "main" : undefined}
               disabled={sending !== undefined}
               onClick={() => void sendAgain({ dryRun: false })}
             >
@@ -238,7 +257,7 @@ export function JobView({
           <a href="#import">{sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}</a>
         </p>
       )}
-      {job.status === "completed" && job.dry_run && (
+      {hasTried && (
         <TrialNotes
           api={api}
           job={job}

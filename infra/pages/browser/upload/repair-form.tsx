@@ -61,7 +61,7 @@ export function RepairForm({ names: header, mapping, failed, repairs, onRepair }
     <>
       <p role="status">
         {wrong.length === 0
-          ? `${countOf(open.length, "value")} corrected. Import now to use the corrected rows.`
+          ? `${countOf(open.length, "value")} corrected. Run the trial again to see what the corrected rows do.`
           : `Correct ${countOf(wrong.length, "value")} here, and import without changing your file:`}{" "}
         {wrong.map((cell) => (
           <a key={idOf(cell)} class="jump" href={location.hash} onClick={(event) => focusOn(event, cell)}>

@@ -10,6 +10,11 @@ export type Repairs = ReadonlyMap<number, RowRepairs>;
 
 export const NO_REPAIRS: Repairs = new Map();
 
+/** Corrections as a text that is the same for the same corrections in the same order. */
+export function textOfRepairs(repairs: Repairs): string {
+  return JSON.stringify([...repairs].map(([row, cells]) => [row, ...cells]));
+}
+
 /** The same rows with another value of a cell. @param original its value in the file, which needs no correction */
 export function withRepair(
   repairs: Repairs,

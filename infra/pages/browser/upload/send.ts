@@ -1,6 +1,6 @@
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Api } from "./api.ts";
-import { type Repairs, withRepairs } from "./repairs.ts";
+import { type Repairs, textOfRepairs, withRepairs } from "./repairs.ts";
 import { contentOf, type TableFile } from "./table-file.ts";
 
 /** A file that was sent, so that it can be imported after it was tried. */
@@ -12,6 +12,8 @@ export interface Sent {
   readonly isChecked: boolean;
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
+  /** The corrections with which a trial of it has finished; undefined if none has. */
+  readonly tried: Repairs | undefined;
 }
 
 /** The mapping of an earlier import, to be used again. */
@@ -22,7 +24,7 @@ export interface EarlierMapping {
 }
 
 /** What is sent. */
-interface Sending extends Omit<Sent, "jobId"> {
+interface Sending extends Omit<Sent, "jobId" | "tried"> {
   readonly dryRun: boolean;
 }
 
@@ -33,7 +35,7 @@ const unanswered = new WeakMap<TableFile, Map<string, string>>();
 function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
-  const what = JSON.stringify([mapping, dryRun, [...repairs].map(([row, cells]) => [row, ...cells])]);
+  const what = JSON.stringify([mapping, dryRun, textOfRepairs(repairs)]);
   const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
@@ -60,6 +62,6 @@ export async function send(
     onProgress,
   );
   forget();
-  onSent({ jobId: id, table, mapping, isChecked, repairs });
+  onSent({ jobId: id, table, mapping, isChecked, repairs, tried: undefined });
   location.hash = `#job=${id}`;
 }

@@ -121,6 +121,12 @@ export async function readFile(file: File): Promise<TableFile> {
   return assertRows(await readTextFile(file));
 }
 
+/** The rows of a file as they are sent, to be read once. */
+export function streamOf({ text, workbook }: TableFile): ReadableStream<Uint8Array> {
+  if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]).stream();
+  return toUtf8(text.file, text.format) ?? text.file.stream();
+}
+
 /** What is sent of a file: CSV in UTF-8. */
 export async function contentOf({ text, workbook }: TableFile): Promise<Blob> {
   if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]);

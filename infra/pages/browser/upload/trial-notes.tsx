@@ -2,8 +2,9 @@ import { useEffect, useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readTrialFindings, type TrialFindings } from "../../../table-files/trial-findings.ts";
 import type { Api, Job, ListPage } from "./api.ts";
+import { RepeatedIdsNote } from "./id-notes.tsx";
 import { Table, TextField } from "./parts.tsx";
-import { countOf } from "./shown.ts";
+import { shownNumber } from "./shown.ts";
 
 /** So many earlier imports are compared with the mapping of a trial. */
 const COMPARED_JOBS = 20;
@@ -65,22 +66,16 @@ function suggestedPrefix(fileName: string): string {
 
 /** Says that items of another system may be meant, and offers a prefix that keeps them apart. */
 function PrefixOffer({
-  job,
-  items,
+  fileName,
   onPrefix,
 }: {
-  readonly job: Job;
-  readonly items: number;
+  readonly fileName: string;
   readonly onPrefix: ((prefix: string) => void) | undefined;
 }) {
-  const [prefix, setPrefix] = useState(suggestedPrefix(job.file_name ?? ""));
-  const are = items === 1 ? "item that already exists" : "items that already exist";
+  const [prefix, setPrefix] = useState(suggestedPrefix(fileName));
   return (
-    <div class="warning">
+    <>
       <p>
-        <strong>
-          This file would change {items.toLocaleString()} {are}.
-        </strong>{" "}
         Nothing was imported with this mapping before. If the file comes from another system, its IDs may match by
         coincidence: add a prefix to keep the items apart.
       </p>
@@ -92,7 +87,33 @@ function PrefixOffer({
           </button>
         </div>
       )}
-    </div>
+    </>
+  );
+}
+
+/** Names the first items that exist and would change. */
+function ChangedItems({ changedItems, changed, isWhole }: TrialFindings) {
+  const are = changedItems === 1 ? "item that already exists" : "items that already exist";
+  return (
+    <>
+      <p>
+        <strong>
+          This file would change {isWhole ? "" : "at least "}
+          {shownNumber(changedItems)} {are}.
+        </strong>
+        {changedItems > changed.length && ` These are the first ${changed.length}:`}
+      </p>
+      <Table
+        caption="Items that would change"
+        columns={["ID", "Row"]}
+        rows={changed.map(({ externalId, row }) => [
+          <a key={row} href={`#items?${new URLSearchParams({ external_id: externalId }).toString()}`}>
+            {externalId}
+          </a>,
+          row,
+        ])}
+      />
+    </>
   );
 }
 
@@ -114,27 +135,15 @@ export function TrialNotes({
   }, [api, job.id]);
   if (!notes) return null;
   const { findings, isFirst } = notes;
-  const { repeated, repeatedRows } = findings;
-  const isRepeated = repeatedRows > 0 && job.mapping?.event === undefined;
   return (
     <>
-      {isFirst && <PrefixOffer job={job} items={findings.changedItems} onPrefix={onPrefix} />}
-      {isRepeated && (
+      {findings.changedItems > 0 && (
         <div class="warning">
-          <p>
-            <strong>
-              {countOf(repeatedRows, "row")} repeat{repeatedRows === 1 ? "s" : ""} the ID of an earlier row.
-            </strong>{" "}
-            The later row wins: its values replace those of the earlier one.
-            {repeatedRows > repeated.length && ` These are the first ${repeated.length}:`}
-          </p>
-          <Table
-            caption="Rows that repeat an ID"
-            columns={["Row", "ID", "First in row"]}
-            rows={repeated.map(({ row, externalId, firstRow }) => [row, externalId, firstRow])}
-          />
+          <ChangedItems {...findings} />
+          {isFirst && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
         </div>
       )}
+      {job.mapping?.event === undefined && <RepeatedIdsNote {...findings.ids} />}
     </>
   );
 }

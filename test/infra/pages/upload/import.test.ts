@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       (request) => request.url().startsWith(site.origins[1]!) && request.method() === "POST",
     );
     await confirmColumns(page);
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await posted;
     await page.waitForURL(/#job=/);
     const [, place] = page.url().split("#");
@@ -114,9 +114,9 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       return route.abort();
     });
     await confirmColumns(page);
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("The service can’t be reached").waitFor();
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Imports" }).click();
     await page.getByRole("link", { name: "lost.csv" }).first().waitFor();

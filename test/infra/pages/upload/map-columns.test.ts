@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     );
     await page.getByText("The first row has no errors.").waitFor();
     await page.evaluate(KEEP_SENT_MAPPINGS);
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     expect(await page.evaluate<string[]>("sentMappings")).toEqual([JSON.stringify({ from: before })]);
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["1", "0"]);
@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await becomes(page, "Note")).toBe("kept");
     expect(await becomes(page, "Note (2)")).toBe("kept");
     expect(await becomes(page, "Email")).toBe("agent_email");
-    const importing = page.getByRole("button", { name: "Import", exact: true });
+    const importing = page.getByRole("button", { name: "Import without a trial" });
     expect(await importing.isDisabled()).toBe(true);
     const question = page.getByRole("group", { name: /^Which date is “0\d\/0\d\/2025”/ });
     await question.waitFor();
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
   test("offers a prefix when a trial of another system's file would change items, and names repeated IDs", async () => {
     const { page, complaints } = await site.begin();
     await chooseFile(page, "tickets.csv", Buffer.from("external_id,status\n1002,pending\n"));
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Import a file" }).click();
     await chooseFile(
@@ -214,8 +214,8 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByText("This file would change 1 item that already exists.").waitFor();
-    const repeated = page.getByRole("region", { name: "Rows that repeat an ID" });
-    expect(await repeated.locator("tbody").textContent()).toBe("410033");
+    const repeated = page.getByRole("region", { name: "IDs that repeat" });
+    expect(await repeated.locator("tbody").textContent()).toBe("100334");
     await takeScreenshot(page, "upload-prefix");
     expect(await accessibilityFindings(page)).toEqual([]);
     expect(await page.getByLabel("Prefix for IDs").inputValue()).toBe("orders-");
@@ -252,7 +252,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByLabel("What happened").selectOption("state");
     await page.getByLabel("Actor’s name").selectOption("updated_by");
     await confirmColumns(page);
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     expect(await count(page, "failed")).toBe("0");
     await page.getByRole("link", { name: "Items", exact: true }).click();
@@ -274,7 +274,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     const loaded: string[] = [];
     page.on("response", (response) => loaded.push(response.url()));
     await chooseFile(page, "rows.csv", Buffer.from("id,kind\na,b\n"));
-    await page.getByRole("button", { name: "Import" }).waitFor();
+    await page.getByRole("button", { name: "Import without a trial" }).waitFor();
     expect(loaded.filter((url) => url.includes("workbook"))).toEqual([]);
     const workbook = makeWorkbook({
       Notes: [["only text"]],
@@ -290,7 +290,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await becomes(page, "Case Number")).toBe("external_id");
     expect(loaded.filter((url) => url.includes("workbook"))).toHaveLength(1);
     await confirmColumns(page);
-    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["41", "0"]);
     expect(complaints).toEqual([]);

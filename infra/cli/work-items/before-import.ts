@@ -1,0 +1,94 @@
+import { createInterface } from "node:readline/promises";
+import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
+import { printable } from "../../printable.ts";
+import { type IdFindings, idsOf, type RepeatedIds } from "../../table-files/repeated-ids.ts";
+import { observeRows } from "../../table-files/whole-file.ts";
+import { withBar } from "../progress.ts";
+import { note } from "./command.ts";
+import type { CsvFile } from "./open-csv.ts";
+
+/** The mapping of a file whose columns are named after the fields, as far as IDs are concerned. */
+const BY_NAMES: CheckedMapping = { fields: { external_id: { column: "external_id" } } };
+
+/** The mapping that will be used, if it is a valid one; the service says what is wrong with others. */
+export async function usedMapping(client: Client, mapping: Mapping | undefined): Promise<CheckedMapping | undefined> {
+  if (mapping === undefined) return BY_NAMES;
+  const given = "from" in mapping ? (await client.uploads.get(mapping.from)).mapping : mapping;
+  return mappingSchema.safeParse(given).data;
+}
+
+/**
+ * Reads a file to its end and finds the IDs that repeat by a mapping.
+ * @returns undefined if that can't be said: each row is an event of its item, or the mapping doesn't fit the file
+ */
+export async function readIds(
+  { blob }: Pick<CsvFile, "blob">,
+  mapping: CheckedMapping,
+): Promise<IdFindings | undefined> {
+  const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
+  let ids: RepeatedIds | undefined;
+  const isWhole = await withBar("reading IDs [{bar}] {percentage} %", {}, (update) =>
+    observeRows(blob.stream(), { delimiter, headerRow, onProgress: (bytes) => update(bytes, blob.size) }, (names) =>
+      [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
+    ),
+  );
+  return ids && { ...ids.findings, isComplete: ids.findings.isComplete && isWhole };
+}
+
+/** Says which IDs repeat. */
+export function noteIds({ repeatedRows, repeated, isComplete }: IdFindings): void {
+  if (!isComplete) note("there are more IDs than can be compared here: later rows may repeat one");
+  if (repeatedRows === 0) {
+    if (isComplete) note("no ID repeats");
+    return;
+  }
+  const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows} rows repeat`;
+  note(
+    `${rows} the ID of an earlier row, and the later row wins${repeated.length < repeatedRows ? "; the first IDs" : ""}:`,
+  );
+  for (const { row, externalId, firstRow } of repeated) note(`row ${row}: ${externalId}, first in row ${firstRow}`);
+}
+
+/** What a trial found, in one line. */
+function describeTrial(trial: WorkItemUpload): string {
+  const counts = [
+    `would create ${trial.created_rows}`,
+    `change ${trial.updated_rows}`,
+    `restore ${trial.restored_rows}`,
+    `leave ${trial.unchanged_rows} unchanged`,
+    `reject ${trial.failed_rows}`,
+  ];
+  const rows = trial.total_rows === 1 ? "1 row" : `${trial.total_rows} rows`;
+  return `trial of ${rows}: ${counts.join(", ")}`;
+}
+
+/** Asks the person at the terminal. @returns undefined if nobody is there */
+async function ask(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
+  const answer = await Promise.race([reader.question(printable(question)), closed]);
+  reader.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
+/**
+ * Says what a trial of a file would create and change. If items that exist would change, or IDs repeat, somebody has to
+ * agree before it is imported.
+ * @param isAgreed whether nobody is to be asked
+ * @returns whether the import may begin
+ */
+export async function confirmed(
+  trial: WorkItemUpload,
+  ids: IdFindings | undefined,
+  isAgreed: boolean,
+): Promise<boolean> {
+  note(describeTrial(trial));
+  const isHarmless = trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0;
+  if (isHarmless || isAgreed) return true;
+  const answer = await ask("Import the file? [y/N] ");
+  if (answer !== true) note(`nothing was imported${answer === undefined ? "; --yes imports without a question" : ""}`);
+  return answer === true;
+}

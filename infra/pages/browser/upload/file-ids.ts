@@ -1,0 +1,79 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import {
+  checkedColumns,
+  type IdFindings,
+  idsOf,
+  NOT_COMPARED,
+  type RepeatedIds,
+} from "../../../table-files/repeated-ids.ts";
+import { observeRows } from "../../../table-files/whole-file.ts";
+import { streamOf, type TableFile } from "./table-file.ts";
+
+/** What is known of the IDs that a mapping makes of the whole file. */
+export interface FileIds {
+  /** The part of the file that was read, 0 to 1, until its end is reached. */
+  readonly part: number | undefined;
+  /** Undefined until then, and where IDs may repeat: each row is an event of its item. */
+  readonly findings: IdFindings | undefined;
+}
+
+const NOT_READ: FileIds = { part: 0, findings: undefined };
+const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
+
+async function readIds(
+  table: TableFile,
+  mapping: Mapping,
+  signal: AbortSignal,
+  onPart: (part: number) => void,
+): Promise<IdFindings> {
+  const { delimiter, headerRow, size } = table;
+  let ids: RepeatedIds | undefined;
+  let shown = 0;
+  const onProgress = (bytes: number): void => {
+    const part = Math.min(1, bytes / size);
+    if (part < shown + 0.01) return;
+    shown = part;
+    onPart(part);
+  };
+  const isWhole = await observeRows(streamOf(table), { delimiter, headerRow, signal, onProgress }, (names) =>
+    [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
+  );
+  return ids ? { ...ids.findings, isComplete: ids.findings.isComplete && isWhole } : NOT_COMPARED;
+}
+
+/** Reads a file to its end, in the background, whenever its IDs are made in another way. */
+export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
+  const source = fields?.["external_id"];
+  const isRead = table !== undefined && source !== undefined && event === undefined;
+  const how = JSON.stringify([source, empty]);
+  const [known, setKnown] = useState<FileIds & { readonly table: TableFile; readonly how: string }>();
+  useEffect(() => {
+    if (!isRead) return undefined;
+    const abort = new AbortController();
+    const tell = (ids: FileIds): void => {
+      if (!abort.signal.aborted) setKnown({ ...ids, table, how });
+    };
+    const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
+    readIds(table, mapping, abort.signal, (part) => tell({ part, findings: undefined })).then(
+      (findings) => tell({ part: undefined, findings }),
+      // The file may be gone. To send it fails then, too.
+      () => tell({ part: undefined, findings: NOT_COMPARED }),
+    );
+    return () => abort.abort();
+  }, [table, how, isRead]);
+  if (!isRead) return MAY_REPEAT;
+  return known?.table === table && known.how === how ? known : NOT_READ;
+}
+
+/** The columns of a proposal, as far as the whole file confirms that of the IDs, while it still is that. */
+export function confirmedColumns(
+  columns: readonly ProposedColumn[],
+  mapping: Mapping,
+  { part, findings }: FileIds,
+): readonly ProposedColumn[] {
+  const id = columns.find(({ target }) => target === "external_id");
+  const isUsed = id !== undefined && mapping.fields?.["external_id"]?.column === id.column;
+  return isUsed && (part !== undefined || findings) ? checkedColumns(columns, findings) : columns;
+}
