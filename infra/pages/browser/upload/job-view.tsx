@@ -232,6 +232,13 @@ export function JobView({
       <Alert text={error} />
       {!isEnded(job) && <Running job={job} rate={rate} isCancelling={isCancelling} onCancel={() => void cancel()} />}
       <Counts job={job} />
+      {hasTried && (
+        <TrialNotes
+          api={api}
+          job={job}
+          onPrefix={sent && ((prefix) => void sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
+        />
+      )}
       {hasTried && sent && (
         <p class="buttons">
           {!isTried(sent) && (
@@ -256,13 +263,6 @@ export function JobView({
           )}
           <a href="#import">{sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}</a>
         </p>
-      )}
-      {hasTried && (
-        <TrialNotes
-          api={api}
-          job={job}
-          onPrefix={sent && ((prefix) => void sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
-        />
       )}
       {(job.status === "failed" || job.status === "cancelled") && sent && (
         <p class="buttons">

@@ -3,7 +3,7 @@ import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts
 import { readTrialFindings, type TrialFindings } from "../../../table-files/trial-findings.ts";
 import type { Api, Job, ListPage } from "./api.ts";
 import { RepeatedIdsNote } from "./id-notes.tsx";
-import { Table, TextField } from "./parts.tsx";
+import { TextField } from "./parts.tsx";
 import { shownNumber } from "./shown.ts";
 
 /** So many earlier imports are compared with the mapping of a trial. */
@@ -101,18 +101,16 @@ function ChangedItems({ changedItems, changed, isWhole }: TrialFindings) {
           This file would change {isWhole ? "" : "at least "}
           {shownNumber(changedItems)} {are}.
         </strong>
-        {changedItems > changed.length && ` These are the first ${changed.length}:`}
       </p>
-      <Table
-        caption="Items that would change"
-        columns={["ID", "Row"]}
-        rows={changed.map(({ externalId, row }) => [
-          <a key={row} href={`#items?${new URLSearchParams({ external_id: externalId }).toString()}`}>
-            {externalId}
-          </a>,
-          row,
-        ])}
-      />
+      <p class="ids">
+        {changedItems > changed.length && "The first: "}
+        {changed.map(({ externalId, row }) => (
+          <span key={row}>
+            <a href={`#items?${new URLSearchParams({ external_id: externalId }).toString()}`}>{externalId}</a> by row{" "}
+            {row}
+          </span>
+        ))}
+      </p>
     </>
   );
 }
@@ -133,17 +131,15 @@ export function TrialNotes({
     // The counters say the most important already.
     readNotes(api, job).then(setNotes, () => undefined);
   }, [api, job.id]);
-  if (!notes) return null;
-  const { findings, isFirst } = notes;
   return (
-    <>
-      {findings.changedItems > 0 && (
+    <div role="status">
+      {notes && notes.findings.changedItems > 0 && (
         <div class="warning">
-          <ChangedItems {...findings} />
-          {isFirst && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
+          <ChangedItems {...notes.findings} />
+          {notes.isFirst && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
         </div>
       )}
-      {job.mapping?.event === undefined && <RepeatedIdsNote {...findings.ids} />}
-    </>
+      {notes && job.mapping?.event === undefined && <RepeatedIdsNote {...notes.findings.ids} />}
+    </div>
   );
 }
