@@ -69,7 +69,12 @@ export function CheckStep({
 }) {
   const isDisabled = check.problem !== undefined || sending !== undefined;
   const importing = (kind: "main" | undefined, label: string) => (
-    <button type="button" class={kind} disabled={isDisabled || unchecked.length > 0} onClick={() => onStart(false)}>
+    <button
+      type="button"
+      class={kind}
+      disabled={isDisabled || unchecked.length > 0 || ids.part !== undefined}
+      onClick={() => onStart(false)}
+    >
       {label}
     </button>
   );
