@@ -49,10 +49,10 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await takeScreenshot(page, "upload-repaired");
     expect(await accessibilityFindings(page)).toEqual([]);
     // What the corrected rows would do isn't known before they were tried.
-    expect(await page.locator("button.main").textContent()).toBe("Run the trial again with the corrections");
+    expect(await page.locator("button.main:visible").textContent()).toBe("Run the trial again with the corrections");
     await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();
     await expect.poll(() => count(page, "would be created")).toBe("30");
-    expect(await page.locator("button.main").textContent()).toBe("Import now with 3 corrected rows");
+    expect(await page.locator("button.main:visible").textContent()).toBe("Import now with 3 corrected rows");
     await page.getByRole("button", { name: "Import now with 3 corrected rows" }).click();
     await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["30", "0"]);

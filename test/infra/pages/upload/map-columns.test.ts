@@ -217,8 +217,8 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await mainButton.textContent()).toBe("Run a trial");
     await mainButton.click();
     await page.getByText("This file would change 1 item that already exists.").waitFor();
-    await page.getByText("1 row repeats the ID of an earlier row.").last().waitFor();
-    await page.getByText("1003 in rows 3 and 4").last().waitFor();
+    await page.getByText("1 row repeats the ID of an earlier row.").first().waitFor();
+    await page.getByText("1003 in rows 3 and 4").first().waitFor();
     // After the trial, the file can be imported, but not by another mapping.
     await page.getByRole("link", { name: "Import a file" }).click();
     await expect.poll(() => mainButton.textContent()).toBe("Import");
