@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -9,9 +9,6 @@ import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/deli
 import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
-import { checkedColumns, NOT_COMPARED } from "../../table-files/repeated-ids.ts";
-import { proposeMapping, type Proposal } from "../../../lib/uploads/mapping/propose-mapping.ts";
-import { proposalLines } from "./proposal-lines.ts";
 import {
   type Command,
   EXIT,
@@ -24,14 +21,12 @@ import {
   UsageError,
 } from "./command.ts";
 import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
+import { withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
 import { readList, type RowList } from "./row-list.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
-
-/** Rows that a proposal is made of. */
-const SAMPLE_ROWS = 500;
 
 function delimiterOf(options: Options): Delimiter | undefined {
   const given = textOption(options, "delimiter");
@@ -39,13 +34,6 @@ function delimiterOf(options: Options): Delimiter | undefined {
   const delimiter = given === String.raw`\t` || given === "tab" ? "\t" : given;
   if (delimiter in DELIMITERS) return delimiter as Delimiter;
   throw new UsageError('--delimiter must be "," ";" "|" or tab');
-}
-
-async function proposed(file: CsvFile): Promise<Proposal> {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const proposal = proposeMapping({ ...(await readSample(file, SAMPLE_ROWS)), timeZone });
-  const ids = (await readIds(file, proposal.mapping)) ?? NOT_COMPARED;
-  return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
 }
 
 /**
@@ -114,11 +102,12 @@ function printJob(job: WorkItemUpload, { json }: Options): void {
 
 async function runImport(client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> {
   const mapping = await mappingOf(options, file);
+  const content = options["withoutTotals"] === true ? await withoutTotals(file, mapping) : file.blob;
   const used = await usedMapping(client, mapping);
-  const ids = used && (await readIds(file, used));
+  const ids = used && (await readIds({ blob: content }, used));
   if (ids) noteIds(ids);
   const start = (dryRun: boolean): Promise<Upload> =>
-    client.uploads.upload(file.blob, {
+    client.uploads.upload(content, {
       filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
       dryRun,
       ...(mapping !== undefined && { mapping }),
@@ -157,6 +146,9 @@ export const importCommand: Command = {
   options: {
     "--mapping <file>": "JSON file that maps columns to fields",
     "--propose <file>": "write a proposed mapping to this file and upload nothing",
+    "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
+    "--dates <order>": "for --propose: day-first, month-first or year-first, where dates don't show it",
+    "--without-totals": "leave out rows of totals",
     "--dry-run": "trial run: show what would happen, save nothing",
     "--yes": "import without a question, also if IDs repeat or existing items would change (for scripts)",
     "--no-trial": "import without a trial run before it, and without a question",
@@ -186,9 +178,7 @@ export const importCommand: Command = {
       if (file.readAs !== undefined) note(`${path} is read as ${file.readAs}`);
       const propose = textOption(options, "propose");
       if (propose === undefined) return await runImport(client(), options, path, file);
-      const proposal = await proposed(file);
-      await writeFile(propose, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
-      proposalLines(proposal).forEach(note);
+      await writeProposal(file, propose, options);
       note(
         `wrote a proposed mapping to ${propose}; check it, then run: import ${path} --mapping ${propose} --dry-run --wait`,
       );

@@ -1,6 +1,10 @@
 import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { orderOf, shownQuestion } from "../../../lib/uploads/mapping/propose-time.ts";
 import type { Proposal, ProposedColumn } from "../../../lib/uploads/mapping/propose-mapping.ts";
+
+/** How many texts or rows are shown. */
+const SHOWN = 10;
 
 function shown({ column, target = "", reason }: ProposedColumn): string {
   return `"${column}" as ${target} (${reason})`;
@@ -23,21 +27,60 @@ function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others 
 }
 
 /** What the proposal takes for granted although the file doesn't say it. */
-function assumptions({ fields = {}, empty = [] }: Mapping): string[] {
-  const zones = Object.values(fields).flatMap(({ column, time_zone: zone }) =>
-    zone === undefined
-      ? []
-      : [`assumed, please check: times of "${column}" without a UTC offset are in ${zone} (time_zone)`],
-  );
-  const words = empty.map((word) => `"${word}"`).join(", ");
+function assumptions({ mapping, questions = [] }: Proposal): string[] {
+  const local = questions.filter(({ kind }) => kind === "zone");
+  const columns = local.map(({ column }) => `"${column}"`).join(" and ");
+  const zones = local
+    .slice(0, 1)
+    .flatMap((question) =>
+      question.kind === "zone"
+        ? [
+            `assumed, please check: times of ${columns} without a UTC offset are in ${question.timeZone}, the time zone of this computer; name another with --time-zone`,
+          ]
+        : [],
+    );
+  const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
+  const { empty = [], fields = {} } = mapping;
+  const marks = Object.values(fields)
+    .flatMap((source) => source.first_of ?? [source])
+    .flatMap(({ column, values = {} }) => {
+      const words = Object.keys(values).filter((word) => values[word] === "");
+      return words.length === 0
+        ? []
+        : [`assumed, please check: in "${column}" these values are empty: ${quotedWords(words)}`];
+    });
   return [
     ...zones,
-    ...(words === "" ? [] : [`assumed, please check: in every column these values are empty: ${words}`]),
+    ...marks,
+    ...(empty.length === 0
+      ? []
+      : [`assumed, please check: in every column these values are empty: ${quotedWords(empty)}`]),
   ];
 }
 
-/** How many texts of a status are shown. */
-const SHOWN = 10;
+/** Rows that are no items, and words that may be no values: a person decides. */
+function choices({ totals = [], keptMarks = [] }: Proposal): string[] {
+  const shownRows = totals.slice(0, SHOWN).map(({ row, cells }) => `row ${row} (${cells.filter(Boolean).join(", ")})`);
+  const more = totals.length > SHOWN ? ` and ${totals.length - SHOWN} more` : "";
+  return [
+    ...(totals.length === 0
+      ? []
+      : [`looks like totals, not items: ${shownRows.join(", ")}${more}; leave such rows out with --without-totals`]),
+    ...keptMarks.map(
+      ({ word, columns }) =>
+        `kept as it is: "${word}" in ${columns.map((column) => `"${column}"`).join(", ")}; if it means nothing, add it to "empty"`,
+    ),
+  ];
+}
+
+/** The questions without whose answer no mapping is written, and the options that answer them. */
+export function openQuestions({ questions = [] }: Proposal): string[] {
+  return questions.flatMap((question) => {
+    if (question.kind !== "date") return [];
+    const orders = question.formats.map((format) => `--dates ${orderOf(format)}`).join(" or ");
+    return [`which date is "${question.column}" ${shownQuestion(question)} Say it with ${orders}.`];
+  });
+}
 
 /** What each column of a file is proposed to become, a line each: what is certain, what to check, and what is kept. */
 export function proposalLines(proposal: Proposal): string[] {
@@ -49,7 +92,8 @@ export function proposalLines(proposal: Proposal): string[] {
     ...certain.map((line) => `certain: ${line}`),
     ...likelyColumns(proposal).map((line) => `likely, please check: ${line}`),
     ...otherColumns(columns, mapping),
-    ...assumptions(mapping),
+    ...assumptions(proposal),
+    ...choices(proposal),
     ...(texts.length > 0 ? [`choose in "values" of status what these mean: ${texts.join(", ")}`] : []),
     ...(mapping.fields?.["external_id"] === undefined
       ? ["no column identifies the items: add external_id to the fields of the mapping"]

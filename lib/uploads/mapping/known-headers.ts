@@ -16,8 +16,17 @@ function rule(target: string, name: string, isCertain = true): HeaderRule {
   return { target, name: new RegExp(`^(?:${name})$`), isCertain };
 }
 
-/** The words of an end, the most telling first. */
-const ENDS = ["completed", "closed", "resolved", "solved", "finished", "done"];
+/**
+ * The ends of an item, as adjectives and as nouns, in the order in which they are taken where a file has several: whoever
+ * closes a ticket has solved it before.
+ */
+const ENDS = [
+  ["closed", "close|closing|closure"],
+  ["solved", "solution"],
+  ["resolved", "resolution"],
+  ["completed", "completion"],
+  ["finished|done", "finish"],
+] as const;
 
 /** Rules about everything but agents, the most telling first. */
 const RULES: readonly HeaderRule[] = [
@@ -30,13 +39,21 @@ const RULES: readonly HeaderRule[] = [
   rule("external_id", "number|id|key|nr|no|numero|nummer|reference|ref", false),
   rule("status", `${ITEM_OF}(?:status|statut)|incident state|conversation state`),
   rule("status", `${ITEM_OF}(?:state|zustand|etat|estado|stage)`, false),
-  ...ENDS.map((end) =>
-    rule("completed_at", `(?:date |date time |time |last )?${ITEM_OF}${end}(?: at| on| date| time| datetime)?`),
+  ...ENDS.flatMap(([end, noun]) => [
+    rule("completed_at", `(?:date |date time |time |last )?${ITEM_OF}(?:${end})(?: at| on| date| time| datetime)?`),
+    rule("completed_at", `${ITEM_OF}(?:${noun}) (?:date|time)`),
+  ]),
+  rule(
+    "completed_at",
+    `(?:${ITEM_OF}|call |chat )(?:end|ended)(?: at| on)?(?: date| time)+|(?:call |chat )?ended(?: at)?`,
+    false,
   ),
-  rule("completed_at", `${ITEM_OF}(?:resolution|close|closing|completion|closure) (?:date|time)`),
-  rule("completed_at", "(?:erledigt|geschlossen|abgeschlossen|gelost)(?: am| um)?|(?:abschluss|erledigungs)datum"),
-  rule("completed_at", "date de (?:fermeture|cloture|resolution)|(?:ferme|resolu|cloture|termine) le"),
-  rule("completed_at", "fecha de (?:cierre|resolucion|finalizacion)|(?:cerrado|resuelto) el"),
+  rule("completed_at", "(?:geschlossen|abgeschlossen)(?: am| um)?|abschlussdatum"),
+  rule("completed_at", "(?:gelost|erledigt)(?: am| um)?|erledigungsdatum"),
+  rule("completed_at", "date de (?:fermeture|cloture)|(?:ferme|cloture) le"),
+  rule("completed_at", "date de resolution|(?:resolu|termine) le"),
+  rule("completed_at", "fecha de cierre|cerrado el"),
+  rule("completed_at", "fecha de (?:resolucion|finalizacion)|resuelto el"),
   rule("type", `type|${ITEM} type|(?:ticket|vorgangs)typ|vorgangsart|type de ${ITEM}|tipo de ${ITEM}`),
   rule("type", `${ITEM_OF}category|kind|art|typ|tipo|kategorie|categorie|categoria`, false),
   rule("custom_attributes.short_description", `short description|${ITEM_OF}(?:subject|summary|title)|ticket name`),

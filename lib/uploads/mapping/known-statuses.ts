@@ -1,3 +1,4 @@
+import { comparable } from "../csv/header-names.ts";
 import type { Source } from "./mapping.ts";
 import { plainWords } from "./plain-words.ts";
 
@@ -50,12 +51,18 @@ export function statusOf(word: string): Status | undefined {
   return BY_WORD.get(plainWords(word));
 }
 
-/** Aliases of the known words that are not spelled as the statuses are. An unknown word gets none: a person chooses. */
-export function aliasesOf(values: readonly string[]): Pick<Source, "values"> {
-  const found = [...new Set(values.map((value) => value.trim()))];
-  const aliases = found.flatMap((value) => {
-    const status = statusOf(value);
-    return status === undefined || status === value ? [] : [[value, status] as const];
-  });
-  return aliases.length > 0 ? { values: Object.fromEntries(aliases) } : {};
+/**
+ * Aliases of the known words that are not spelled as the statuses are, one for all spellings that differ by case. An unknown
+ * word gets none: a person chooses.
+ */
+export function aliasesOf(values: Iterable<string>): Pick<Source, "values"> {
+  const aliases = new Map<string, readonly [word: string, status: Status]>();
+  for (const value of values) {
+    const word = value.trim();
+    const status = statusOf(word);
+    if (status !== undefined && status !== word && !aliases.has(comparable(word))) {
+      aliases.set(comparable(word), [word, status]);
+    }
+  }
+  return aliases.size > 0 ? { values: Object.fromEntries(aliases.values()) } : {};
 }

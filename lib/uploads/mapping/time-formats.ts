@@ -1,28 +1,34 @@
 import { createTimeReader } from "./date-time.ts";
 import type { Source } from "./mapping.ts";
+import type { Shape } from "./survey.ts";
 
 const DATES = ["dd-MM-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "MM-dd-yyyy", "yyyy/MM/dd", "yyyy-MM-dd"];
-const SHORT_DATES = ["dd.MM.yy", "dd/MM/yy", "MM/dd/yy", "dd/MMM/yy", "d MMM yyyy", "MMM d, yyyy"];
+// No locale puts the month first where dots stand between the numbers.
+const SHORT_DATES = ["dd.MM.yy", "dd/MM/yy", "MM/dd/yy", "yy/MM/dd", "dd-MM-yy", "MM-dd-yy", "yy-MM-dd"];
+const NAMED_MONTHS = [
+  "dd/MMM/yy",
+  "dd-MMM-yy",
+  "dd-MMM-yyyy",
+  "d MMM yyyy",
+  "MMM d, yyyy",
+  "d MMMM yyyy",
+  "MMMM d, yyyy",
+];
 const TIMES = ["", " HH:mm", " HH:mm:ss", " h:mm a", " h:mm:ss a"];
 
-/** Formats that are tried, day before month where both fit. */
+/** Formats that are tried. */
 export const TIME_FORMATS: readonly string[] = [
   "iso",
-  ...[...DATES, ...SHORT_DATES].flatMap((date) => TIMES.map((time) => date + time)),
+  ...[...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => TIMES.map((time) => date + time)),
   "unix_ms",
   "unix",
 ];
 /** Digits of times since 1970 that are meant: numbers that are shorter may be anything. */
 const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
-/** So many different values show how times are written. */
-const VALUES_MAX = 100;
 
-/** Reads a text by a format. @returns ISO 8601 in UTC; undefined if it does not fit */
-export function readTime(text: string, format: string, timeZone: string | undefined): string | undefined {
-  return createReader(format, timeZone)(text);
-}
+type Reader = (text: string) => string | undefined;
 
-function createReader(format: string, timeZone: string | undefined): (text: string) => string | undefined {
+function createReader(format: string, timeZone: string | undefined): Reader {
   const digits = DIGITS[format];
   const read = createTimeReader({ format, timeZone }, ".");
   return (text) => {
@@ -35,66 +41,71 @@ function createReader(format: string, timeZone: string | undefined): (text: stri
   };
 }
 
-function countRead(values: readonly string[], format: string, timeZone: string | undefined): number {
-  const read = createReader(format, timeZone);
-  return values.filter((value) => read(value) !== undefined).length;
+/** Reads a text by a format. @returns ISO 8601 in UTC; undefined if it does not fit */
+export function readTime(text: string, format: string, timeZone: string | undefined): string | undefined {
+  return createReader(format, timeZone)(text);
 }
 
-function sampleOf(values: readonly string[]): string[] {
-  return [...new Set(values)].slice(0, VALUES_MAX);
+/** How the date-times of a column can be read. */
+export interface TimeReadings {
+  /** The formats that read the most rows. Those that read every cell alike are one; more than one are a question. */
+  readonly formats: readonly [string, ...string[]];
+  /** A cell that shows the difference between them, if there is one. */
+  readonly example: string;
+  /** Rows with a value, and those of them that the formats read. */
+  readonly rows: number;
+  readonly readRows: number;
+  /** A date-time that only other formats read; undefined if there is none. */
+  readonly other: string | undefined;
+  /** Whether a cell has no offset from UTC, so that its time zone must be known. */
+  readonly needsZone: boolean;
 }
 
-/**
- * Of the usual formats those that read the most values, if they read most of them: some cells may be wrong. A value that
- * many rows share counts as often as it occurs, so that a few wrong ones weigh what they are.
- */
-export function formatsOf(values: readonly string[], timeZone: string): string[] {
-  const sample = new Set(sampleOf(values));
-  const occurrences = Map.groupBy(
-    values.filter((value) => sample.has(value)),
-    (value) => value,
-  );
-  const total = [...occurrences.values()].reduce((sum, { length }) => sum + length, 0);
-  const counts = TIME_FORMATS.map((format) => {
-    const read = createReader(format, timeZone);
-    return [...occurrences].reduce((sum, [value, { length }]) => sum + (read(value) === undefined ? 0 : length), 0);
+function countRows(shapes: readonly Shape[]): number {
+  return shapes.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** How the cells of a column can be read as date-times, if at least half of the rows can; undefined if they are something else. */
+export function timeReadingsOf(shapes: readonly Shape[]): TimeReadings | undefined {
+  const readings = TIME_FORMATS.map((format) => {
+    const read = createReader(format, "UTC");
+    const fitting = shapes.filter(({ examples }) => examples.some((text) => read(text) !== undefined));
+    return { format, fitting, rows: countRows(fitting), read };
   });
-  const most = Math.max(...counts);
-  if (most === 0 || most < total / 2) return [];
-  return TIME_FORMATS.filter((_, index) => counts[index] === most);
+  const isDate = new Set(readings.flatMap(({ fitting }) => fitting));
+  const rows = countRows(shapes);
+  if (isDate.size === 0 || countRows([...isDate]) < rows / 2) return undefined;
+  const readRows = Math.max(...readings.map((reading) => reading.rows));
+  const best = readings.filter((reading) => reading.rows === readRows);
+  const examples = best[0]!.fitting.flatMap((shape) => shape.examples);
+  const byMeaning = new Map<string, (typeof best)[number]>();
+  for (const reading of best.toReversed()) byMeaning.set(examples.map(reading.read).join(), reading);
+  const [first, ...others] = best.filter((reading) => [...byMeaning.values()].includes(reading));
+  const isTelling = (text: string): boolean => others.every(({ read }) => (read(text) ?? "") !== first!.read(text));
+  const rest = [...isDate].find((shape) => !best.some(({ fitting }) => fitting.includes(shape)));
+  return {
+    formats: [first!.format, ...others.map(({ format }) => format)],
+    example: examples.find((text) => first!.read(text) !== undefined && isTelling(text)) ?? examples[0]!,
+    rows,
+    readRows,
+    other: rest?.examples[0],
+    needsZone: needsZone(first!.format, examples),
+  };
 }
 
-/** The same format with day and month exchanged; undefined if its month isn't a number. */
-function swappedFormat(format: string): string | undefined {
-  const swapped = format.replace(/^(dd|MM)([-./])(dd|MM)/, "$3$2$1");
-  return swapped === format ? undefined : swapped;
-}
-
-/** The two formats of values that do not show whether the day or the month comes first; undefined if they do. */
-export function dayOrMonthOf(fitting: readonly string[]): readonly [string, string] | undefined {
-  const [first] = fitting;
-  const swapped = first === undefined ? undefined : swappedFormat(first);
-  return first !== undefined && swapped !== undefined && fitting.includes(swapped) ? [first, swapped] : undefined;
-}
-
-/** A value that a format reads, if there is one: one that shows the difference between day and month, if it can. */
-export function exampleOf(values: readonly string[], format: string, timeZone: string): string | undefined {
-  const read = createReader(format, timeZone);
-  const fitting = sampleOf(values).filter((value) => read(value) !== undefined);
-  const swapped = swappedFormat(format);
-  const readSwapped = swapped === undefined ? undefined : createReader(swapped, timeZone);
-  return fitting.find((value) => readSwapped && readSwapped(value) !== read(value)) ?? fitting[0];
+/** Whether texts of a format have no offset from UTC. */
+function needsZone(format: string, texts: readonly string[]): boolean {
+  if (format in DIGITS) return false;
+  if (format !== "iso") return true;
+  const [read, readWithZone] = [createReader(format, undefined), createReader(format, "UTC")];
+  return texts.some((text) => read(text) === undefined && readWithZone(text) !== undefined);
 }
 
 /** Format and zone of times that a format reads: the zone only if they need one. */
 export function timeOptionsOf(
-  values: readonly string[],
   format: string,
+  { needsZone: isLocal }: Pick<TimeReadings, "needsZone">,
   timeZone: string,
 ): Pick<Source, "format" | "time_zone"> {
-  const sample = sampleOf(values);
-  const isIso = format === "iso";
-  const hasOffsets = isIso && countRead(sample, format, undefined) === countRead(sample, format, timeZone);
-  const needsZone = !(format in DIGITS) && !(hasOffsets && sample.length > 0);
-  return { ...(!isIso && { format }), ...(needsZone && { time_zone: timeZone }) };
+  return { ...(format !== "iso" && { format }), ...(isLocal && { time_zone: timeZone }) };
 }

@@ -14,8 +14,9 @@ import { type Moment, rateOf, shownProgress, withMoment } from "../../../infra/p
 import { firstRows } from "../../../infra/pages/browser/upload/read-text.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { formatsOf } from "../../../lib/uploads/mapping/time-formats.ts";
-import { valuesIn } from "../../../infra/pages/browser/upload/sources.ts";
+import { surveyOf } from "../../../lib/uploads/mapping/survey.ts";
+import { timeReadingsOf } from "../../../lib/uploads/mapping/time-formats.ts";
+import { valuesAt } from "../../../infra/pages/browser/upload/sources.ts";
 
 describe("the upload page", () => {
   test("reads rows whose cells have line ends and delimiters, and no row that is cut", () => {
@@ -99,20 +100,28 @@ describe("the upload page", () => {
     expect(rolesOf(header, other).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "agent_name"]);
   });
 
-  test("offers the different values of a column", () => {
-    const rows = [["Open"], ["?"], ["Open "], [""], ["Closed"], []];
-    expect(valuesIn({ names: ["Status"], rows }, "status", ["?"])).toEqual(["Open", "Closed"]);
+  test("offers the different values of a column, spellings that differ by case once", () => {
+    const rows = [["Open"], ["?"], ["Open "], [""], ["Closed"], ["closed"], []];
+    expect(valuesAt({ names: ["Status"], rows }, 0, ["?"])).toEqual(["Open", "Closed"]);
   });
 
   test.each([
     [["01/06/2023 10:00", "25/06/2023 10:00"], ["dd/MM/yyyy HH:mm"]],
     [["01/06/2023 10:00"], ["dd/MM/yyyy HH:mm", "MM/dd/yyyy HH:mm"]],
+    [["06/06/2023 10:00"], ["dd/MM/yyyy HH:mm"]],
+    [["02/03/24"], ["dd/MM/yy", "MM/dd/yy", "yy/MM/dd"]],
+    [["02.03.2024"], ["dd.MM.yyyy"]],
     [["06/25/2023 10:00", "someday"], ["MM/dd/yyyy HH:mm"]],
     [["1700000000"], ["unix"]],
     [["someday"], []],
     [[], []],
-  ])("offers for %j the date patterns %j", (values, formats) => {
-    expect(formatsOf(values, "UTC")).toEqual(formats);
+  ])("offers for %j the date patterns %j, one for each meaning", (values, formats) => {
+    const [column] = surveyOf(
+      1,
+      values.map((value) => [value]),
+      2,
+    ).columns;
+    expect(timeReadingsOf(column!.shapes)?.formats ?? []).toEqual(formats);
   });
 
   test("shows a job's progress, rate and remaining time", () => {

@@ -1,5 +1,4 @@
-import type { Proposal } from "../../../../lib/uploads/mapping/propose-mapping.ts";
-import { BEING_COMPARED } from "../../../table-files/repeated-ids.ts";
+import type { UncheckedColumn } from "./answers.ts";
 import { type CheckedRows, exampleOf } from "./check-rows.ts";
 import { idOfColumn } from "./columns-form.tsx";
 import type { FileIds } from "./file-ids.ts";
@@ -10,7 +9,7 @@ import { countOf, shownNumber } from "./shown.ts";
 const SHOWN_ERRORS = 10;
 
 /** Names the columns that a person has yet to look at, each a way to it. */
-function Unchecked({ columns }: { readonly columns: Proposal["columns"] }) {
+function Unchecked({ columns }: { readonly columns: readonly UncheckedColumn[] }) {
   if (columns.length === 0) return null;
   return (
     <p class="unchecked">
@@ -60,7 +59,7 @@ export function CheckStep({
   /** Id of the trial of this file with this mapping that has finished; undefined if none has. */
   readonly trial: string | undefined;
   /** Columns that a person has yet to look at. */
-  readonly unchecked: Proposal["columns"];
+  readonly unchecked: readonly UncheckedColumn[];
   /** Why the file was not sent. */
   readonly error: string | undefined;
   /** The part of the file that was sent, 0 to 1, while it is being sent. */
@@ -100,7 +99,7 @@ export function CheckStep({
           Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
         </p>
       )}
-      <Unchecked columns={unchecked.filter(({ reason }) => reason !== BEING_COMPARED)} />
+      <Unchecked columns={unchecked.filter(({ isBeingCompared }) => !isBeingCompared)} />
       <p class="buttons">
         {trial !== undefined && importing("main", "Import")}
         <button

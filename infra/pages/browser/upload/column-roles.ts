@@ -9,6 +9,9 @@ export const LEFT_OUT = "left out";
 /** It is one of several columns of a source, which only the mapping as JSON shows. */
 export const COMBINED = "combined";
 
+/** It completes items for which no column before it has a date. */
+export const ELSE_COMPLETED = "completed_at else";
+
 /** A column of the file, and what becomes of it. */
 export interface ColumnRole {
   readonly index: number;
@@ -18,6 +21,15 @@ export interface ColumnRole {
   readonly role: string;
   /** The source that is made of it; undefined if `others` says what becomes of it, or if it is combined. */
   readonly source: Source | undefined;
+  /** The columns of the same target that come before it, if the first that isn't empty counts. */
+  readonly before: readonly string[];
+}
+
+/** The columns that a target is made of, the first that isn't empty first; undefined if they are combined in another way. */
+function alternatives(target: string, source: Source): readonly Source[] | undefined {
+  if (source.column !== undefined) return [source];
+  const isPlain = target === "completed_at" && source.first_of?.every(({ column }) => column !== undefined);
+  return isPlain === true ? source.first_of : undefined;
 }
 
 function isOf(source: Source, name: string): boolean {
@@ -30,13 +42,18 @@ export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole
   const used = columnsIn({ fields, ...rest });
   return numberedNames(header).flatMap((name, index): ColumnRole[] => {
     if (isReportColumn(name)) return [];
-    const [target, source] = Object.entries(fields).find(([, each]) => name !== "" && isOf(each, name)) ?? [];
-    if (target !== undefined) {
-      return [{ index, name, role: target === ATTRIBUTE_PREFIX + name ? KEPT : target, source }];
+    for (const [target, each] of name === "" ? [] : Object.entries(fields)) {
+      const sources = alternatives(target, each) ?? [];
+      const place = sources.findIndex((source) => isOf(source, name));
+      if (place === -1) continue;
+      const before = sources.slice(0, place).map(({ column = "" }) => column);
+      return [
+        { index, name, role: target === ATTRIBUTE_PREFIX + name ? KEPT : target, source: sources[place], before },
+      ];
     }
     const isCombined = name !== "" && used.has(comparable(name));
     const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
-    return [{ index, name, role: isCombined ? COMBINED : left, source: undefined }];
+    return [{ index, name, role: isCombined ? COMBINED : left, source: undefined, before: [] }];
   });
 }
 
@@ -62,8 +79,22 @@ function withoutKeptNamed(header: readonly string[], mapping: Mapping): Mapping 
   return { ...mapping, others: "custom_attributes", fields: Object.fromEntries(fields) };
 }
 
+/** The sources of a target as one; undefined if there are none. */
+function joined(sources: readonly Source[]): Source | undefined {
+  return sources.length > 1 ? { first_of: [...sources] } : sources[0];
+}
+
+/** The fields without what a column is. */
+function withoutColumn(fields: Readonly<Record<string, Source>>, name: string): [string, Source][] {
+  return Object.entries(fields).flatMap(([target, source]): [string, Source][] => {
+    const sources = alternatives(target, source);
+    const left = sources ? joined(sources.filter((each) => name === "" || !isOf(each, name))) : source;
+    return left === undefined ? [] : [[target, left]];
+  });
+}
+
 /**
- * The mapping in which a column becomes something else. A column that had the target before is kept as an attribute.
+ * The mapping in which a column becomes something else. Columns that had the target before are kept as attributes.
  * @param source how the column is read
  */
 export function withRole(
@@ -74,17 +105,17 @@ export function withRole(
   source: Source = { column: name },
 ): Mapping {
   const named = withKeptNamed(header, mapping);
-  const previous = rolesOf(header, mapping).find((each) => each.role === role && each.source && each.index !== index);
-  const others = Object.entries(named.fields ?? {}).filter(
-    ([target, each]) => !(name !== "" && isOf(each, name)) && target !== role,
-  );
-  const isField = role !== KEPT && role !== LEFT_OUT;
+  const isElse = role === ELSE_COMPLETED;
+  const left = withoutColumn(named.fields ?? {}, name);
+  const completed = left.find(([target]) => target === "completed_at")?.[1];
+  const previous = rolesOf(header, mapping).filter((each) => each.role === role && each.source && each.index !== index);
+  const target = isElse ? "completed_at" : role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+  const sources = [...(isElse && completed ? (alternatives(target, completed) ?? [completed]) : []), source];
   const added: (readonly [string, Source])[] = [
-    ...(previous?.source && role !== KEPT
-      ? [[ATTRIBUTE_PREFIX + previous.name, { column: previous.name }] as const]
-      : []),
-    ...(role !== LEFT_OUT && name !== "" ? [[isField ? role : ATTRIBUTE_PREFIX + name, source] as const] : []),
+    ...(role === KEPT ? [] : previous.map((each) => [ATTRIBUTE_PREFIX + each.name, { column: each.name }] as const)),
+    ...(role !== LEFT_OUT && name !== "" ? [[target, joined(sources)!] as const] : []),
   ];
+  const others = left.filter(([each]) => each !== target);
   const next = { ...named, fields: Object.fromEntries([...others, ...added]) };
   // A column without a header has no name: only `others` says what becomes of it.
   return role === KEPT && name === "" ? { ...next, others: "custom_attributes" } : withoutKeptNamed(header, next);
@@ -93,5 +124,7 @@ export function withRole(
 /** The mapping in which a column is read in another way. */
 export function withReading(mapping: Mapping, { name, role }: ColumnRole, source: Source): Mapping {
   const target = role === KEPT ? ATTRIBUTE_PREFIX + name : role;
-  return { ...mapping, fields: { ...mapping.fields, [target]: source } };
+  const before = mapping.fields?.[target];
+  const sources = before && alternatives(target, before)?.map((each) => (isOf(each, name) ? source : each));
+  return { ...mapping, fields: { ...mapping.fields, [target]: (sources && joined(sources)) ?? source } };
 }

@@ -2,13 +2,15 @@ import { useMemo } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type ProposedColumn, UNCLEAR_DAY } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 import { BEING_COMPARED } from "../../../table-files/repeated-ids.ts";
+import { type Answered, type Checked, openQuestions, withFormat, withoutAnswers, withZone } from "./answers.ts";
 import { type Misfit, misfitsOf } from "./check-rows.ts";
 import {
   canBeKept,
   type ColumnRole,
   COMBINED,
+  ELSE_COMPLETED,
   KEPT,
   LEFT_OUT,
   rolesOf,
@@ -16,8 +18,15 @@ import {
   withRole,
 } from "./column-roles.ts";
 import { Choice } from "./parts.tsx";
-import { KindReading, PrefixReading, StatusValues, TimeReading } from "./reading-fields.tsx";
-import { sourceFor, valuesAt } from "./sources.ts";
+import {
+  EmptyMarks,
+  KindReading,
+  PrefixReading,
+  StatusValues,
+  type TimeAsking,
+  TimeReading,
+} from "./reading-fields.tsx";
+import { sourceFor, surveyed, valuesAt } from "./sources.ts";
 import { countOf } from "./shown.ts";
 import type { TableFile } from "./table-file.ts";
 
@@ -42,7 +51,7 @@ export function idOfColumn(index: number): string {
   return `column-${index}`;
 }
 
-function optionsOf({ role, name }: ColumnRole): (readonly [string, string])[] {
+function optionsOf({ role, name, before }: ColumnRole, completing: readonly string[]): (readonly [string, string])[] {
   const isListed = role in FIELD_NAMES || role === KEPT || role === LEFT_OUT;
   const own: (readonly [string, string])[] = isListed
     ? []
@@ -53,18 +62,16 @@ function optionsOf({ role, name }: ColumnRole): (readonly [string, string])[] {
         ],
       ];
   const isNamed = name !== "";
+  const others = before.length > 0 ? before : completing.filter((each) => comparable(each) !== comparable(name));
+  const otherwise = `Completed at, if “${others.join("” and “")}” ${others.length === 1 ? "is" : "are"} empty`;
   return [
     ...own,
     ...(isNamed ? Object.entries(FIELD_NAMES) : []),
+    ...(isNamed && others.length > 0 ? [[ELSE_COMPLETED, otherwise] as const] : []),
     ...(canBeKept({ name }) ? [[KEPT, "Custom attribute"] as const] : []),
     ...(!isNamed && role === KEPT ? [[KEPT, "Nothing: it has no header"] as const] : []),
     [LEFT_OUT, "Leave out"],
   ];
-}
-
-/** Whether a person still has to look at what was proposed for a column. */
-export function isUnchecked({ column, certainty }: ProposedColumn, checked: ReadonlySet<string>): boolean {
-  return certainty === "likely" && !checked.has(column);
 }
 
 /** What a person is told about how sure the proposal is. */
@@ -72,15 +79,27 @@ function Sureness({
   column,
   proposed,
   isChecked,
+  isAsked,
   onCheck,
 }: {
   readonly column: ColumnRole;
   readonly proposed: ProposedColumn | undefined;
   readonly isChecked: boolean;
+  /** Whether a question is open. */
+  readonly isAsked: boolean;
   readonly onCheck: () => void;
 }) {
   const { role } = column;
   if (role === LEFT_OUT) return <p class="sure left-out">Left out: this column isn’t imported.</p>;
+  if (isAsked) {
+    return (
+      <p class="sure likely">
+        <span>
+          <strong>? Please answer</strong> what its dates mean.
+        </span>
+      </p>
+    );
+  }
   if (isChecked) return <p class="sure">✓ Checked by you</p>;
   if (proposed?.certainty === "certain") return <p class="sure certain">✓ Certain, {proposed.reason}</p>;
   if (proposed?.reason === BEING_COMPARED) return <p class="sure">Comparing all rows…</p>;
@@ -90,11 +109,9 @@ function Sureness({
         <span>
           <strong>? Likely</strong>, {proposed.reason}. Please check.
         </span>
-        {proposed.reason !== UNCLEAR_DAY && (
-          <button type="button" onClick={onCheck} aria-label={`Looks right: “${column.name}”`}>
-            Looks right
-          </button>
-        )}
+        <button type="button" onClick={onCheck} aria-label={`Looks right: “${column.name}”`}>
+          Looks right
+        </button>
       </p>
     );
   }
@@ -105,26 +122,32 @@ function Sureness({
 /** How the cells of a column are read. */
 function Reading({
   column,
-  values,
-  isAsked,
+  table,
+  empty,
+  asking,
   onChange,
 }: {
   readonly column: ColumnRole;
-  readonly values: readonly string[];
-  readonly isAsked: boolean;
-  readonly onChange: (source: Source, isAnswer?: boolean) => void;
+  readonly table: TableFile;
+  readonly empty: readonly string[];
+  readonly asking: TimeAsking;
+  readonly onChange: (source: Source) => void;
 }) {
-  const { role, name } = column;
+  const { role, name, index } = column;
   const source = column.source ?? { column: name };
+  const survey = surveyed(table, index);
+  const values = valuesAt(table, index, empty);
   if (role === "status") return <StatusValues source={source} values={values} onChange={onChange} />;
-  if (role === "completed_at") {
-    return <TimeReading source={source} values={values} onChange={onChange} isAsked={isAsked} />;
-  }
-  if (role === "external_id") return <PrefixReading source={source} values={values} onChange={onChange} />;
-  if ((role === KEPT && name !== "") || role.startsWith(ATTRIBUTE_PREFIX)) {
-    return <KindReading source={source} column={name} onChange={onChange} />;
-  }
-  return null;
+  if (name === "" || role === COMBINED || role === LEFT_OUT) return null;
+  const isAttribute = role === KEPT || role.startsWith(ATTRIBUTE_PREFIX);
+  return (
+    <>
+      {role === "completed_at" && <TimeReading source={source} survey={survey} onChange={onChange} {...asking} />}
+      {role === "external_id" && <PrefixReading source={source} values={values} onChange={onChange} />}
+      {isAttribute && <KindReading source={source} column={name} onChange={onChange} />}
+      <EmptyMarks source={source} survey={survey} empty={empty} onChange={onChange} />
+    </>
+  );
 }
 
 function shownSample(value: string): string {
@@ -135,10 +158,21 @@ interface ColumnsFormProps {
   readonly table: TableFile;
   readonly mapping: Mapping;
   readonly proposed: readonly ProposedColumn[];
-  /** Names of the columns that a person has looked at. */
-  readonly checked: ReadonlySet<string>;
-  readonly onChange: (mapping: Mapping) => void;
-  readonly onCheck: (column: string) => void;
+  readonly checked: Checked;
+  readonly onAnswer: (answered: Answered) => void;
+}
+
+/** What is asked about a column, and what becomes of an answer. */
+export function askingOf(
+  { table, mapping, checked, onAnswer }: Omit<ColumnsFormProps, "proposed">,
+  column: string,
+): TimeAsking {
+  const open = openQuestions(table, mapping, checked).filter((each) => comparable(each.column) === comparable(column));
+  return {
+    asked: new Set(open.map(({ kind }) => kind)),
+    onFormat: (name, format) => onAnswer(withFormat(table, mapping, checked, { column: name, format })),
+    onZone: (zone) => onAnswer(withZone(table, mapping, checked, zone)),
+  };
 }
 
 function MisfitNote({ misfit, rows }: { readonly misfit: Misfit; readonly rows: number }) {
@@ -151,22 +185,21 @@ function MisfitNote({ misfit, rows }: { readonly misfit: Misfit; readonly rows: 
 }
 
 /** A row for each column of the file: its name, samples, what it becomes, how it is read, and whether the rows fit. */
-export function ColumnsForm({ table, mapping, proposed, checked, onChange, onCheck }: ColumnsFormProps) {
+export function ColumnsForm(props: ColumnsFormProps) {
+  const { table, mapping, proposed, checked, onAnswer } = props;
   const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
   const empty = mapping.empty ?? [];
+  const roles = rolesOf(table.names, mapping);
+  const completing = roles.flatMap(({ role, name }) => (role === "completed_at" ? [name] : []));
   return (
     <ol class="mapping" aria-label="Columns of the file">
-      {rolesOf(table.names, mapping).map((column) => {
-        const { index, name, role } = column;
-        const values = valuesAt(table.rows, index, empty);
+      {roles.map((column) => {
+        const { index, name, role, before } = column;
+        const values = valuesAt(table, index, empty);
         const found = proposed.find((each) => name !== "" && comparable(each.column) === comparable(name));
-        const isChecked = checked.has(name);
         const shown = name === "" ? `Column ${index + 1} (no header)` : name;
         const misfit = misfits.get(index);
-        const read = (source: Source, isAnswer = false): void => {
-          onChange(withReading(mapping, column, source));
-          if (isAnswer) onCheck(name);
-        };
+        const asking = askingOf(props, name);
         return (
           <li key={index}>
             <div class="column-name">
@@ -182,21 +215,29 @@ export function ColumnsForm({ table, mapping, proposed, checked, onChange, onChe
               <Choice
                 label={`“${shown}” becomes`}
                 isLabelHidden
-                value={role}
-                options={optionsOf(column)}
+                value={before.length > 0 ? ELSE_COMPLETED : role}
+                options={optionsOf(column, completing)}
                 onChange={(chosen) => {
-                  onChange(withRole(table.names, mapping, column, chosen, sourceFor(chosen, name, values)));
-                  onCheck(name);
+                  const target = chosen === ELSE_COMPLETED ? "completed_at" : chosen;
+                  const next = withRole(table.names, mapping, column, chosen, sourceFor(target, name, table));
+                  onAnswer({ mapping: next, checked: withoutAnswers(checked, name) });
                 }}
               />
-              <Sureness column={column} proposed={found} isChecked={isChecked} onCheck={() => onCheck(name)} />
+              <Sureness
+                column={column}
+                proposed={found}
+                isChecked={checked.has(name)}
+                isAsked={asking.asked.size > 0}
+                onCheck={() => onAnswer({ mapping, checked: new Set([...checked, name]) })}
+              />
             </div>
             <div class="column-reading">
               <Reading
                 column={column}
-                values={values}
-                isAsked={!isChecked && found?.reason === UNCLEAR_DAY}
-                onChange={read}
+                table={table}
+                empty={empty}
+                asking={asking}
+                onChange={(source) => onAnswer({ mapping: withReading(mapping, column, source), checked })}
               />
               {misfit && <MisfitNote misfit={misfit} rows={table.rows.length} />}
             </div>

@@ -1,8 +1,10 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import type { Answered, Checked } from "./answers.ts";
+import { askingOf } from "./columns-form.tsx";
 import { Choice } from "./parts.tsx";
 import { TimeReading } from "./reading-fields.tsx";
-import { sourceFor, valuesIn } from "./sources.ts";
+import { placeOf, sourceFor, surveyed } from "./sources.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** The fields of an event, as people call them. */
@@ -21,16 +23,13 @@ interface EventFormProps {
   readonly table: TableFile;
   readonly mapping: Mapping;
   readonly onChange: (mapping: Mapping) => void;
+  readonly checked: Checked;
+  readonly onAnswer: (answered: Answered) => void;
 }
 
 /** The columns that one field of the event is made of. */
-function EventField({
-  table,
-  mapping,
-  onChange,
-  target,
-  label,
-}: EventFormProps & { readonly target: string; readonly label: string }) {
+function EventField({ target, label, ...props }: EventFormProps & { readonly target: string; readonly label: string }) {
+  const { table, mapping, onChange } = props;
   const source = mapping.event?.[target];
   const names = numberedNames(table.names).filter(Boolean);
   const options = names.map((name) => [name, name] as const);
@@ -40,16 +39,13 @@ function EventField({
   };
   const column = source?.column ?? source?.columns?.[0];
   const chosen = names.find((name) => name.toLowerCase() === column?.toLowerCase()) ?? NONE;
-  const values = column === undefined ? [] : valuesIn(table, column, mapping.empty ?? []);
   return (
     <div class="source">
       <Choice
         label={label}
         value={chosen}
         options={[[NONE, "Not in the file"], ...options]}
-        onChange={(name) =>
-          set(name === NONE ? undefined : sourceFor(target, name, valuesIn(table, name, mapping.empty ?? [])))
-        }
+        onChange={(name) => set(name === NONE ? undefined : sourceFor(target, name, table))}
       />
       {target === "external_id" && column !== undefined && (
         <Choice
@@ -59,15 +55,21 @@ function EventField({
           onChange={(second) => set(second === NONE ? { column } : { columns: [column, second], join: "-" })}
         />
       )}
-      {target === "occurred_at" && source !== undefined && (
-        <TimeReading source={source} values={values} onChange={(next) => set(next)} isAsked={false} />
+      {target === "occurred_at" && source !== undefined && column !== undefined && (
+        <TimeReading
+          source={source}
+          survey={surveyed(table, placeOf(table.names, column))}
+          onChange={(next) => set(next)}
+          {...askingOf(props, column)}
+        />
       )}
     </div>
   );
 }
 
 /** Whether each row is also an event of its item, and which columns the event is made of. */
-export function EventForm({ table, mapping, onChange }: EventFormProps) {
+export function EventForm(props: EventFormProps) {
+  const { mapping, onChange } = props;
   return (
     <>
       <label class="check">
@@ -84,14 +86,7 @@ export function EventForm({ table, mapping, onChange }: EventFormProps) {
       {mapping.event !== undefined && (
         <div class="sources">
           {EVENT_FIELDS.map(([target, label]) => (
-            <EventField
-              key={target}
-              table={table}
-              mapping={mapping}
-              onChange={onChange}
-              target={target}
-              label={label}
-            />
+            <EventField key={target} {...props} target={target} label={label} />
           ))}
         </div>
       )}

@@ -25,6 +25,7 @@ const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
 async function readIds(
   table: TableFile,
   mapping: Mapping,
+  leftOut: ReadonlySet<number>,
   signal: AbortSignal,
   onPart: (part: number) => void,
 ): Promise<IdFindings> {
@@ -37,17 +38,25 @@ async function readIds(
     shown = part;
     onPart(part);
   };
-  const isWhole = await observeRows(streamOf(table), { delimiter, headerRow, signal, onProgress }, (names) =>
-    [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
-  );
+  const isWhole = await observeRows(streamOf(table), { delimiter, headerRow, signal, onProgress }, (names) => {
+    const found = (ids = idsOf(mapping, names));
+    return found ? [{ observe: (row) => void (leftOut.has(row.row) || found.observe(row)) }] : [];
+  });
   return ids ? { ...ids.findings, isComplete: ids.findings.isComplete && isWhole } : NOT_COMPARED;
 }
 
-/** Reads a file to its end, in the background, whenever its IDs are made in another way. */
-export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
+/**
+ * Reads a file to its end, in the background, whenever its IDs are made in another way.
+ * @param leftOut numbers of rows that are not imported
+ */
+export function useFileIds(
+  table: TableFile | undefined,
+  { fields, empty, event }: Mapping,
+  leftOut: ReadonlySet<number>,
+): FileIds {
   const source = fields?.["external_id"];
   const isRead = table !== undefined && source !== undefined && event === undefined;
-  const how = JSON.stringify([source, empty]);
+  const how = JSON.stringify([source, empty, ...leftOut]);
   const [known, setKnown] = useState<FileIds & { readonly table: TableFile; readonly how: string }>();
   useEffect(() => {
     if (!isRead) return undefined;
@@ -56,7 +65,7 @@ export function useFileIds(table: TableFile | undefined, { fields, empty, event 
       if (!abort.signal.aborted) setKnown({ ...ids, table, how });
     };
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
-    readIds(table, mapping, abort.signal, (part) => tell({ part, findings: undefined })).then(
+    readIds(table, mapping, leftOut, abort.signal, (part) => tell({ part, findings: undefined })).then(
       (findings) => tell({ part: undefined, findings }),
       // The file may be gone. To send it fails then, too.
       () => tell({ part: undefined, findings: NOT_COMPARED }),

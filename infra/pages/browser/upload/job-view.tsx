@@ -157,7 +157,8 @@ function AfterEnd({
 }
 
 function importLabel({ repairs }: Sent): string {
-  return repairs.size === 0 ? "Import now" : `Import now with ${countOf(repairs.size, "corrected row")}`;
+  const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
+  return corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
 }
 
 /** Whether the corrections are those with which the trial ran: others may change further items. */

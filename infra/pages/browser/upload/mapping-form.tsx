@@ -1,6 +1,7 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 import { UTF_8 } from "../../../table-files/text-file.ts";
+import type { Answered, Checked } from "./answers.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { EventForm } from "./event-form.tsx";
 import { Choice, TextField } from "./parts.tsx";
@@ -70,8 +71,8 @@ export function MappingForm({
   ...columns
 }: FormProps & {
   readonly proposed: readonly ProposedColumn[];
-  readonly checked: ReadonlySet<string>;
-  readonly onCheck: (column: string) => void;
+  readonly checked: Checked;
+  readonly onAnswer: (answered: Answered) => void;
 }) {
   const encoding = table.text?.format.encoding;
   return (
@@ -81,7 +82,7 @@ export function MappingForm({
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      <ColumnsForm table={table} mapping={mapping} onChange={onChange} {...columns} />
+      <ColumnsForm table={table} mapping={mapping} {...columns} />
       <div class="fields">
         <TextField
           label="Treat these values as empty (separate with spaces)"
@@ -106,7 +107,7 @@ export function MappingForm({
         />
       </div>
       <Constants mapping={mapping} onChange={onChange} />
-      <EventForm table={table} mapping={mapping} onChange={onChange} />
+      <EventForm table={table} mapping={mapping} onChange={onChange} {...columns} />
       {encoding !== undefined && encoding !== UTF_8 && isOffered(encoding) && (
         <p class="note">We’ll convert the file from {ENCODINGS[encoding]} to UTF-8.</p>
       )}

@@ -1,13 +1,10 @@
 import { useId, useMemo } from "preact/hooks";
+import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { VALUE_KINDS, type ValueKind } from "../../../../lib/uploads/mapping/cell-value.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import {
-  dayOrMonthOf,
-  exampleOf,
-  formatsOf,
-  readTime,
-  TIME_FORMATS,
-} from "../../../../lib/uploads/mapping/time-formats.ts";
+import { shownReading } from "../../../../lib/uploads/mapping/propose-time.ts";
+import type { SurveyedColumn } from "../../../../lib/uploads/mapping/survey.ts";
+import { TIME_FORMATS, timeReadingsOf } from "../../../../lib/uploads/mapping/time-formats.ts";
 import { Choice, TextField } from "./parts.tsx";
 import { TIME_ZONE } from "./sources.ts";
 
@@ -18,13 +15,21 @@ const SHOWN_VALUES = 30;
 /** A format that is not in the list. */
 const OTHER = "other";
 
-/** How a source is changed. @param isAnswer whether a person has answered what was asked about it */
-type OnSource = (source: Source, isAnswer?: boolean) => void;
-
 interface ReadingProps {
   readonly source: Source;
   readonly values: readonly string[];
-  readonly onChange: OnSource;
+  readonly onChange: (source: Source) => void;
+}
+
+/** The aliases of a source in which a text has another one, however it is spelled there; none if it is undefined. */
+function withAlias({ values = {} }: Source, text: string, alias: string | undefined): Source["values"] {
+  const others = Object.entries(values).filter(([each]) => comparable(each) !== comparable(text));
+  return Object.fromEntries(alias === undefined ? others : [...others, [text, alias]]);
+}
+
+/** What a text becomes by its alias; undefined if it has none. */
+function aliasOf({ values = {} }: Source, text: string): string | undefined {
+  return Object.entries(values).find(([each]) => comparable(each) === comparable(text))?.[1];
 }
 
 /** What each value of a status means. An unknown one is to be chosen. */
@@ -35,76 +40,90 @@ export function StatusValues({ source, values, onChange }: ReadingProps) {
         <Choice
           key={value}
           label={`“${value}” means`}
-          value={source.values?.[value] ?? (STATUSES.includes(value as never) ? value : (source.otherwise ?? ""))}
+          value={aliasOf(source, value) ?? (STATUSES.includes(value as never) ? value : (source.otherwise ?? ""))}
           options={[["", "Choose…"], ...STATUSES.map((status) => [status, status.replace("_", " ")] as const)]}
-          onChange={(status) => {
-            const { [value]: _, ...others } = source.values ?? {};
-            onChange({ ...source, values: status === "" ? others : { ...others, [value]: status } });
-          }}
+          onChange={(status) =>
+            onChange({ ...source, values: withAlias(source, value, status === "" ? undefined : status) })
+          }
         />
       ))}
     </div>
   );
 }
 
-function shownDay(iso: string | undefined): string {
-  if (iso === undefined) return "";
-  return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
-}
-
-/** Asks whether the day or the month comes first, by what both make of a cell. */
-function DayOrMonth({
-  formats,
+/** A question with a few answers, of which none is chosen before a person chooses. */
+function Question({
+  text,
+  answers,
   chosen,
-  cell,
   onChoose,
 }: {
-  readonly formats: readonly [string, string];
+  readonly text: string;
+  /** Values and how they are shown. */
+  readonly answers: readonly (readonly [string, string])[];
   readonly chosen: string | undefined;
-  readonly cell: string;
-  readonly onChoose: (format: string) => void;
+  readonly onChoose: (answer: string) => void;
 }) {
   const id = useId();
   return (
     <fieldset class="question">
-      <legend>Which date is “{cell}”?</legend>
-      {formats.map((format) => (
-        <label key={format}>
-          <input type="radio" name={id} checked={chosen === format} onChange={() => onChoose(format)} />
-          {shownDay(readTime(cell, format, "UTC"))}
+      <legend>{text}</legend>
+      {answers.map(([answer, shown]) => (
+        <label key={answer}>
+          <input type="radio" name={id} checked={chosen === answer} onChange={() => onChoose(answer)} />
+          {shown}
         </label>
       ))}
     </fieldset>
   );
 }
 
-/** How date-times are written. @param isAsked whether a person still has to say if day or month comes first */
-export function TimeReading({ source, values, onChange, isAsked }: ReadingProps & { readonly isAsked: boolean }) {
-  const fitting = useMemo(() => formatsOf(values, TIME_ZONE), [values.join("\n")]);
-  const format = source.format ?? "iso";
-  const example = exampleOf(values, format, TIME_ZONE) ?? values[0];
-  const either = dayOrMonthOf(fitting);
-  const ordered = [...fitting, ...TIME_FORMATS.filter((each) => !fitting.includes(each))];
-  const shown = (each: string): string => (each === "iso" ? "ISO 8601 (2026-01-31 09:30)" : each);
+function shownFormat(format: string): string {
+  return format === "iso" ? "ISO 8601 (2026-01-31 09:30)" : format;
+}
+
+/** What is asked about a column of date-times, and who is told of an answer. */
+export interface TimeAsking {
+  /** Whether a person still has to say how dates are read, or in which time zone they are. */
+  readonly asked: ReadonlySet<"date" | "zone">;
+  readonly onFormat: (column: string, format: string) => void;
+  readonly onZone: (zone: string) => void;
+}
+
+/** How date-times are written. */
+export function TimeReading({
+  source,
+  survey,
+  asked,
+  onFormat,
+  onZone,
+  onChange,
+}: Omit<ReadingProps, "values"> & TimeAsking & { readonly survey: SurveyedColumn }) {
+  const readings = useMemo(() => timeReadingsOf(survey.shapes), [survey]);
+  const { column = "", format = "iso", time_zone: zone } = source;
+  const formats: readonly string[] = readings?.formats ?? [];
+  const example = readings?.example ?? survey.shapes[0]?.examples[0];
+  const ordered = [...formats, ...TIME_FORMATS.filter((each) => !formats.includes(each))];
   const isListed = ordered.includes(format);
+  const isLocal = readings?.needsZone === true;
   return (
     <div class="reading">
-      {either && example !== undefined && (
-        <DayOrMonth
-          formats={either}
-          chosen={isAsked || !either.includes(format) ? undefined : format}
-          cell={example}
-          onChoose={(chosen) => onChange({ ...source, format: chosen }, true)}
+      {formats.length > 1 && example !== undefined && (
+        <Question
+          text={`Which date is “${example}”?`}
+          answers={formats.map((each) => [each, shownReading(example, each)])}
+          chosen={asked.has("date") ? undefined : format}
+          onChoose={(chosen) => onFormat(column, chosen)}
         />
       )}
       <Choice
         label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
         value={isListed ? format : OTHER}
         options={[
-          ...ordered.map((each) => [each, fitting.includes(each) ? `${shown(each)} · fits` : shown(each)] as const),
+          ...ordered.map((each) => [each, shownFormat(each) + (formats.includes(each) ? " · fits" : "")] as const),
           [OTHER, "Another format…"],
         ]}
-        onChange={(chosen) => onChange({ ...source, format: chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen }, true)}
+        onChange={(chosen) => onFormat(column, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
       />
       {!isListed && (
         <TextField
@@ -113,18 +132,55 @@ export function TimeReading({ source, values, onChange, isAsked }: ReadingProps 
           onChange={(chosen) => onChange({ ...source, format: chosen })}
         />
       )}
+      {isLocal && asked.has("zone") && (
+        <Question
+          text="Which time zone are these times in?"
+          answers={[...new Set([TIME_ZONE, "UTC"])].map((each) => [
+            each,
+            each === TIME_ZONE ? `${each} (this computer’s)` : each,
+          ])}
+          chosen={undefined}
+          onChoose={onZone}
+        />
+      )}
       {!format.startsWith("unix") && (
         <TextField
-          label="Time zone (for dates without one)"
-          value={source.time_zone ?? ""}
+          label={isLocal && asked.has("zone") ? "Another time zone" : "Time zone (for dates without one)"}
+          value={isLocal && asked.has("zone") ? "" : (zone ?? "")}
           list="time-zones"
-          onChange={(zone) => {
-            const { time_zone: _, ...others } = source;
-            onChange(zone === "" ? others : { ...others, time_zone: zone });
-          }}
+          onChange={onZone}
         />
       )}
     </div>
+  );
+}
+
+/** Words that may mean that there is no value, each to be chosen. */
+export function EmptyMarks({
+  source,
+  survey,
+  empty,
+  onChange,
+}: Omit<ReadingProps, "values"> & { readonly survey: SurveyedColumn; readonly empty: readonly string[] }) {
+  const listed = new Set(empty.map(comparable));
+  const marks = [...Map.groupBy(survey.marks.keys(), comparable)].filter(([mark]) => !listed.has(mark));
+  return (
+    <>
+      {marks.map(([mark, [shown = mark]]) => (
+        <label key={mark} class="check">
+          <input
+            type="checkbox"
+            checked={aliasOf(source, mark) === ""}
+            onChange={({ currentTarget }) => {
+              const { values: _, ...others } = source;
+              const values = withAlias(source, mark, currentTarget.checked ? "" : undefined);
+              onChange(Object.keys(values ?? {}).length === 0 ? others : { ...others, values });
+            }}
+          />
+          “{shown}” means there is no value
+        </label>
+      ))}
+    </>
   );
 }
 

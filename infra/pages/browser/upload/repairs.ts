@@ -5,6 +5,9 @@ import { isReportColumn, REPORT_COLUMNS } from "../../../../lib/uploads/csv/head
 /** The corrected cells of a row, by their columns' places in the file. */
 export type RowRepairs = ReadonlyMap<number, string>;
 
+/** A row that is left out: it becomes a blank line, so that all other rows keep their numbers. */
+export const LEFT_OUT: RowRepairs = new Map();
+
 /** Corrected rows, by their numbers in the file. Numbers are those of a spreadsheet: blank lines count. */
 export type Repairs = ReadonlyMap<number, RowRepairs>;
 
@@ -57,6 +60,7 @@ function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<str
   const repaired = (record: string): string => {
     const corrected = repairs.get((row += 1));
     if (corrected === undefined) return record;
+    if (corrected.size === 0) return lineEndOf(record);
     const cells = [...corrected].map(([column, value]) => [column, toCell(value, delimiter)] as const);
     return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
   };

@@ -1,45 +1,50 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { aliasesOf } from "../../../../lib/uploads/mapping/known-statuses.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { formatsOf, timeOptionsOf } from "../../../../lib/uploads/mapping/time-formats.ts";
+import { proposeTime } from "../../../../lib/uploads/mapping/propose-time.ts";
+import { type Survey, type SurveyedColumn, surveyOf } from "../../../../lib/uploads/mapping/survey.ts";
 import type { TableFile } from "./table-file.ts";
 
-/** Zone of times without offset, unless a person chooses another. */
+/** Zone of the browser, which is proposed for times without offset. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The different cells of a column in the first rows, in their order, without the empty ones. */
-export function valuesIn(
-  { names, rows }: Pick<TableFile, "names" | "rows">,
-  column: string,
-  empty: readonly string[],
-): string[] {
-  return valuesAt(
-    rows,
-    numberedNames(names).findIndex((name) => comparable(name) === comparable(column)),
-    empty,
-  );
+type Rows = Pick<TableFile, "names" | "rows" | "survey">;
+
+/** What the first rows say, where the file wasn't looked through. */
+const surveys = new WeakMap<TableFile["rows"], Survey>();
+
+function surveyIn({ names, rows, survey }: Rows): Survey {
+  const known = survey ?? surveys.get(rows) ?? surveyOf(names.length, rows, 1);
+  surveys.set(rows, known);
+  return known;
 }
 
-/** The different cells of the column in a place. */
-export function valuesAt(rows: TableFile["rows"], index: number, empty: readonly string[]): string[] {
+const NO_COLUMN: SurveyedColumn = { words: new Map(), shapes: [], marks: new Map(), hasValues: false };
+
+/** What stands in the column in a place. */
+export function surveyed(table: Rows, index: number): SurveyedColumn {
+  return surveyIn(table).columns[index] ?? NO_COLUMN;
+}
+
+/** The place of a column; -1 if there is none. */
+export function placeOf(names: readonly string[], column: string): number {
+  return numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
+}
+
+/** The different cells of the column in a place, in their order, without the empty ones. Spellings that differ by case are one. */
+export function valuesAt(table: Rows, index: number, empty: readonly string[]): string[] {
   const nothing = new Set(["", ...empty.map(comparable)]);
-  const cells = rows.map((row) => (row[index] ?? "").trim());
-  return [...new Set(cells)].filter((cell) => !nothing.has(comparable(cell)));
-}
-
-/** The source of a date-time, with the format that its values have. */
-function timeSource(column: string, values: readonly string[], timeZone: string): Source {
-  const [format = "iso"] = formatsOf(values, timeZone);
-  return { column, ...timeOptionsOf(values, format, timeZone) };
-}
-
-/** The source of a status, with aliases of the values that other systems are known to use. */
-function statusSource(column: string, values: readonly string[]): Source {
-  return { column, ...aliasesOf(values) };
+  const cells = surveyed(table, index).words?.keys() ?? table.rows.map((row) => (row[index] ?? "").trim());
+  const spellings = Map.groupBy(cells, comparable);
+  return [...spellings].filter(([word]) => !nothing.has(word)).map(([, [first = ""]]) => first);
 }
 
 /** How a column is read that becomes a target. */
-export function sourceFor(target: string, column: string, values: readonly string[]): Source {
-  if (target === "status") return statusSource(column, values);
-  return target === "completed_at" || target === "occurred_at" ? timeSource(column, values, TIME_ZONE) : { column };
+export function sourceFor(target: string, column: string, table: Rows): Source {
+  const index = placeOf(table.names, column);
+  if (target === "status") return { column, ...aliasesOf(valuesAt(table, index, [])) };
+  if (target !== "completed_at" && target !== "occurred_at") return { column };
+  return (
+    proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE })?.source ?? { column, time_zone: TIME_ZONE }
+  );
 }

@@ -8,6 +8,7 @@ import {
   utf16Of,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
+import type { Survey } from "../../../../lib/uploads/mapping/survey.ts";
 import { findHeaderRow } from "../../../../lib/uploads/mapping/find-header.ts";
 import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
 import { findTextFormat, HEAD_BYTES, type TextFormat, toUtf8 } from "../../../table-files/text-file.ts";
@@ -36,6 +37,8 @@ export interface TableFile {
   readonly rows: readonly (readonly string[])[];
   /** Why the row after them cannot be read; undefined if it can. */
   readonly problem: string | undefined;
+  /** What all rows say of the columns, once the file was looked through. */
+  readonly survey?: Survey | undefined;
 }
 
 function belowHeader(lines: TableFile["lines"], headerRow: number) {

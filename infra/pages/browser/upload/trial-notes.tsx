@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readTrialFindings, type TrialFindings } from "../../../table-files/trial-findings.ts";
+import { zoneOf } from "./kept-zone.ts";
 import type { Api, Job, ListPage } from "./api.ts";
 import { RepeatedIdsNote } from "./id-notes.tsx";
 import { TextField } from "./parts.tsx";
@@ -17,36 +18,43 @@ export function withPrefix(mapping: Mapping, prefix: string): Mapping {
   return { ...mapping, fields: { external_id: prefixed(id), ...fields } };
 }
 
-/** Whether two mappings make the same of the columns, whatever the order in which they name them. */
-function isSameMapping(a: Mapping, b: Mapping): boolean {
+/**
+ * Whether two mappings make the same of the columns, whatever the order in which they name them. Their time zone may be
+ * another: the items are the same.
+ */
+export function isSameMapping(a: Mapping, b: Mapping): boolean {
   const sorted = (value: unknown): unknown =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(
           Object.entries(value)
+            .filter(([key, each]) => key !== "time_zone" || typeof each !== "string")
             .toSorted(([one], [other]) => (one < other ? -1 : 1))
             .map(([key, each]) => [key, sorted(each)]),
         )
-      : value;
+      : Array.isArray(value)
+        ? value.map(sorted)
+        : value;
   const shown = ({ fields, event, others }: Mapping): string => JSON.stringify(sorted({ fields, event, others }));
   return shown(a) === shown(b);
 }
 
-/** Whether a file was imported before with the same mapping: its items are meant to change then. */
-async function hasEarlierImport(api: Api, job: Job): Promise<boolean> {
+/** The mapping of the last import that made the same of the columns: its items are meant to change then. */
+async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> {
   const { data } = await api.get<ListPage<Job>>("v1/work_items/upload", { limit: "100" });
   const imports = data.filter(
     ({ dry_run: isTrial, status, id }) => !isTrial && status === "completed" && id !== job.id,
   );
   for (const { id } of imports.slice(0, COMPARED_JOBS)) {
     const { mapping } = (await api.getJob(id)).job;
-    if (mapping && job.mapping && isSameMapping(mapping, job.mapping)) return true;
+    if (mapping && job.mapping && isSameMapping(mapping, job.mapping)) return mapping;
   }
-  return false;
+  return undefined;
 }
 
 interface Notes {
   readonly findings: TrialFindings;
-  readonly isFirst: boolean;
+  /** The mapping of an earlier import of such a file; undefined if there was none, or if no item would change. */
+  readonly earlier: Mapping | undefined;
 }
 
 async function readNotes(api: Api, job: Job): Promise<Notes | undefined> {
@@ -55,7 +63,7 @@ async function readNotes(api: Api, job: Job): Promise<Notes | undefined> {
   const response = data.url === null ? undefined : await fetch(data.url);
   if (!response?.ok || response.body === null) return undefined;
   const findings = await readTrialFindings(response.body);
-  return { findings, isFirst: findings.changedItems > 0 && !(await hasEarlierImport(api, job)) };
+  return { findings, earlier: findings.changedItems > 0 ? await earlierMapping(api, job) : undefined };
 }
 
 /** A prefix that the name of a file suggests: "tickets-" for "Tickets 2023.csv". */
@@ -131,12 +139,25 @@ export function TrialNotes({
     // The counters say the most important already.
     readNotes(api, job).then(setNotes, () => undefined);
   }, [api, job.id]);
+  const earlier = notes?.earlier;
+  const [zone, earlierZone] = [job.mapping && zoneOf(job.mapping), earlier && zoneOf(earlier)];
   return (
     <div role="status">
+      {earlier && zone !== earlierZone && (
+        <div class="warning">
+          <p>
+            <strong>
+              Times are read in {zone ?? "no time zone"}; the last import of such a file read them in{" "}
+              {earlierZone ?? "none"}.
+            </strong>{" "}
+            If both files are from the same system, one of the two is wrong, and completion times would move by hours.
+          </p>
+        </div>
+      )}
       {notes && notes.findings.changedItems > 0 && (
         <div class="warning">
           <ChangedItems {...notes.findings} />
-          {notes.isFirst && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
+          {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
         </div>
       )}
       {notes && job.mapping?.event === undefined && <RepeatedIdsNote {...notes.findings.ids} />}

@@ -101,8 +101,8 @@ const DETAILS_OF_NOBODY: readonly (readonly [name: string, cell: string, target:
 
 function proposalOf(headers: readonly Header[]) {
   const rows = [headers.map(([, cell]) => cell)];
-  const sample = { names: headers.map(([name]) => name), rows, delimiter: ",", timeZone: "Europe/Berlin" } as const;
-  return proposeMapping(sample);
+  const names = headers.map(([name]) => name);
+  return proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", isZoneChosen: true });
 }
 
 describe.each(Object.entries(EXPORTS))("an export of %s", (_, headers) => {

@@ -6,7 +6,7 @@ import { delimiterIn } from "../../../../lib/uploads/mapping/find-delimiter.ts";
 import { type Proposal, proposeMapping } from "../../../../lib/uploads/mapping/propose-mapping.ts";
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
-  const proposal = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin" });
+  const proposal = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", isZoneChosen: true });
   expect(problemsOfMapping(proposal.mapping)).toEqual([]);
   assertColumns(proposal.mapping, names);
   return proposal;
@@ -91,8 +91,7 @@ describe("a proposed mapping", () => {
 
   it("keeps both of two columns with the same name, the second with a number", () => {
     const names = ["Ticket ID", "Agent", "agent ", "Team", "Team", "Team (2)"];
-    const sample = { names, rows: [["1", "a", "b", "c", "d", "e"]], delimiter: ",", timeZone: "UTC" } as const;
-    const { mapping, columns } = proposeMapping(sample);
+    const { mapping, columns } = propose(names, ["1", "a", "b", "c", "d", "e"]);
     expect(columns.map(({ column }) => column)).toEqual([
       "Ticket ID",
       "Agent",
@@ -102,7 +101,10 @@ describe("a proposed mapping", () => {
       "Team (2)",
     ]);
     expect(mapping.fields?.["agent_name"]).toEqual({ column: "Agent" });
-    expect(mapping.others).toBe("custom_attributes");
+    // No source can say which "Team" is meant.
+    expect(mapping.fields?.["custom_attributes.Team (2)"]).toEqual({ column: "Team (2)" });
+    expect(mapping.fields?.["custom_attributes.Team"]).toBeUndefined();
+    expect(mapping.others).toBe("ignore");
   });
 
   it.each([
@@ -131,7 +133,7 @@ describe("a proposed mapping", () => {
 
   it("lets a person say whether the day or the month comes first, unless a cell shows it", () => {
     const unclear = propose(["Ticket ID", "Closed"], ["1", "01/06/2023"], ["2", "03/06/2023"]);
-    expect(certaintyOf(unclear)[1]).toEqual(["likely", "by name; day or month first isn't clear"]);
+    expect(certaintyOf(unclear)[1]).toEqual(["likely", "by name and values; day or month first isn't clear"]);
     const clear = propose(["Ticket ID", "Closed"], ["1", "01/06/2023"], ["2", "03/16/2023"]);
     expect(certaintyOf(clear)[1]).toEqual(["certain", "by name and values"]);
     expect(clear.mapping.fields?.["completed_at"]?.format).toBe("MM/dd/yyyy");

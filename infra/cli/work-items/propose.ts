@@ -1,0 +1,96 @@
+import { writeFile } from "node:fs/promises";
+import { LEFT_OUT, withRepairs } from "../../pages/browser/upload/repairs.ts";
+import { columnsOf, singlesOf } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { type Proposal, proposeMapping } from "../../../lib/uploads/mapping/propose-mapping.ts";
+import { DATE_ORDERS, type DateOrder } from "../../../lib/uploads/mapping/propose-time.ts";
+import { RowSurvey, totalsIn } from "../../../lib/uploads/mapping/survey.ts";
+import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
+import { createUndatedCount } from "../../../lib/uploads/mapping/undated.ts";
+import { checkedColumns, NOT_COMPARED } from "../../table-files/repeated-ids.ts";
+import { observeRows } from "../../table-files/whole-file.ts";
+import { CommandError } from "../../command-line.ts";
+import { readIds } from "./before-import.ts";
+import { note, type Options, textOption, UsageError } from "./command.ts";
+import { type CsvFile, readSample } from "./open-csv.ts";
+import { openQuestions, proposalLines } from "./proposal-lines.ts";
+
+/** Rows by whose values columns are recognized. What they hold is found in all rows. */
+const SAMPLE_ROWS = 500;
+
+function dateOrderOf(options: Options): DateOrder | undefined {
+  const given = textOption(options, "dates");
+  const order = DATE_ORDERS.find((each) => each === given);
+  if (given !== undefined && order === undefined) throw new UsageError(`--dates must be ${DATE_ORDERS.join(", ")}`);
+  return order;
+}
+
+function timeZoneOf(options: Options): string | undefined {
+  const zone = textOption(options, "timeZone");
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw new UsageError("--time-zone must be an IANA time zone, such as Europe/Berlin");
+  }
+  return zone;
+}
+
+async function proposed(file: CsvFile, options: Options): Promise<Proposal> {
+  const [dateOrder, chosenZone] = [dateOrderOf(options), timeZoneOf(options)];
+  const sample = await readSample(file, SAMPLE_ROWS);
+  const survey = new RowSurvey(sample.names.length);
+  await observeRows(file.blob.stream(), sample, () => [survey]);
+  const proposal = proposeMapping({
+    ...sample,
+    survey: survey.result(),
+    timeZone: chosenZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    isZoneChosen: chosenZone !== undefined,
+    dateOrder,
+  });
+  const ids = (await readIds(file, proposal.mapping)) ?? NOT_COMPARED;
+  return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
+}
+
+async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
+  if (mapping.fields?.["status"] === undefined || mapping.fields["completed_at"] === undefined) return 0;
+  const sample = await readSample(file, 1);
+  const count = createUndatedCount(mapping, sample.names);
+  await observeRows(file.blob.stream(), sample, () => [count]);
+  return count.rows();
+}
+
+/**
+ * Writes a proposed mapping for a file, and says what it means.
+ * @throws CommandError if a date can be read in two ways, and no option says which is meant
+ */
+export async function writeProposal(file: CsvFile, path: string, options: Options): Promise<void> {
+  const proposal = await proposed(file, options);
+  proposalLines(proposal).forEach(note);
+  const questions = openQuestions(proposal);
+  if (questions.length > 0) throw new CommandError(`${questions.join(" ")} No mapping was written.`);
+  const undated = await countUndated(file, proposal);
+  if (undated > 0) {
+    note(`please check: ${undated === 1 ? "1 row is" : `${undated} rows are`} completed without a completion date`);
+  }
+  await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
+}
+
+/** The places of the columns that make the IDs of items. */
+function idColumns(mapping: Mapping | undefined, names: readonly string[]): number[] {
+  const source = mapping === undefined ? { column: "external_id" } : mapping.fields?.["external_id"];
+  if (source === undefined) throw new UsageError("--without-totals needs a mapping with its own fields");
+  const used = singlesOf({ source, path: [] }).flatMap((single) => columnsOf(single.source).map(comparable));
+  return numberedNames(names).flatMap((name, index) => (used.includes(comparable(name)) ? [index] : []));
+}
+
+/** The content of a file in which rows of sums are blank lines, so that all rows keep their numbers. It names those rows. */
+export async function withoutTotals(file: CsvFile, mapping: Mapping | undefined): Promise<Blob> {
+  const sample = await readSample(file, 1);
+  const names = sample.names;
+  const headerRow = mapping?.header_row ?? sample.headerRow;
+  const [id] = idColumns(mapping, names);
+  const survey = new RowSurvey(names.length);
+  await observeRows(file.blob.stream(), { ...sample, headerRow }, () => [survey]);
+  const totals = totalsIn(survey.result(), id);
+  for (const { row, cells } of totals) note(`left out: row ${row}, a total (${cells.filter(Boolean).join(", ")})`);
+  return withRepairs(file.blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), file.delimiter);
+}

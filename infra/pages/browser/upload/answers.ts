@@ -1,0 +1,126 @@
+import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import { proposeTime, type TimeQuestion } from "../../../../lib/uploads/mapping/propose-time.ts";
+import { BEING_COMPARED } from "../../../table-files/repeated-ids.ts";
+import { surveyed, TIME_ZONE } from "./sources.ts";
+import type { TableFile } from "./table-file.ts";
+
+/** What a person has said of a file: the names of the columns that were looked at, and answers to questions. */
+export type Checked = ReadonlySet<string>;
+
+// No header has a NUL.
+const ZONE = "\0zone";
+function dateOf(column: string): string {
+  return `\0date ${comparable(column)}`;
+}
+
+/** The mapping with other sources of date-times. */
+function withTimes(mapping: Mapping, change: (source: Source) => Source): Mapping {
+  const changed = (source: Source): Source =>
+    source.first_of ? { ...source, first_of: source.first_of.map(changed) } : change(source);
+  const { completed_at: completedAt } = mapping.fields ?? {};
+  const { occurred_at: occurredAt } = mapping.event ?? {};
+  return {
+    ...mapping,
+    ...(completedAt && { fields: { ...mapping.fields, completed_at: changed(completedAt) } }),
+    ...(occurredAt && { event: { ...mapping.event, occurred_at: changed(occurredAt) } }),
+  };
+}
+
+/** What the columns of date-times leave open, whoever chose them. */
+function questionsOf(table: TableFile, mapping: Mapping): TimeQuestion[] {
+  const names = numberedNames(table.names).map(comparable);
+  const questions: TimeQuestion[] = [];
+  withTimes(mapping, (source) => {
+    const index = source.column === undefined ? -1 : names.indexOf(comparable(source.column));
+    if (source.column === undefined || index === -1) return source;
+    const time = proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE });
+    questions.push(...(time?.questions ?? []));
+    return source;
+  });
+  return questions;
+}
+
+function answerOf({ kind, column }: Pick<TimeQuestion, "kind" | "column">): string {
+  return kind === "zone" ? ZONE : dateOf(column);
+}
+
+/** The questions that a person has yet to answer. */
+export function openQuestions(table: TableFile, mapping: Mapping, checked: Checked): TimeQuestion[] {
+  return questionsOf(table, mapping).filter((question) => !checked.has(answerOf(question)));
+}
+
+/** What is known of a file whose mapping was used before: all of it. */
+export function answersIn(table: TableFile, mapping: Mapping): Checked {
+  return new Set(questionsOf(table, mapping).map(answerOf));
+}
+
+/** That the time zone is the one which a person chose for an earlier file. */
+export const ZONE_ANSWERED: Checked = new Set([ZONE]);
+
+/** A column becomes something else: what was said of its dates doesn't count any more. */
+export function withoutAnswers(checked: Checked, column: string): Checked {
+  return new Set([...checked, column].filter((each) => each !== dateOf(column)));
+}
+
+/** A column that a person has yet to look at. */
+export interface UncheckedColumn extends Pick<ProposedColumn, "index" | "column"> {
+  /** Whether the page still compares its values: it may become certain by itself. */
+  readonly isBeingCompared: boolean;
+}
+
+/** The columns that a person has yet to look at: what is only likely, and what was asked. */
+export function uncheckedColumns(
+  table: TableFile,
+  mapping: Mapping,
+  proposed: readonly ProposedColumn[],
+  checked: Checked,
+): readonly UncheckedColumn[] {
+  const likely = proposed.filter(({ column, certainty }) => certainty === "likely" && !checked.has(column));
+  const likelyAt = new Map(likely.map((each) => [each.index, each]));
+  const asked = new Set(openQuestions(table, mapping, checked).map(({ column }) => comparable(column)));
+  return numberedNames(table.names)
+    .map((column, index) => ({ column, index, isBeingCompared: likelyAt.get(index)?.reason === BEING_COMPARED }))
+    .filter(({ column, index }) => likelyAt.has(index) || asked.has(comparable(column)));
+}
+
+/** What changes with an answer. */
+export interface Answered {
+  readonly mapping: Mapping;
+  readonly checked: Checked;
+}
+
+/** A person chose the time zone: that of all local times of the file. */
+export function withZone(table: TableFile, mapping: Mapping, checked: Checked, zone: string): Answered {
+  const columns = questionsOf(table, mapping).flatMap(({ kind, column }) => (kind === "zone" ? [column] : []));
+  const asked = new Set(columns.map(comparable));
+  const next = withTimes(mapping, ({ time_zone: before, ...source }) => {
+    const isLocal = before !== undefined || asked.has(comparable(source.column ?? ""));
+    return isLocal && zone !== "" ? { ...source, time_zone: zone } : source;
+  });
+  return { mapping: next, checked: new Set([...checked, ZONE, ...columns]) };
+}
+
+/** A person chose how dates are read: in other columns that leave it open, the same number comes first. */
+export function withFormat(
+  table: TableFile,
+  mapping: Mapping,
+  checked: Checked,
+  { column, format }: { readonly column: string; readonly format: string },
+): Answered {
+  const answers = [...checked, dateOf(column), column];
+  const open = openQuestions(table, mapping, checked);
+  const next = withTimes(mapping, (source) => {
+    const name = source.column ?? "";
+    const question = open.find((each) => each.kind === "date" && comparable(each.column) === comparable(name));
+    const isOwn = comparable(name) === comparable(column);
+    const same = question?.kind === "date" ? question.formats.find((each) => each[0] === format[0]) : undefined;
+    const chosen = isOwn ? format : same;
+    if (chosen === undefined) return source;
+    answers.push(dateOf(name), name);
+    const { format: _, ...others } = source;
+    return chosen === "iso" ? others : { ...others, format: chosen };
+  });
+  return { mapping: next, checked: new Set(answers) };
+}
