@@ -151,5 +151,5 @@ export function totalsIn(
   if (id === undefined) return [];
   const { shapes = [] } = columns[id] ?? {};
   const isNumbered = shapes.length > 0 && shapes.every(({ examples }) => examples.every((text) => /\d/.test(text)));
-  return isNumbered ? totals.filter(({ cells }) => !/\d/.test(cells[id] ?? "")) : [];
+  return isNumbered ? totals.filter(({ cells }) => !/\d/.test(cells[id] ?? "") || isTotalsRow([cells[id] ?? ""])) : [];
 }

@@ -65,10 +65,22 @@ function countRows(shapes: readonly Shape[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0);
 }
 
+/** What was found out: a page asks at each change. */
+const known = new WeakMap<readonly Shape[], TimeReadings | "none">();
+
 /** How the cells of a column can be read as date-times, if at least half of the rows can; undefined if they are something else. */
 export function timeReadingsOf(shapes: readonly Shape[]): TimeReadings | undefined {
-  const readings = TIME_FORMATS.map((format) => {
-    const read = createReader(format, "UTC");
+  const found = known.get(shapes) ?? findReadings(shapes) ?? "none";
+  known.set(shapes, found);
+  return found === "none" ? undefined : found;
+}
+
+/** Readers of all formats, made when they are first used. */
+let readers: readonly { readonly format: string; readonly read: Reader }[] | undefined;
+
+function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
+  readers ??= TIME_FORMATS.map((format) => ({ format, read: createReader(format, "UTC") }));
+  const readings = readers.map(({ format, read }) => {
     const fitting = shapes.filter(({ examples }) => examples.some((text) => read(text) !== undefined));
     return { format, fitting, rows: countRows(fitting), read };
   });

@@ -53,7 +53,9 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page
       .locator(".misfit", { hasText: '1 row of the first 30 doesn’t fit: "someday" doesn\'t match the format' })
       .waitFor();
-    await page.getByLabel("Time zone (for dates without one)").fill("Europe/Berlin");
+    await page.getByRole("group", { name: "Which time zone are these times in?" }).waitFor();
+    await page.getByLabel("Another time zone").fill("Europe/Berlin");
+    expect(await page.getByLabel("Time zone (for dates without one)").inputValue()).toBe("Europe/Berlin");
     await page.getByLabel("Type of “Hours”").selectOption("number");
     await page.getByText("30 of the first 30 rows would fail").waitFor();
     await page.getByLabel("Decimal mark of numbers").selectOption(",");
@@ -180,6 +182,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
       .getByRole("radio")
       .last()
       .check();
+    await page.getByRole("radio", { name: "UTC" }).first().check();
     await page.getByRole("button", { name: "Looks right: “Email”" }).click();
     await page.getByText("✓ Checked by you").first().waitFor();
     await confirmColumns(page);
@@ -261,6 +264,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByLabel("Happened at").selectOption("updated_at");
     await page.getByLabel("What happened").selectOption("state");
     await page.getByLabel("Actor’s name").selectOption("updated_by");
+    await page.getByRole("radio", { name: "UTC" }).check();
     await confirmColumns(page);
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
