@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build, type Plugin } from "esbuild";
+import { build } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-files.ts";
 import { readGuides } from "./docs/documents.ts";
 import { html } from "./docs/html.ts";
@@ -30,15 +30,6 @@ const ENTRIES = {
 } as const;
 type Entry = keyof typeof ENTRIES;
 
-/** Gives the reader of workbooks the page's own way to unpack them. */
-const unzipHere: Plugin = {
-  name: "unzip-here",
-  setup: (building) => {
-    const path = join(SOURCES, "browser/unzip.ts");
-    building.onResolve({ filter: /^fflate$/ }, ({ importer }) => (importer === path ? undefined : { path }));
-  },
-};
-
 async function buildAssets() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: SOURCES,
@@ -57,7 +48,6 @@ async function buildAssets() {
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
     legalComments: "none",
-    plugins: [unzipHere],
     logLevel: "silent",
     metafile: true,
     write: false,

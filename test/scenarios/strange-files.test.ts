@@ -25,6 +25,7 @@ const SEMICOLONS = "columns must be separated by commas, not semicolons";
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 const OF_2 = { plain: UNKNOWN, imported: "2 of 2" };
 const UTF_16_OF_2 = { plain: UTF_16, imported: "2 of 2" };
+const UTF_16_UNMARKED = { plain: UTF_16, imported: "looks like UTF-16, but doesn't begin with its mark" };
 const refused = (message: string): Expected => ({ plain: message, imported: message });
 
 const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
@@ -32,10 +33,13 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   "CR alone": { plain: "row 1: rows must end with LF or CRLF, not CR", imported: "2 of 2" },
   CRLF: { plain: SEMICOLONS, imported: "2 of 2" },
   "UTF-16 with a mark": UTF_16_OF_2,
-  "UTF-16 without a mark": UTF_16_OF_2,
+  "UTF-16 without a mark": UTF_16_UNMARKED,
   "big-endian UTF-16": UTF_16_OF_2,
-  "big-endian UTF-16 without a mark": UTF_16_OF_2,
-  "Windows-1252": { plain: "row 2: the file must be UTF-8, and this looks like Windows-1252", imported: "2 of 2" },
+  "big-endian UTF-16 without a mark": UTF_16_UNMARKED,
+  "Windows-1252": {
+    plain: "row 2: the file must be UTF-8, and this looks like Windows-1252",
+    imported: "row 2 isn't valid UTF-8",
+  },
   tabs: { plain: "columns must be separated by commas, not tabs", imported: "2 of 2" },
   "vertical bars": { plain: "columns must be separated by commas, not vertical bars", imported: "2 of 2" },
   "a delimiter too many at each end": { plain: SEMICOLONS, imported: "2 of 2" },
@@ -159,6 +163,7 @@ const importFile = async (bytes: Buffer): Promise<{ readonly said: string; reado
 const readOnPage = async (bytes: Buffer): Promise<{ readonly said: string; readonly mapping?: object }> => {
   try {
     const table = await readFile(new File([bytes], "file"));
+    if (table.text?.format.doubt) return { said: table.text.format.doubt.problem };
     const { mapping } = proposeMapping({ ...table, timeZone: "UTC" });
     const { problem, rows, failed } = checkRows(table, mapping);
     return { said: problem ?? `completed ${rows - failed.length} of ${rows}`, mapping };

@@ -14,14 +14,16 @@ export type Cell =
   | boolean
   | Date
   | null
-  | { readonly formula: string; readonly result: string; readonly kind: "str" | "n" | "e" };
+  | { readonly formula: string; readonly result: string; readonly kind: "str" | "n" | "e" }
+  /** A cell as it is in the file. */
+  | { readonly xml: string };
 
 const DAY_MS = 86_400_000;
 /** Day 0 of workbooks. */
 const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
 /** The style of date-times in `STYLES`. */
 const DATE_STYLE = 1;
-const STYLES = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>`;
+const STYLES = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="164" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="22"/></cellStyleXfs><cellXfs count="4"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="46"/><xf numFmtId="164"/></cellXfs></styleSheet>`;
 
 const cellOf = (place: string, cell: Cell): string => {
   if (cell === null) return "";
@@ -33,6 +35,7 @@ const cellOf = (place: string, cell: Cell): string => {
   if (cell instanceof Date) {
     return `<c r="${place}" s="${DATE_STYLE}"><v>${(cell.getTime() - DAY_ZERO_MS) / DAY_MS}</v></c>`;
   }
+  if ("xml" in cell) return cell.xml;
   const { formula, result, kind } = cell;
   return `<c r="${place}" t="${kind}"><f>${escaped(formula)}</f><v>${escaped(result)}</v></c>`;
 };
@@ -45,8 +48,21 @@ const sheetOf = (rows: readonly (readonly Cell[])[]): string => {
   return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData></worksheet>`;
 };
 
+/** What can be odd about a workbook. */
+interface Oddities {
+  /** The state of sheets that are not visible. */
+  readonly states?: Readonly<Record<string, "hidden" | "veryHidden">>;
+  /** XML before the list of sheets. */
+  readonly properties?: string;
+  /** Parts in place of those that are made, by name. */
+  readonly parts?: Readonly<Record<string, string>>;
+}
+
 /** A workbook (.xlsx). @param sheets rows of at most 26 cells by the names of the sheets */
-export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>): Buffer => {
+export const makeWorkbook = (
+  sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>,
+  { states = {}, properties = "", parts = {} }: Oddities = {},
+): Buffer => {
   const names = Object.keys(sheets);
   const each = (make: (number: number, name: string) => string): string =>
     names.map((name, index) => make(index + 1, name)).join("");
@@ -61,10 +77,11 @@ export const makeWorkbook = (sheets: Readonly<Record<string, readonly (readonly 
       ) +
       "</Types>",
     "_rels/.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    "xl/workbook.xml": `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${each((number, name) => `<sheet name="${escaped(name)}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets></workbook>`,
+    "xl/workbook.xml": `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}">${properties}<sheets>${each((number, name) => `<sheet name="${escaped(name)}" sheetId="${number}" state="${states[name] ?? "visible"}" r:id="rId${number}"/>`)}</sheets></workbook>`,
     "xl/styles.xml": XML + STYLES,
     "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="styles" Type="${RELATIONS}/styles" Target="styles.xml"/>${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
     ...Object.fromEntries(names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!)])),
+    ...parts,
   };
   const bytes = Object.entries(files).map(([name, text]) => [name, strToU8(text)] as const);
   return Buffer.from(zipSync(Object.fromEntries(bytes)));

@@ -9,7 +9,8 @@ import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { HEAD_BYTES, isWorkbook, problemOfBinary } from "../../../lib/uploads/csv/file-kind.ts";
 import { findHeaderRow } from "../../../lib/uploads/mapping/find-header.ts";
-import { findTextFormat, toUtf8, UTF_8 } from "../../table-files/text-file.ts";
+import { UTF_8 } from "../../table-files/encodings.ts";
+import { type EncodingDoubt, EncodingError, findTextFormat, toUtf8 } from "../../table-files/text-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "../../table-files/workbook.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
@@ -82,11 +83,20 @@ async function openFile(path: string): Promise<OpenFile> {
   return { blob: await openAsBlob(path), close: async () => undefined };
 }
 
-/** How a text was read, unless it is UTF-8; a guess can be wrong. */
-function readAsOf(encoding: string, given: string | undefined): string | undefined {
-  if (encoding === UTF_8) return undefined;
-  const isGuess = given === undefined && !encoding.startsWith("utf-");
-  return isGuess ? `${encoding}; if letters look wrong, name another with --encoding` : encoding;
+/** What a person has to know to name the encoding of a file. */
+function questionOf({ problem, likely, mayBeUtf8 }: EncodingDoubt): string {
+  const isText = mayBeUtf8 ? ` If its text is right as it stands, add --encoding ${UTF_8}.` : "";
+  if (likely.length === 0) return `${problem}. Save the file as UTF-8.${isText}`;
+  const width = Math.max(...likely.map(({ encoding }) => encoding.length));
+  const readings = likely.map(
+    ({ encoding, values }) =>
+      `  --encoding ${encoding.padEnd(width)}  ${values.map((value) => `"${value}"`).join(", ")}`,
+  );
+  return [
+    `${problem}. Add the encoding in which these values are right:`,
+    ...readings,
+    `If none is right, save the file as UTF-8.${isText}`,
+  ].join("\n");
 }
 
 async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> {
@@ -98,15 +108,13 @@ async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promi
       );
     },
   );
-  if (format.isEncodingUnclear) {
-    throw new CommandError("can't tell the encoding of this file; name it, for example --encoding shift_jis");
-  }
+  if (format.doubt) throw new EncodingError(questionOf(format.doubt));
   const converted = toUtf8(file, format);
   return {
     ...(converted ? await keep(Readable.fromWeb(converted as never)) : { blob: file, close: async () => undefined }),
     delimiter: format.delimiter,
     isWorkbook: false,
-    readAs: readAsOf(format.encoding, encoding),
+    readAs: format.encoding === UTF_8 ? undefined : format.encoding,
   };
 }
 
@@ -115,7 +123,9 @@ async function openTable(path: string, file: Blob, head: Buffer, options: OpenOp
   if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);
   const problem = problemOfBinary(head);
   if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
-  return openText(file, options);
+  return openText(file, options).catch((error: unknown) => {
+    throw error instanceof EncodingError ? new CommandError(`${path}: ${error.message}`, { cause: error }) : error;
+  });
 }
 
 /**

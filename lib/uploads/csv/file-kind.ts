@@ -6,6 +6,10 @@ export const HEAD_BYTES = 1024;
 /** What the file is that begins so, and what to do with it. */
 const KINDS: readonly (readonly [start: readonly number[], problem: string])[] = [
   [[0xd0, 0xcf, 0x11, 0xe0], "this is an old Excel workbook (.xls) or one with a password; save it as CSV or .xlsx"],
+  ...[
+    [0xff, 0xfe, 0x00, 0x00],
+    [0x00, 0x00, 0xfe, 0xff],
+  ].map((mark) => [mark, "this is UTF-32; save it as UTF-8"] as const),
   [[0x1f, 0x8b], "this is a compressed file; upload the CSV file in it"],
   [[0x25, 0x50, 0x44, 0x46], "this is a PDF file; upload a CSV file"],
   ...[
@@ -28,22 +32,45 @@ function beginsWith(head: Uint8Array, start: readonly number[]): boolean {
 
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 
+/** The encoding that the first bytes of a file say by a byte order mark. */
+export function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
+  if (beginsWith(head, [0xef, 0xbb, 0xbf])) return "utf-8";
+  if (beginsWith(head, [0xff, 0xfe])) return "utf-16le";
+  return beginsWith(head, [0xfe, 0xff]) ? "utf-16be" : undefined;
+}
+
+/** Whether bytes, which may end inside a character, are text in an encoding. */
+function isText(bytes: Uint8Array, encoding: string): boolean {
+  try {
+    new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * The kind of UTF-16 that a file is by its first bytes: by its mark, or since every other byte of Latin letters is 0.
- * Undefined if it isn't UTF-16.
+ * The kind of UTF-16 that a file is by its first bytes: by its mark, or since one of the two bytes of Latin letters, or
+ * at least of delimiters, digits and line ends, is 0. Undefined if it isn't UTF-16.
  */
 export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
-  if (beginsWith(head, [0xff, 0xfe])) return "utf-16le";
-  if (beginsWith(head, [0xfe, 0xff])) return "utf-16be";
-  let even = 0;
-  let odd = 0;
-  for (const [index, byte] of head.subarray(0, HEAD_BYTES).entries()) {
-    if (byte === 0 && index % 2 === 0) even++;
-    else if (byte === 0) odd++;
+  const mark = markOf(head);
+  if (mark !== undefined) return mark === "utf-8" ? undefined : mark;
+  const start = head.subarray(0, HEAD_BYTES);
+  const zeros: [even: number, odd: number] = [0, 0];
+  let lineEnds = 0;
+  for (const [index, byte] of start.entries()) {
+    if (byte !== 0) continue;
+    zeros[index % 2 === 0 ? 0 : 1]++;
+    const other = start[index % 2 === 0 ? index + 1 : index - 1];
+    if (other === 0x0a || other === 0x0d) lineEnds++;
   }
-  const most = Math.max(even, odd);
-  if (most <= Math.min(head.length, HEAD_BYTES) / 4 || Math.min(even, odd) > 0) return undefined;
-  return odd > even ? "utf-16le" : "utf-16be";
+  const [most, fewest] = [Math.max(...zeros), Math.min(...zeros)];
+  const isLatin = fewest === 0 && most > start.length / 4;
+  // Some letters end with a 0 too, such as the ideograph for one.
+  const isOther = lineEnds > 0 && most > 2 && most > start.length / 64 && fewest <= most / 4;
+  const encoding = zeros[1] > zeros[0] ? "utf-16le" : "utf-16be";
+  return (isLatin || isOther) && isText(start, encoding) ? encoding : undefined;
 }
 
 /** What is wrong with a file that has NUL bytes: it is a picture, a program or the like, or damaged. */
@@ -74,21 +101,12 @@ function isControl(byte: number): boolean {
   return byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a && byte !== 0x1b;
 }
 
-/** Whether bytes, which may end inside a character, are UTF-8 without NUL. */
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-    return !bytes.includes(0);
-  } catch {
-    return false;
-  }
-}
-
 /** Whether a file isn't text, by its characters: UTF-8 may have any control character but NUL, UTF-16 has NUL bytes. */
 function isBinary(head: Uint8Array): boolean {
   const start = head.subarray(0, HEAD_BYTES);
   const controls = start.filter(isControl).length;
-  return controls > 1 && controls > start.length * CONTROLS_MAX && !isUtf8(start) && utf16Of(head) === undefined;
+  const isUtf8 = isText(start, "utf-8") && !start.includes(0);
+  return controls > 1 && controls > start.length * CONTROLS_MAX && !isUtf8 && utf16Of(head) === undefined;
 }
 
 /** What is wrong with a file that isn't text, by its first bytes; undefined if it can be text. */
@@ -116,7 +134,7 @@ export function assertCsv(head: Uint8Array): void {
 const UNDEFINED_1252 = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
 /** Whether bytes are neither UTF-8 nor Windows-1252, but for example Shift_JIS. */
-export function isUnlike1252(bytes: Uint8Array): boolean {
+function isUnlike1252(bytes: Uint8Array): boolean {
   return UNDEFINED_1252.some((byte) => bytes.includes(byte));
 }
 

@@ -18,8 +18,8 @@ describe("a workbook", () => {
       ],
     });
     expect(await readSheets(blobOf(book))).toEqual([
-      { name: "Notes", csv: "only text\n" },
-      { name: "Cases", csv: 'Id,Note\n1,"a ""b"", c\nd"\n' },
+      { name: "Notes", isHidden: false, csv: "only text\n" },
+      { name: "Cases", isHidden: false, csv: 'Id,Note\n1,"a ""b"", c\nd"\n' },
     ]);
   });
 
@@ -76,7 +76,7 @@ describe("a workbook", () => {
     await expect(readSheets(blobOf(archive.subarray(0, 300)))).rejects.toThrow("Save it as .xlsx or CSV.");
     await expect(readSheets(blobOf(makeWorkbook({ Sheet: [] })))).rejects.toThrow("This workbook has no rows.");
     await expect(csvOf([["a"], [{ formula: "x", result: "no number", kind: "n" }]])).rejects.toThrow(
-      "The cell in row 2, column 1 is damaged.",
+      "The cell in row 2, column 1 of the sheet “Sheet” is damaged.",
     );
   });
 });

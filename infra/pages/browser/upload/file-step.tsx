@@ -80,20 +80,20 @@ export function FileStep({
       {table && (
         <>
           <p role="status">
-            <strong>{table.name}</strong>: {shownBytes(table.size)}, {countOf(table.names.length, "column")}.
+            <strong>{table.name}</strong>: {shownBytes(table.size)}
+            {!table.text?.format.doubt && `, ${countOf(table.names.length, "column")}`}.
           </p>
           <ReadingForm table={table} onRead={onRead} />
-          {table.text?.format.isEncodingUnclear === true && (
-            <p class="unchecked">
-              Please check: we can’t tell the encoding of this file. If letters look wrong below, choose another one.
-            </p>
+          {!table.text?.format.doubt && (
+            <>
+              {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
+              <Table
+                caption="The first rows of the file"
+                columns={table.names}
+                rows={table.rows.filter((row) => !isBlank(row)).slice(0, SHOWN_ROWS)}
+              />
+            </>
           )}
-          {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
-          <Table
-            caption="The first rows of the file"
-            columns={table.names}
-            rows={table.rows.filter((row) => !isBlank(row)).slice(0, SHOWN_ROWS)}
-          />
         </>
       )}
     </section>

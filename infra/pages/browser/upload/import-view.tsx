@@ -158,7 +158,7 @@ export function ImportView({
           </button>
         </p>
       )}
-      {imported && check && (
+      {table && imported && check && !table.text?.format.doubt && (
         <>
           <section aria-labelledby="columns">
             <h2 id="columns" tabIndex={-1}>

@@ -1,12 +1,11 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
-import { UTF_8 } from "../../../table-files/text-file.ts";
+import { encodingName, UTF_8 } from "../../../table-files/encodings.ts";
 import type { Answered, Checked } from "./answers.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { EventForm } from "./event-form.tsx";
 import { Choice, TextField } from "./parts.tsx";
 import { STATUSES } from "./reading-fields.tsx";
-import { ENCODINGS, isOffered } from "./read-text.ts";
 import type { TableFile } from "./table-file.ts";
 
 interface FormProps {
@@ -108,8 +107,8 @@ export function MappingForm({
       </div>
       <Constants mapping={mapping} onChange={onChange} />
       <EventForm table={table} mapping={mapping} onChange={onChange} {...columns} />
-      {encoding !== undefined && encoding !== UTF_8 && isOffered(encoding) && (
-        <p class="note">We’ll convert the file from {ENCODINGS[encoding]} to UTF-8.</p>
+      {encoding !== undefined && encoding !== UTF_8 && (
+        <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>
       )}
     </>
   );

@@ -1,31 +1,6 @@
 import { cellsOf, QUOTE_PROBLEMS, QuoteError, RecordEnds } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 
-/** Encodings of text files, by the names that browsers have for them, and how people call them. */
-export const ENCODINGS = {
-  "utf-8": "UTF-8",
-  "utf-16le": "UTF-16 (little-endian)",
-  "utf-16be": "UTF-16 (big-endian)",
-  "windows-1252": "Windows-1252 (Western European)",
-  "iso-8859-2": "ISO-8859-2 (Central European)",
-  "windows-1250": "Windows-1250 (Central European)",
-  "windows-1251": "Windows-1251 (Cyrillic)",
-  "koi8-r": "KOI8-R (Cyrillic)",
-  "windows-1253": "Windows-1253 (Greek)",
-  "windows-1254": "Windows-1254 (Turkish)",
-  "windows-1255": "Windows-1255 (Hebrew)",
-  "windows-1256": "Windows-1256 (Arabic)",
-  shift_jis: "Shift JIS (Japanese)",
-  gbk: "GBK (Simplified Chinese)",
-  big5: "Big5 (Traditional Chinese)",
-  "euc-kr": "EUC-KR (Korean)",
-  macintosh: "Mac OS Roman",
-} as const;
-/** Whether an encoding can be chosen. */
-export function isOffered(encoding: string): encoding is keyof typeof ENCODINGS {
-  return encoding in ENCODINGS;
-}
-
 /** What the service says of a file, as a sentence. */
 export function asSentence(problem: string): string {
   return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;

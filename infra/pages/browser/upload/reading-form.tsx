@@ -1,6 +1,7 @@
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
+import { EncodingForm } from "./encoding-form.tsx";
 import { Choice } from "./parts.tsx";
-import { ENCODINGS, isBlank } from "./read-text.ts";
+import { isBlank } from "./read-text.ts";
 import { chooseSheet, readTextFile, type TableFile, withHeaderRow } from "./table-file.ts";
 
 const DELIMITER_OPTIONS = Object.entries(DELIMITERS).map(
@@ -29,24 +30,21 @@ export function ReadingForm({
   readonly onRead: (table: TableFile) => void;
 }) {
   const { text, workbook, delimiter, headerRow } = table;
-  const again = (choice: { readonly encoding?: string; readonly delimiter?: Delimiter }): void => {
-    if (text) void readTextFile(text.file, { encoding: text.format.encoding, delimiter, ...choice }).then(onRead);
+  if (text?.format.doubt) return <EncodingForm table={table} text={text} onRead={onRead} />;
+  const separate = (by: Delimiter): void => {
+    const { file, format, asked } = text!;
+    void readTextFile(file, { encoding: format.encoding, delimiter: by }, asked).then(onRead);
   };
   return (
     <div class="fields">
       {text && (
         <>
-          <Choice
-            label="Encoding"
-            value={text.format.encoding}
-            options={Object.entries(ENCODINGS)}
-            onChange={(encoding) => again({ encoding })}
-          />
+          <EncodingForm table={table} text={text} onRead={onRead} />
           <Choice
             label="Columns are separated by"
             value={delimiter}
             options={DELIMITER_OPTIONS}
-            onChange={(chosen) => again({ delimiter: chosen as Delimiter })}
+            onChange={(chosen) => separate(chosen as Delimiter)}
           />
         </>
       )}
@@ -54,7 +52,7 @@ export function ReadingForm({
         <Choice
           label="Sheet"
           value={workbook.sheet}
-          options={workbook.sheets.map(({ name }) => [name, name])}
+          options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
           onChange={(sheet) => onRead(chooseSheet(table, sheet))}
         />
       )}

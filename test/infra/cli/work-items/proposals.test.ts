@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { openCsv } from "../../../../infra/cli/work-items/open-csv.ts";
 import { run } from "./terminal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
@@ -33,17 +32,29 @@ it("imports nothing by a mapping that no one has reviewed, and names what a prop
   expect(proposed.told).toContain('assumed, please check: in every column these values are empty: "nan"');
 });
 
-it("asks for an encoding that it can't tell, and names a guess", async () => {
-  const japanese = Buffer.from([0x93, 0x63, 0x92, 0x86, 0x81, 0x45]);
-  writeFileSync("sjis.csv", Buffer.concat([Buffer.from("external_id,agent_name\nSJ-1,"), japanese, Buffer.from("\n")]));
-  expect(await run("import", "sjis.csv", "--wait")).toMatchObject({
-    exit: 1,
-    told: expect.stringContaining("can't tell the encoding of this file; name it, for example --encoding shift_jis"),
+it("asks for an encoding that it can't tell, sends nothing, and shows how values would read", async () => {
+  const good = "external_id,agent_name\nLA-1,Zo\u00eb\nLA-2,J\u00fcrgen\n";
+  writeFileSync("latin.csv", Buffer.from(good, "latin1"));
+  const { exit, out, told } = await run("import", "latin.csv", "--wait");
+  expect({ exit, out }).toEqual({ exit: 1, out: "" });
+  expect(told).toContain("latin.csv: row 2 isn't valid UTF-8. Add the encoding in which these values are right:\n");
+  expect(told).toMatch(/ {2}--encoding windows-1252 +"Zo\u00eb", "J\u00fcrgen"\n/);
+  expect(told).not.toContain("no service responds");
+  expect(await run("import", "latin.csv", "--encoding", "windows-1252", "--propose", "latin.json")).toMatchObject({
+    exit: 0,
+    told: expect.stringContaining("latin.csv is read as windows-1252"),
   });
-  const file = await openCsv("sjis.csv", { encoding: "shift_jis", delimiter: undefined, sheet: undefined });
-  expect(await file.blob.text()).toContain("SJ-1,田中");
-  await file.close();
-  writeFileSync("latin.csv", Buffer.from("Ticket ID;Name\nLA-1;Zo\u00eb\n", "latin1"));
-  const { told } = await run("import", "latin.csv", "--propose", "latin.json");
-  expect(told).toContain("latin.csv is read as windows-1252; if letters look wrong, name another with --encoding");
+});
+
+it("rejects a UTF-8 file with one bad byte, also where UTF-8 was named", async () => {
+  const rows = Array.from({ length: 50 }, (_, index) => `Vorgang-M\u00fcller-${index},J\u00fcrgen Gro\u00df\n`).join(
+    "",
+  );
+  const end = Buffer.concat([Buffer.from("Vorgang-50,J\u00fcrgen Gro"), Buffer.from([0xc3, 0x0a])]);
+  writeFileSync("cut.csv", Buffer.concat([Buffer.from(`external_id,agent_name\n${rows}`), end]));
+  const asked = await run("import", "cut.csv", "--wait");
+  expect(asked).toMatchObject({ exit: 1, out: "", told: expect.not.stringContaining("no service responds") });
+  expect(asked.told).toContain("cut.csv: row 52 isn't valid UTF-8, but most others are: fix the damaged row.");
+  const named = await run("import", "cut.csv", "--encoding", "utf-8", "--wait");
+  expect(named).toMatchObject({ exit: 1, out: "", told: expect.stringContaining("cut.csv: row 52 isn't valid UTF-8") });
 });

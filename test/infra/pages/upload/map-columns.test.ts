@@ -41,8 +41,13 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
   test("takes another system's file from its first rows to items that can be looked at", async () => {
     const { page, complaints } = await site.begin();
     await dropFile(page, "tickets.csv", TICKETS);
-    await page.getByLabel("Encoding", { exact: true }).waitFor();
-    expect(await page.getByLabel("Encoding", { exact: true }).inputValue()).toBe("windows-1252");
+    const question = page.getByRole("group", { name: "Which encoding does this file have?" });
+    expect(await question.getByRole("status").textContent()).toMatch(
+      /^Row \d+ isn't valid UTF-8\. Choose the encoding/,
+    );
+    expect(await question.getByRole("option", { name: "UTF-8", exact: true }).count()).toBe(0);
+    expect(await page.getByRole("heading", { name: "2. Map your columns" }).count()).toBe(0);
+    await question.getByRole("radio", { name: /^Windows-1252: “/ }).check();
     expect(await page.getByLabel("Columns are separated by").inputValue()).toBe(";");
     expect(await becomes(page, "Ticket ID")).toBe("external_id");
     expect(await page.getByLabel("“Open” means").inputValue()).toBe("pending");

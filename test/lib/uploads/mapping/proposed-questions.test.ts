@@ -77,7 +77,7 @@ it("counts the rows that are completed at no time", () => {
     ["3", "Open", ""],
   ];
   const count = createUndatedCount(propose(names, rows).mapping, names);
-  rows.forEach(count.observe);
+  for (const cells of rows) count.observe({ cells });
   expect(count.rows()).toBe(1);
 });
 

@@ -1,0 +1,108 @@
+/** How a cell's number is shown: as a number, a date, or hours that may be more than a day's. */
+export type NumberKind = "number" | "date" | "duration";
+
+const DAY_MS = 86_400_000;
+/** Day 0 of the dates of workbooks, and of those of early ones for the Macintosh. */
+const DAY_ZERO_MS = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) } as const;
+export type DateSystem = keyof typeof DAY_ZERO_MS;
+/** Workbooks count a February 29, 1900 that never was: before it, day 1 is January 1. */
+const MARCH_1900 = 61;
+/** What spreadsheets show for a date that they don't have. */
+const NO_DATE = "#####";
+const LAST_MS = Date.UTC(10_000, 0, 1);
+
+/** Formats that workbooks don't write out: dates everywhere, and those of East Asia and Thailand. */
+function isBuiltInDate(id: number): boolean {
+  return (
+    (id >= 14 && id <= 22) ||
+    (id >= 27 && id <= 36) ||
+    (id >= 45 && id <= 47) ||
+    (id >= 50 && id <= 58) ||
+    (id >= 71 && id <= 81)
+  );
+}
+/** `[h]:mm:ss` */
+const BUILT_IN_DURATION = 46;
+
+/** What the number format of a cell makes of its number. @param code undefined for a format that isn't written out */
+export function kindOfFormat(id: number, code: string | undefined): NumberKind {
+  if (code === undefined) {
+    if (id === BUILT_IN_DURATION) return "duration";
+    return isBuiltInDate(id) ? "date" : "number";
+  }
+  const plain = code.replaceAll(/"[^"]*"|[\\_*]./g, " ");
+  if (/\[(?:h+|m+|s+)\]/i.test(plain)) return "duration";
+  const isDate = plain
+    .replaceAll(/\[[^\]]*\]|am\/pm|a\/p|\.0+/gi, "")
+    .split(";")
+    .some(
+      (section) => /[dhmsy]/i.test(section) && !/[#0?]|[acf-gi-ln-rt-xz]/i.test(section.replaceAll(/g+e+|e+|b+/gi, "")),
+    );
+  return isDate ? "date" : "number";
+}
+
+/** Hours, minutes and seconds. */
+function textOfDuration(milliseconds: number): string {
+  const rest = new Date(Math.abs(milliseconds) % 3_600_000)
+    .toISOString()
+    .slice(13, -1)
+    .replace(/\.000$/, "");
+  const hours = Math.floor(Math.abs(milliseconds) / 3_600_000);
+  return `${milliseconds < 0 ? "-" : ""}${String(hours).padStart(2, "0")}${rest}`;
+}
+
+/** Day and time of day, as ISO 8601 without offset: workbooks have no time zones. */
+function textOfMoment(time: number): string {
+  const [day = "", clock = ""] = new Date(time)
+    .toISOString()
+    .replace(/(?:\.000)?Z$/, "")
+    .split("T");
+  return clock === "00:00:00" ? day : `${day} ${clock}`;
+}
+
+/** Days as milliseconds. A second isn't an exact fraction of a day, so that a time may be a millisecond short of it. */
+function millisecondsOf(days: number): number {
+  const time = Math.round(days * DAY_MS);
+  const second = Math.round(time / 1000) * 1000;
+  return Math.abs(time - second) <= 1 ? second : time;
+}
+
+/**
+ * A number of days as the date, the time of day or the duration that its cell shows. Durations are also kept as times of
+ * the first days that workbooks have, where real dates are rare: `30:05:00`.
+ */
+function textOfDays(days: number, kind: NumberKind, system: DateSystem): string {
+  const elapsed = millisecondsOf(days);
+  if (kind === "duration" && Math.abs(elapsed) < LAST_MS) return textOfDuration(elapsed);
+  const time = DAY_ZERO_MS[system] + elapsed;
+  if (!(elapsed >= 0 && time < LAST_MS)) return NO_DATE;
+  const isEarly = days < MARCH_1900;
+  if (isEarly && (elapsed < DAY_MS || elapsed % DAY_MS !== 0)) return textOfDuration(elapsed);
+  return textOfMoment(isEarly && system === 1900 ? time + DAY_MS : time);
+}
+
+/** A number as its cell has it, with all digits of a whole one; undefined if it is none. */
+export function textOfNumber(value: string, kind: NumberKind, system: DateSystem): string | undefined {
+  const text = value.trim();
+  const number = Number(text);
+  if (text === "" || !Number.isFinite(number)) return undefined;
+  if (kind !== "number") return textOfDays(number, kind, system);
+  return /^-?[1-9]\d*$/.test(text) ? text : JSON.stringify(number);
+}
+
+const ISO_DATE = /^(\d{4}-\d\d-\d\d)?(?:T?(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?Z?$/;
+const ISO_DURATION = /^(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
+
+/** A date, a time of day or a duration that is written out, as it would be if it were a number. */
+export function textOfIso(value: string): string {
+  const text = value.trim();
+  const [, sign, days = 0, hours = 0, minutes = 0, seconds = 0] = ISO_DURATION.exec(text) ?? [];
+  if (sign !== undefined) {
+    const elapsed = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+    return textOfDuration((sign === "-" ? -1 : 1) * Math.round(elapsed * 1000));
+  }
+  const [, day, clock = ""] = ISO_DATE.exec(text) ?? [];
+  const time = (clock.length === 5 ? `${clock}:00` : clock).replace(/\.0+$/, "");
+  if (day === undefined) return time === "" ? text : time;
+  return time === "" || time === "00:00:00" ? day : `${day} ${time}`;
+}

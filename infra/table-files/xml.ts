@@ -1,0 +1,51 @@
+/** One token of XML: an element opens, text follows, or it closes. */
+export interface XmlReader {
+  /** @param name without its prefix */
+  readonly open: (name: string, attribute: (name: string) => string | undefined) => void;
+  readonly text: (text: string) => void;
+  readonly close: (name: string) => void;
+}
+
+const TOKEN =
+  /<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<[!?][^>]*>|<(\/?)(?:[^\s/>:]+:)?([^\s/>:]+)((?:[^>"']|"[^"]*"|'[^']*')*?)(\/?)>|([^<]+)/y;
+const ATTRIBUTE = /([^\s:=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function decode(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replaceAll(
+    /&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi,
+    (whole: string, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return ENTITIES[name] ?? whole;
+      const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return point <= 0x10_ff_ff ? String.fromCodePoint(point) : whole;
+    },
+  );
+}
+
+/** The value of an attribute of a tag. A prefix of its name isn't looked at. */
+function attributeOf(attributes: string, name: string): string | undefined {
+  for (const [, found, double, single] of attributes.matchAll(ATTRIBUTE)) {
+    if (found === name) return decode(double ?? single ?? "");
+  }
+  return undefined;
+}
+
+/** Reads XML such as workbooks have. @throws SyntaxError if it is none */
+export function readXml(xml: string, { open, text, close }: XmlReader): void {
+  let at = xml.startsWith("\uFEFF") ? 1 : 0;
+  while (at < xml.length) {
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(xml);
+    if (found === null) throw new SyntaxError(`no XML at ${at}`);
+    at = TOKEN.lastIndex;
+    const [, cdata, end, name, attributes = "", isEmpty, characters] = found;
+    if (characters !== undefined) text(decode(characters.replaceAll(/\r\n?/g, "\n")));
+    else if (cdata !== undefined) text(cdata.replaceAll(/\r\n?/g, "\n"));
+    else if (name !== undefined && end === "/") close(name);
+    else if (name !== undefined) {
+      open(name, (each) => attributeOf(attributes, each));
+      if (isEmpty === "/") close(name);
+    }
+  }
+}
