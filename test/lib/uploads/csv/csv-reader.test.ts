@@ -178,6 +178,20 @@ describe("readCsv", () => {
   ])("rejects a file that cannot be read and names the row (%#)", async (text, message) => {
     await expect(rowsOf(text)).rejects.toThrow(message);
   });
+
+  it("names the row of a byte that isn't UTF-8 wherever it is and however the file is cut", async () => {
+    const text = Buffer.from("id,name\n1,Zoë\n2,\uFFFD €\n3,😀");
+    expect((await readAll(text, [1])).rows).toHaveLength(4);
+    for (let at = 8; at <= text.length; at++) {
+      const bytes = Buffer.concat([text.subarray(0, at), Buffer.from([0xff]), text.subarray(at)]);
+      const row = text.subarray(0, at).filter((byte) => byte === 0x0a).length + 1;
+      for (const size of [1, 3, 64])
+        await expect(readAll(bytes, [size])).rejects.toThrow(`row ${row}: the file must be UTF-8`);
+    }
+    for (const size of [1, 2, 64]) {
+      await expect(readAll(text.subarray(0, -1), [size])).rejects.toThrow("row 4: the file must be UTF-8");
+    }
+  });
 });
 
 describe("a segment", () => {

@@ -2,6 +2,7 @@ import { utc } from "@date-fns/utc";
 import { parse } from "date-fns/parse";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { everyZone } from "../../../support/every-zone.ts";
 import { createPatternReader, problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
 import { createTimeReader } from "../../../../lib/uploads/mapping/date-time.ts";
 import { timestamp } from "../../../../lib/schema.ts";
@@ -10,7 +11,9 @@ import { charactersReadBy } from "../../../support/characters-read.ts";
 const read = (text: string, format = "iso", timeZone?: string, decimal: "." | "," = ".") =>
   createTimeReader({ format, timeZone }, decimal)(text);
 
-describe("a date-time", () => {
+describe.each(everyZone)("a date-time, on a machine in $zone", ({ use }) => {
+  use();
+
   it.each([
     ["2026-01-31T10:30:00+01:00", "2026-01-31T09:30:00.000Z"],
     ["2026-01-31 09:30:00Z", "2026-01-31T09:30:00.000Z"],
@@ -178,7 +181,9 @@ describe("a date-time", () => {
   });
 });
 
-describe("a pattern", () => {
+describe.each(everyZone)("a pattern, on a machine in $zone", ({ use }) => {
+  use();
+
   it.each([
     ["dd-mm-yyyy", "the month (MM) is missing"],
     ["DD-MM-YYYY", "DD isn't a date field; the day is dd, not DD"],

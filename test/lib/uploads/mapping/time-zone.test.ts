@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { everyZone } from "../../../support/every-zone.ts";
 import { createTimeZone, isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
@@ -31,7 +32,9 @@ const changesIn = (zone: string, year: number): number[] => {
   return days.filter((day) => offsetAt(day) !== offsetAt(day + DAY_MS));
 };
 
-describe("a time zone", () => {
+describe.each(everyZone)("a time zone, on a machine in $zone", ({ use }) => {
+  use();
+
   it.each([
     ["Europe/Berlin", "2025-03-30T02:30", "2025-03-30T01:30:00.000Z"],
     ["Europe/Berlin", "2025-10-26T02:30", "2025-10-26T00:30:00.000Z"],
