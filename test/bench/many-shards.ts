@@ -7,6 +7,7 @@ import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
+import { sentOutcomes } from "../support/changes-queue.ts";
 import { streamEvent, streamRecord } from "../support/stream.ts";
 import { meterDynamoDb } from "./dynamodb-meter.ts";
 
@@ -31,8 +32,7 @@ export async function logFromShards(shards: number, rounds: number, changesInBat
         const attributes = { ApproximateReceiveCount: "1", MessageGroupId: id } as SQSRecord["attributes"];
         group.push({ messageId: randomUUID(), receiptHandle: "", body, attributes, eventSourceARN: "" } as SQSRecord);
       }
-      const Successful = Entries.map(({ Id }) => ({ Id }));
-      return Promise.resolve({ output: { Successful } as never, response: {} });
+      return Promise.resolve({ output: { Successful: sentOutcomes(Entries) } as never, response: {} });
     },
     { step: "serialize", name: "queueInMemory" },
   );

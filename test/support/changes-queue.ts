@@ -1,8 +1,10 @@
+import { createHash, randomUUID } from "node:crypto";
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
+  type SendMessageBatchRequestEntry,
 } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { create as createAppendChanges } from "../../functions/append-changes.ts";
@@ -12,6 +14,14 @@ import type { TestRuntime } from "./runtime.ts";
 
 const APPENDER_MS = 30_000;
 const BATCH = 10;
+
+/** SQS's outcomes for messages that it has taken. The SDK compares the hashes. */
+export const sentOutcomes = (entries: readonly SendMessageBatchRequestEntry[]) =>
+  entries.map(({ Id, MessageBody = "" }) => ({
+    Id,
+    MessageId: randomUUID(),
+    MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex"),
+  }));
 
 /**
  * The two queues of changes of a runtime, and the function that takes their messages as Lambda does.

@@ -5,6 +5,7 @@ import type {
   SendMessageBatchRequestEntry,
 } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
+import { sentOutcomes } from "../../support/changes-queue.ts";
 import type { TestClock } from "../../support/clock.ts";
 import type { TestRuntime } from "../../support/runtime.ts";
 
@@ -51,10 +52,9 @@ export function createFaultyQueues(runtime: TestRuntime, clock: TestClock, rando
     const refused = new Set(Entries.filter(() => !isCalm && random() < REFUSED_SHARE));
     if (refused.size > 0) onFault();
     for (const entry of Entries) if (!refused.has(entry)) accept(QueueUrl, entry);
-    const outcome = (entries: readonly SendMessageBatchRequestEntry[]) => entries.map(({ Id }) => ({ Id }));
     return {
-      Successful: outcome(Entries.filter((entry) => !refused.has(entry))),
-      Failed: outcome([...refused]),
+      Successful: sentOutcomes(Entries.filter((entry) => !refused.has(entry))),
+      Failed: [...refused].map(({ Id }) => ({ Id, SenderFault: false, Code: "InternalError" })),
     };
   };
   const changeVisibility = ({ QueueUrl = "", Entries = [] }: ChangeMessageVisibilityBatchCommandInput) => {

@@ -54,6 +54,8 @@ export function createFaultyStream(
 
   return {
     counts,
+    /** Whether changes are left. There may be heartbeats. */
+    hasChanges: (): boolean => shards.some(({ records }) => records.some((one) => keyOf(one).startsWith("ITEM#"))),
     /** Takes what was written since the last call, which is as old as the clock says now; drops what is older than a day. */
     pull: async (): Promise<void> => {
       for (const record of await stream.take()) {

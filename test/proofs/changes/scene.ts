@@ -246,6 +246,7 @@ export async function createScene(seed: number) {
         await settle();
         clock.advance(2 * HOUR_MS);
       }
+      if (stream.hasChanges()) throw new Error("changes stay in the stream");
       // What is left are messages that two hours did not suffice for.
       for (let round = 0; !queues.isEmpty(); round++) {
         if (round > 1000) throw new Error("changes stay in the queue");
