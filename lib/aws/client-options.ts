@@ -1,7 +1,3 @@
-import { Sha256 } from "./sha256.ts";
-
-/** How requests are signed. */
-export const SIGNING = { sha256: Sha256 } as const;
 /** Three attempts for each request, so that an API caller waits at most a few seconds for a 503 response. */
 export const RETRIES = { maxAttempts: 3, retryMode: "standard" } as const;
 /** Time-outs in milliseconds. */

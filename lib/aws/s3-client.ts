@@ -1,5 +1,5 @@
 import { S3Client } from "@aws-sdk/client-s3";
-import { RETRIES, SIGNING, TIMEOUTS } from "./client-options.ts";
+import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { checkResponses } from "./response-check.ts";
 
 /** Longer than for other requests, since a segment of a file has several megabytes. */
@@ -10,7 +10,6 @@ export function createS3Client({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH
   return checkResponses(
     new S3Client({
       ...RETRIES,
-      ...SIGNING,
       requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
       forcePathStyle: S3_FORCE_PATH_STYLE,
     }),

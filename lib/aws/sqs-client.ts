@@ -1,10 +1,8 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { RETRIES, SIGNING, TIMEOUTS } from "./client-options.ts";
+import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { checkResponses } from "./response-check.ts";
 
 /** The client for the queues. Endpoint, region and credentials come from the SDK's own environment variables. */
 export function createSqsClient(): SQSClient {
-  return checkResponses(
-    new SQSClient({ ...RETRIES, ...SIGNING, requestHandler: TIMEOUTS, useQueueUrlAsEndpoint: false }),
-  );
+  return checkResponses(new SQSClient({ ...RETRIES, requestHandler: TIMEOUTS, useQueueUrlAsEndpoint: false }));
 }

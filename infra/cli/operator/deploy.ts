@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { distance, nearestTo } from "../../../lib/nearest.ts";
+import { distance } from "fastest-levenshtein";
+import { nearestTo } from "../../../lib/nearest.ts";
 import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../build.ts";
 import { contextOf, projectContext } from "../../context.ts";

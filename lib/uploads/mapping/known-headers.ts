@@ -1,4 +1,4 @@
-import { distance } from "../../nearest.ts";
+import { distance } from "fastest-levenshtein";
 
 /** What other systems call the thing that is worked on; many names begin with it. */
 const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgang|anfrage|fall|demande|incidencia|solicitud|caso)`;

@@ -1,6 +1,5 @@
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { SIGNING } from "../../../lib/aws/client-options.ts";
 import { createListLink } from "../../../lib/uploads/files/list-link.ts";
 import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
@@ -30,7 +29,7 @@ afterEach(() => {
 
 /** The URL of a list that a function with these credentials makes where its bucket is there. */
 const linkOf = async (name: RowListName, config: S3ClientConfig): Promise<URL> => {
-  const s3 = new S3Client({ ...SIGNING, region: REGION, credentials: CREDENTIALS, ...config });
+  const s3 = new S3Client({ region: REGION, credentials: CREDENTIALS, ...config });
   const { url } = await createListLink({ ...runtime, s3 })(job, name);
   s3.destroy();
   return new URL(url!);

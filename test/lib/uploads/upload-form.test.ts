@@ -1,7 +1,6 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { REGIONS } from "../../../lib/regions.ts";
-import { SIGNING } from "../../../lib/aws/client-options.ts";
 import { createUploadForm } from "../../../lib/uploads/files/upload-form.ts";
 import { uploadJobRecordSchema } from "../../../lib/uploads/job/upload-record.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -15,7 +14,6 @@ const formOf = async (region: string, endpoint?: string, age = 0) => {
   const now = Date.parse(NOW) + age;
   vi.setSystemTime(now);
   const s3 = new S3Client({
-    ...SIGNING,
     region,
     credentials: CREDENTIALS,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
