@@ -4,7 +4,7 @@ import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { countFitting } from "../lib/http/response-size.ts";
+import { countFitting } from "../lib/http/response.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import type { ApplyResult } from "../lib/work-items/applied-input.ts";
 import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";

@@ -1,6 +1,6 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
-import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
+import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/json-body.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";

@@ -1,5 +1,5 @@
 import document from "../docs/openapi.json" with { type: "json" };
-import { addressOf } from "../lib/http/address.ts";
+import { addressOf } from "../lib/http/request.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { publicEndpoint } from "../lib/http/public-endpoint.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";

@@ -4,7 +4,7 @@ import { toPage } from "../lib/http/page.ts";
 import { eventsScope } from "../lib/work-items/single-work-item.ts";
 import { decodeCursor, encodeCursor } from "../lib/store/lists/cursor.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { countFitting } from "../lib/http/response-size.ts";
+import { countFitting } from "../lib/http/response.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createListWorkItemEvents } from "../lib/work-items/read-work-item.ts";
 import { toEventResponse } from "../lib/work-items/work-item-response.ts";

@@ -1,5 +1,5 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
-import { rejectUnknownRoute } from "../lib/http/reject-unknown-route.ts";
+import { rejectUnknownRoute } from "../lib/http/public-endpoint.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { pages } from "./pages.ts";
 import { allRoutes } from "./routes.ts";

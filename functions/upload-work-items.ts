@@ -1,7 +1,7 @@
 import { IdempotencyKeyReusedError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
-import { parseIdempotencyKey } from "../lib/http/idempotency-key.ts";
+import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { readUploadBody } from "../lib/uploads/upload-body.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import { EXPOSED_HEADERS } from "../../lib/http/cors.ts";
-import { PROBLEM_JSON } from "../../lib/http/problem-json.ts";
+import { EXPOSED_HEADERS } from "../../lib/http/response.ts";
+import { PROBLEM_JSON } from "../../lib/http/error-table.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import { ResponseType, type RestApi } from "aws-cdk-lib/aws-apigateway";
 

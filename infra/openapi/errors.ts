@@ -1,5 +1,5 @@
 import { errorKinds, problemType } from "../../lib/http/error-table.ts";
-import { PROBLEM_JSON } from "../../lib/http/problem-json.ts";
+import { PROBLEM_JSON } from "../../lib/http/error-table.ts";
 import { PROBLEM_CODES } from "../../lib/errors.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { headersOf, LIMIT_HEADERS, type ResponseHeader } from "./headers.ts";

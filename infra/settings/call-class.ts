@@ -1,5 +1,4 @@
-import { scopeOf } from "../../lib/http/scope.ts";
-import type { Route } from "../../lib/http/route.ts";
+import { type Route, scopeOf } from "../../lib/http/route.ts";
 
 /** Classes of functions whose concurrency and throttling can be set together. */
 export const CALL_CLASSES = ["reads", "writes", "uploads", "pages"] as const;

@@ -1,6 +1,6 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
-import { countFitting } from "../http/response-size.ts";
+import { countFitting } from "../http/response.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { chunksOf } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";

@@ -1,13 +1,24 @@
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
-import type { Problem } from "../errors.ts";
+import { InvalidInputError, type Problem } from "../errors.ts";
+import { problemsOf } from "../schema.ts";
 import { type ApiEvent, jsonResponse, textResponse } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { readId, readQuery } from "./request.ts";
 import type { Route } from "./route.ts";
-import { refuseProblems, validate } from "./validation.ts";
+
+/** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
+function validate<S extends z.ZodType>(schema: S, value: unknown) {
+  const { data, error } = schema.safeParse(value);
+  return { value: data, problems: error === undefined ? [] : problemsOf(error) };
+}
+
+/** Throws if there are problems. @throws InvalidInputError */
+function refuseProblems(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new InvalidInputError(problems);
+}
 
 /** A request that passed the chain, with the input that the route's schemas accepted. */
 export interface Call<R extends Route> {

@@ -1,21 +1,37 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import middyChain from "@middy/core";
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
+import type { Runtime } from "../aws/runtime.ts";
 import { RateLimitExceededError, StoreBusyError } from "../errors.ts";
 import { createAccessStore } from "../organizations/access-store.ts";
 import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
 import { createNoteKeyUse } from "../organizations/key-use.ts";
-import { RateLimiter } from "../organizations/rate-limit.ts";
-import type { Runtime } from "../aws/runtime.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { type Quota, RateLimiter } from "../organizations/rate-limit.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
 import { type ApiEvent, apiHandler, type ApiHandler, type Step } from "./chain.ts";
 import { errorTable } from "./error-table.ts";
-import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { ReadBody } from "./request-body.ts";
 import { requestIdAndLog } from "./request-log.ts";
-import { responseHeaders } from "./response-headers.ts";
-import type { EdgePermissions, Route } from "./route.ts";
-import { assertScope } from "./scope.ts";
+import { responseHeaders } from "./response.ts";
+import { assertScope, type EdgePermissions, type Route } from "./route.ts";
+
+/** Name of the limit in both headers. */
+const POLICY = '"organization"';
+
+/**
+ * The limit of an organization and what is left of it, as draft-ietf-httpapi-ratelimit-headers-10 writes them. The
+ * policy is the burst, and the seconds in which the rate makes all of it available again.
+ */
+function rateLimitHeaders(
+  { rate, burst }: Pick<Organization, "rate" | "burst">,
+  { remaining, resetSeconds }: Quota,
+) {
+  return {
+    "ratelimit-policy": `${POLICY};q=${burst};w=${Math.ceil(burst / rate)}`,
+    ratelimit: `${POLICY};r=${remaining};t=${resetSeconds}`,
+  };
+}
 
 type EdgeRuntime = Runtime<EdgePermissions>;
 

@@ -1,23 +1,30 @@
+import { isUnavailable } from "../aws/error-codes.ts";
 import {
   ExternalIdTakenError,
   InvalidInputError,
   MissingScopeError,
   NotFoundError,
   PreconditionFailedError,
+  type Problem,
   ResyncRequiredError,
   StateConflictError,
   StoreBusyError,
   TooManyRequestsError,
   UnauthenticatedError,
   WorkItemsError,
-  type Problem,
 } from "../errors.ts";
 import { toProblemDetails } from "../problem-detail.ts";
-import { isUnavailable } from "../aws/error-codes.ts";
-import { wayToRoot } from "./address.ts";
 import { type ApiEvent, jsonResponse, type Step } from "./chain.ts";
-import { acceptsProblemJson, PROBLEM_JSON } from "./problem-json.ts";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
+import { accepts, wayToRoot } from "./request.ts";
+
+/** The media type of RFC 9457. */
+export const PROBLEM_JSON = "application/problem+json";
+
+/** Whether the caller accepts problem details. */
+export function acceptsProblemJson(accept: string | undefined): boolean {
+  return accepts(accept, PROBLEM_JSON);
+}
 
 /** The request's path exists, but not with this method. */
 export class MethodNotAllowedError extends WorkItemsError {

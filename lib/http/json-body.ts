@@ -1,7 +1,7 @@
 import httpJsonBodyParser from "@middy/http-json-body-parser";
 import { InvalidInputError } from "../errors.ts";
 import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
-import { parseWith } from "./middy-parser.ts";
+import { parseWith } from "./request-body.ts";
 import { type Headers, MalformedBodyError, openBody, type RawBody, type RequestBody } from "./request-body.ts";
 
 /** Skips middy's check of the content type, which rejects `Application/JSON`; `acceptedType` checks it. */

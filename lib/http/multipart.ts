@@ -1,4 +1,4 @@
-import { parseMediaType } from "./media-type.ts";
+import { parseMediaType } from "./request.ts";
 
 /** One file of a multipart request. */
 export interface UploadedFile {

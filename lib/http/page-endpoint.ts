@@ -3,11 +3,10 @@ import { NotFoundError } from "../errors.ts";
 import { type Asset, openPageFiles, type PageFiles } from "./page-files.ts";
 import type { Environment } from "../aws/environment.ts";
 import type { Runtime } from "../aws/runtime.ts";
-import { accepts } from "./accepts.ts";
-import { addressOf, wayToRoot } from "./address.ts";
+import { accepts, addressOf, wayToRoot } from "./request.ts";
 import type { ApiEvent, ApiHandler } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
-import { publicChain } from "./public-chain.ts";
+import { publicChain } from "./public-endpoint.ts";
 
 /** The path parameter that names an asset. */
 const ASSET = "{asset}";

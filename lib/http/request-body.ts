@@ -2,8 +2,8 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { WorkItemsError } from "../errors.ts";
-import { type MediaType, parseMediaType } from "./media-type.ts";
 import type { UploadedFile } from "./multipart.ts";
+import { type MediaType, parseMediaType } from "./request.ts";
 
 /** Lambda accepts events of 6 MB, which is a body of 4.5 MB before base64. */
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
@@ -101,4 +101,18 @@ export async function openBody(
   assertSize(raw, advice);
   const mediaType = acceptedType(accepted, headers);
   return { mediaType, opened: codingOf(headers) === "gzip" ? await unpack(raw, advice) : raw };
+}
+
+/** Parses a body with a middy parser, which replaces the body of an event by the parsed value. */
+export async function parseWith(
+  parser: { readonly before?: unknown },
+  contentType: string,
+  raw: RawBody,
+): Promise<unknown> {
+  const event: { headers: Record<string, string>; body: unknown; isBase64Encoded: boolean } = {
+    ...raw,
+    headers: { "content-type": contentType },
+  };
+  await (parser.before as (request: { event: typeof event }) => unknown)({ event });
+  return event.body;
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import type { KeyScope } from "../organizations/key-scope.ts";
 import type { Permissions } from "../aws/permissions.ts";
+import { MissingScopeError } from "../errors.ts";
+import type { KeyScope } from "../organizations/key-scope.ts";
 
 /** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "multipart-or-json";
@@ -55,4 +56,28 @@ export function route<const R extends Omit<Route, keyof typeof DEFAULTS | "permi
   const permissions = { ...(row.public !== true && EDGE_PERMISSIONS), ...row.permissions } as PermissionsOf<R>;
   return { ...DEFAULTS, ...row, permissions } as Omit<typeof DEFAULTS, keyof R> &
     Omit<R, "permissions"> & { readonly permissions: typeof permissions };
+}
+
+/** The scope that a key needs: to read for GET and HEAD, to upload for the other calls on uploads, else to write. */
+export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope {
+  if (method === "GET") return "read";
+  return /^\/v1\/work_items\/upload(\/|$)/.test(path) ? "upload" : "write";
+}
+
+function isDryRun(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true;
+}
+
+/**
+ * Checks what a key may do: once before the body is read, so that nothing is done for keys that may not make any such
+ * call, and once when the body says whether it is a dry run.
+ * @param body the validated one; undefined before it is read, and for calls without
+ * @throws MissingScopeError
+ */
+export function assertScope(called: Route, granted: readonly KeyScope[], body?: unknown): void {
+  const needed = scopeOf(called);
+  const { dryRunScope = needed } = called;
+  const ofCall = isDryRun(body) ? dryRunScope : needed;
+  const mayBeDryRun = body === undefined && granted.includes(dryRunScope);
+  if (!granted.includes(ofCall) && !mayBeDryRun) throw new MissingScopeError(ofCall);
 }

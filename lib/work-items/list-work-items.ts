@@ -4,7 +4,7 @@ import { readPage } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { resources } from "../resources.ts";
 import type { NoneBesides } from "../http/page.ts";
-import { countFitting } from "../http/response-size.ts";
+import { countFitting } from "../http/response.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { storedWorkItemSchema, type WorkItem, type WorkItemResponse } from "./work-item.ts";

@@ -1,6 +1,6 @@
 import { encodeCursor } from "../store/lists/cursor.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { countFitting } from "../http/response-size.ts";
+import { countFitting } from "../http/response.ts";
 import type { ItemWithEvents } from "./read-work-item.ts";
 import type { WorkItemEventResponse } from "./work-item.ts";
 import { toEventResponse, toWorkItemResponse } from "./work-item-response.ts";

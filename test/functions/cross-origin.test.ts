@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
 import { create as createRejectUnknownRoute } from "../../functions/reject-unknown-route.ts";
-import { EXPOSED_HEADERS } from "../../lib/http/cors.ts";
+import { EXPOSED_HEADERS } from "../../lib/http/response.ts";
 import { call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/problem-json.ts";
+import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
 import type { HttpResponse } from "./proxy-event.ts";
 import type { ResolvedTemplate } from "../template.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseMediaType } from "../../../lib/http/media-type.ts";
+import { parseMediaType } from "../../../lib/http/request.ts";
 import { FIELDS_MAX, MalformedMultipartError, scanMultipart } from "../../../lib/http/multipart.ts";
 import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
 import { cpuMillisecondsOf } from "../../support/cpu-time.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { errorKinds, problemType } from "../../../lib/http/error-table.ts";
-import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/problem-json.ts";
+import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
 import type { ApiRequest } from "../../support/organization.ts";
 import { createTestService } from "../../support/service.ts";
 

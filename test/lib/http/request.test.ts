@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { parseMediaType } from "../../../lib/http/media-type.ts";
+import { InvalidInputError } from "../../../lib/errors.ts";
+import { parseIdempotencyKey, parseMediaType } from "../../../lib/http/request.ts";
 import { cpuMillisecondsOf } from "../../support/cpu-time.ts";
+
+it.each([undefined, "a", "7f1c 2b/{}", "~".repeat(255)])("takes the Idempotency-Key %j as it is", (key) => {
+  expect(parseIdempotencyKey({ "idempotency-key": key })).toBe(key);
+});
+
+it.each(["", "a".repeat(256), "ä", "a\tb", "a\u0000"])("rejects the Idempotency-Key %j", (key) => {
+  expect(() => parseIdempotencyKey({ "idempotency-key": key })).toThrow(InvalidInputError);
+});
 
 describe("parseMediaType", () => {
   it.each([

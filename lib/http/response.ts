@@ -1,0 +1,74 @@
+import type { Environment } from "../aws/environment.ts";
+import type { Step } from "./chain.ts";
+
+/**
+ * Lambda accepts 6,291,556 bytes of result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html) as
+ * JSON, in which the response's body is a string: its quotes and backslashes count twice. The difference to this limit
+ * is reserved for headers and the rest of the body.
+ */
+const RESPONSE_MAX_BYTES = 5.5 * 1024 * 1024;
+
+/** The only characters of JSON text that are escaped when the text becomes a JSON string. */
+const ESCAPED = /["\\]/g;
+
+function lambdaBytes(json: string): number {
+  return Buffer.byteLength(json) + (json.match(ESCAPED)?.length ?? 0);
+}
+
+/** How many values, counted from the first, fit into one response. @param rest what is in the response beside them */
+export function countFitting(values: readonly unknown[], rest: unknown = null): number {
+  const restText = JSON.stringify(rest);
+  const texts = values.map((value) => JSON.stringify(value));
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, Buffer.byteLength(restText));
+  // Nearly always true, and cheap to check: escaping can at most double the size.
+  if (2 * bytes <= RESPONSE_MAX_BYTES) return values.length;
+  let left = RESPONSE_MAX_BYTES - lambdaBytes(restText);
+  const over = texts.findIndex((text) => (left -= lambdaBytes(text) + 1) < 0);
+  return over === -1 ? values.length : over;
+}
+
+/** Headers of responses that pages of allowed origins may read, beside those that every page may. */
+export const EXPOSED_HEADERS = "ETag, Retry-After, RateLimit, RateLimit-Policy, x-request-id";
+/** Headers that pages of allowed origins may send, beside those that every page may. */
+const ALLOWED_HEADERS = "Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, If-None-Match";
+/** Browsers cap it at two hours or less. */
+const PREFLIGHT_SECONDS = 7200;
+
+/**
+ * The headers by which a page of another origin may read the response
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol).
+ * @returns undefined if the origin is not allowed, or the request has none
+ */
+export function corsHeaders(
+  allowedOrigins: readonly string[],
+  origin: string | undefined,
+): Readonly<Record<string, string>> | undefined {
+  return origin !== undefined && allowedOrigins.includes(origin)
+    ? { "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED_HEADERS }
+    : undefined;
+}
+
+/** The headers of the response to a preflight request, in addition to those above. */
+export function preflightHeaders(methods: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    "access-control-allow-methods": methods.join(", "),
+    "access-control-allow-headers": ALLOWED_HEADERS,
+    "access-control-max-age": String(PREFLIGHT_SECONDS),
+  };
+}
+
+/**
+ * Completes every response: on which headers of the request it depends, and the pages that may read it. A response to
+ * HEAD has no body.
+ */
+export function responseHeaders({ environment }: { readonly environment: Environment<object> }): Step {
+  const { ALLOWED_ORIGINS: origins } = environment;
+  const vary = ["Accept", "Accept-Encoding", ...(origins.length > 0 ? ["Origin"] : [])].join(", ");
+  const complete: Step["after"] = ({ event, response }) => {
+    if (!response) return;
+    const { origin } = event.progress.headers;
+    response.headers = { ...response.headers, vary, ...corsHeaders(origins, origin) };
+    if (event.httpMethod === "HEAD") response.body = "";
+  };
+  return { after: complete, onError: complete };
+}
