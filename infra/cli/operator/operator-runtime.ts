@@ -8,38 +8,47 @@ import { UsageError } from "../../command-line.ts";
 import { clientOptions, type OpenedAdministration } from "./administration.ts";
 
 /** What commands on an organization's data work with. */
-export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads" | "changesQueue">;
+export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
-/** Opens tables, bucket and the queue of changes. @throws UsageError naming the option by which a missing one can be given */
+function nameOf({ variables, region }: OpenedAdministration, name: ResourceName): string {
+  const { variable, id } = resources[name];
+  const found = variables[variable];
+  if (found !== undefined) return found;
+  throw new UsageError(`where is ${id}? Name the stage: --stage prod --region ${region} (or ${variable})`);
+}
+
+/** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
 export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
   const { variables, region } = opened;
-  const nameOf = (name: ResourceName): string => {
-    const { variable, id } = resources[name];
-    const found = variables[variable];
-    if (found !== undefined) return found;
-    throw new UsageError(`where is ${id}? Name the stage: --stage prod --region ${region} (or ${variable})`);
-  };
   const s3 = new S3Client({
     ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]),
     region: REGIONS[region].awsRegion,
     forcePathStyle: variables["S3_FORCE_PATH_STYLE"] === "true",
   });
+  const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")].map(([name]) => name);
+  const environment = Object.fromEntries(
+    stores.filter((name) => name !== "access").map((name) => [resources[name].variable, nameOf(opened, name)]),
+  ) as Omit<OperatorRuntime["environment"], "ACCESS_TABLE">;
+  return {
+    ...opened,
+    s3,
+    log: new Logger({ logLevel: "SILENT" }),
+    environment: { ...environment, ...opened.environment },
+  };
+}
+
+/** Opens the queue of changes too. @throws UsageError naming the option by which a missing one can be given */
+export function feedRuntime(opened: OpenedAdministration): OperatorRuntime & RuntimeWith<"changesQueue"> {
+  const { variables, region } = opened;
+  const runtime = operatorRuntime(opened);
   const sqs = new SQSClient({
     ...clientOptions(variables, variables["AWS_ENDPOINT_URL_SQS"]),
     region: REGIONS[region].awsRegion,
     useQueueUrlAsEndpoint: false,
   });
-  const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")].map(([name]) => name);
-  const names = [...stores.filter((name) => name !== "access"), "changesQueue"] as const;
-  const environment = Object.fromEntries(names.map((name) => [resources[name].variable, nameOf(name)])) as Omit<
-    OperatorRuntime["environment"],
-    "ACCESS_TABLE"
-  >;
   return {
-    ...opened,
-    s3,
+    ...runtime,
     sqs,
-    log: new Logger({ logLevel: "SILENT" }),
-    environment: { ...environment, ...opened.environment },
+    environment: { ...runtime.environment, CHANGES_QUEUE_URL: nameOf(opened, "changesQueue") },
   };
 }

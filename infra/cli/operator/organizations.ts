@@ -31,7 +31,7 @@ import {
 import type { RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
-import { operatorRuntime } from "./operator-runtime.ts";
+import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
 import { variablesOf } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 
@@ -119,7 +119,7 @@ function describeFeed(state: FeedState): string {
 async function changes(id: string | undefined, values: Values & ChangesOptions): Promise<void> {
   if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
   const opened = await open(values);
-  const runtime = operatorRuntime(opened);
+  const runtime = feedRuntime(opened);
   const change = async (organization: string): Promise<void> => {
     if (values.resync === true) await resyncFeed(runtime, organization);
     const state = await readFeedState(runtime, organization);

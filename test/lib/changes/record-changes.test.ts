@@ -50,7 +50,7 @@ const refuseMessages = (owner: string, times: number): (() => void) => {
       const sent = Entries.filter((entry) => !refused.includes(entry));
       const input = { ...request.input, Entries: sent };
       const { output, response } =
-        sent.length === 0 ? { output: {}, response: undefined } : await next({ ...request, input } as typeof request);
+        sent.length === 0 ? { output: {}, response: undefined } : await next({ ...request, input });
       const Failed = refused.map(({ Id }) => ({ Id, SenderFault: false, Code: "InternalError" }));
       return { output: { ...output, Failed } as never, response };
     },

@@ -20,7 +20,7 @@ beforeAll(async () => {
   acme = await createCustomer(runtime, "acme");
   await fill(runtime, acme);
   directory = await mkdtemp(join(tmpdir(), "work-items-"));
-  const stores = Object.entries(runtime.environment).filter(([name]) => /_(TABLE|BUCKET)$/.test(name));
+  const stores = Object.entries(runtime.environment).filter(([name]) => /_(TABLE|BUCKET|QUEUE_URL)$/.test(name));
   const variables = { ...Object.fromEntries(stores), REGION_CODE: "us" };
   const lines = Object.entries({ ...variables, S3_FORCE_PATH_STYLE: "true" }).map(
     ([name, value]) => `${name}=${value}\n`,
