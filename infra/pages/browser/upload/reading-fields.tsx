@@ -132,20 +132,20 @@ export function TimeReading({
           onChange={(chosen) => onChange({ ...source, format: chosen })}
         />
       )}
-      {isLocal && asked.has("zone") && (
+      {isLocal && (
         <Question
           text="Which time zone are these times in?"
           answers={[...new Set([TIME_ZONE, "UTC"])].map((each) => [
             each,
             each === TIME_ZONE ? `${each} (this computer’s)` : each,
           ])}
-          chosen={undefined}
+          chosen={asked.has("zone") ? undefined : zone}
           onChoose={onZone}
         />
       )}
       {!format.startsWith("unix") && (
         <TextField
-          label={isLocal && asked.has("zone") ? "Another time zone" : "Time zone (for dates without one)"}
+          label="Time zone (for dates without one)"
           value={isLocal && asked.has("zone") ? "" : (zone ?? "")}
           list="time-zones"
           onChange={onZone}

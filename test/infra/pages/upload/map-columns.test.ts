@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
       .locator(".misfit", { hasText: '1 row of the first 30 doesn’t fit: "someday" doesn\'t match the format' })
       .waitFor();
     await page.getByRole("group", { name: "Which time zone are these times in?" }).waitFor();
-    await page.getByLabel("Another time zone").fill("Europe/Berlin");
+    await page.getByLabel("Time zone (for dates without one)").fill("Europe/Berlin");
     expect(await page.getByLabel("Time zone (for dates without one)").inputValue()).toBe("Europe/Berlin");
     await page.getByLabel("Type of “Hours”").selectOption("number");
     await page.getByText("30 of the first 30 rows would fail").waitFor();
