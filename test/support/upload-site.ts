@@ -48,8 +48,10 @@ export function becomes(page: Page, column: string): Promise<string> {
   return page.getByLabel(`“${column}” becomes`).inputValue();
 }
 
-/** Says of all columns whose meaning is only likely that they are right. */
+/** Says of all columns whose meaning is only likely that they are right, and that times without a zone are in UTC. */
 export async function confirmColumns(page: Page): Promise<void> {
+  const zones = page.getByRole("group", { name: /^Which time zone/ });
+  if ((await zones.count()) > 0) await zones.first().getByRole("radio", { name: "UTC" }).check();
   const buttons = page.getByRole("button", { name: /^Looks right:/ });
   while ((await buttons.count()) > 0) await buttons.first().click();
 }

@@ -17,7 +17,8 @@ import { TIME_ZONE } from "./sources.ts";
 import { keepTimeZone, keptTimeZone } from "./kept-zone.ts";
 import { surveyFile } from "./survey-file.ts";
 import { readFile, type TableFile } from "./table-file.ts";
-import { totalsOf, TotalsForm, withoutRows } from "./totals-form.tsx";
+import { totalsOf, withoutRows } from "./left-out-rows.ts";
+import { TotalsForm } from "./totals-form.tsx";
 import { UndatedNote } from "./undated-note.tsx";
 
 const NOTHING_CHECKED: Checked = new Set();

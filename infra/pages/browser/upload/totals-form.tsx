@@ -1,22 +1,7 @@
-import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type NumberedRow, totalsIn } from "../../../../lib/uploads/mapping/survey.ts";
-import { rolesOf } from "./column-roles.ts";
-import type { TableFile } from "./table-file.ts";
+import type { NumberedRow } from "../../../../lib/uploads/mapping/survey.ts";
 
 /** So many cells of a row are shown. */
 const SHOWN_CELLS = 6;
-
-/** The rows of a file that look like sums. */
-export function totalsOf({ survey, names }: TableFile, mapping: Mapping): readonly NumberedRow[] {
-  const id = rolesOf(names, mapping).find(({ role }) => role === "external_id");
-  return survey ? totalsIn(survey, id?.index) : [];
-}
-
-/** The file without some rows, which become blank lines: all others keep their numbers. */
-export function withoutRows(table: TableFile, rows: ReadonlySet<number>): TableFile {
-  const first = table.headerRow + 1;
-  return { ...table, rows: table.rows.map((cells, index) => (rows.has(first + index) ? [""] : cells)) };
-}
 
 /** The rows that look like sums: left out, unless a person wants them. */
 export function TotalsForm({

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readTrialFindings, type TrialFindings } from "../../../table-files/trial-findings.ts";
-import { zoneOf } from "./kept-zone.ts";
+import { isSameMapping, zoneOf } from "./compare-mappings.ts";
 import type { Api, Job, ListPage } from "./api.ts";
 import { RepeatedIdsNote } from "./id-notes.tsx";
 import { TextField } from "./parts.tsx";
@@ -16,26 +16,6 @@ export function withPrefix(mapping: Mapping, prefix: string): Mapping {
     source.first_of ? { ...source, first_of: source.first_of.map(prefixed) } : { ...source, prefix };
   const { external_id: id = {}, ...fields } = mapping.fields ?? {};
   return { ...mapping, fields: { external_id: prefixed(id), ...fields } };
-}
-
-/**
- * Whether two mappings make the same of the columns, whatever the order in which they name them. Their time zone may be
- * another: the items are the same.
- */
-export function isSameMapping(a: Mapping, b: Mapping): boolean {
-  const sorted = (value: unknown): unknown =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([key, each]) => key !== "time_zone" || typeof each !== "string")
-            .toSorted(([one], [other]) => (one < other ? -1 : 1))
-            .map(([key, each]) => [key, sorted(each)]),
-        )
-      : Array.isArray(value)
-        ? value.map(sorted)
-        : value;
-  const shown = ({ fields, event, others }: Mapping): string => JSON.stringify(sorted({ fields, event, others }));
-  return shown(a) === shown(b);
 }
 
 /** The mapping of the last import that made the same of the columns: its items are meant to change then. */

@@ -187,7 +187,6 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
       .getByRole("radio")
       .last()
       .check();
-    await page.getByRole("radio", { name: "UTC" }).first().check();
     await page.getByRole("button", { name: "Looks right: “Email”" }).click();
     await page.getByText("✓ Checked by you").first().waitFor();
     await confirmColumns(page);
@@ -269,7 +268,6 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByLabel("Happened at").selectOption("updated_at");
     await page.getByLabel("What happened").selectOption("state");
     await page.getByLabel("Actor’s name").selectOption("updated_by");
-    await page.getByRole("radio", { name: "UTC" }).check();
     await confirmColumns(page);
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import {
+  answersIn,
+  type Checked,
+  openQuestions,
+  uncheckedColumns,
+  withFormat,
+  withoutAnswers,
+  withZone,
+} from "../../../infra/pages/browser/upload/answers.ts";
+import {
+  ELSE_COMPLETED,
+  KEPT,
+  rolesOf,
+  withReading,
+  withRole,
+} from "../../../infra/pages/browser/upload/column-roles.ts";
+import { sourceFor } from "../../../infra/pages/browser/upload/sources.ts";
+import { surveyFile } from "../../../infra/pages/browser/upload/survey-file.ts";
+import { readFile } from "../../../infra/pages/browser/upload/table-file.ts";
+import { totalsOf, withoutRows } from "../../../infra/pages/browser/upload/left-out-rows.ts";
+import { isSameMapping } from "../../../infra/pages/browser/upload/compare-mappings.ts";
+import { proposeMapping } from "../../../lib/uploads/mapping/propose-mapping.ts";
+
+const NOTHING: Checked = new Set();
+const open = async (text: string) => {
+  const table = await readFile(new File([text], "file.csv"));
+  const seen = { ...table, survey: await surveyFile(table, {}) };
+  return { table: seen, ...proposeMapping({ ...seen, timeZone: "Asia/Tokyo" }) };
+};
+const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
+
+describe("the upload page asks", () => {
+  test("what the dates of a column mean that a person chose, and again when it was another in between", async () => {
+    const { table, mapping, columns } = await open("Call ID,Stopped,Status\nu1,02/03/2024 9:10 AM,Closed\n");
+    const [, stopped] = rolesOf(table.names, mapping);
+    const chosen = withRole(
+      table.names,
+      mapping,
+      stopped!,
+      "completed_at",
+      sourceFor("completed_at", "Stopped", table),
+    );
+    const checked = withoutAnswers(new Set(["Call ID"]), "Stopped");
+    expect(kindsOf(openQuestions(table, chosen, checked))).toEqual([
+      ["date", "Stopped"],
+      ["zone", "Stopped"],
+    ]);
+    expect(uncheckedColumns(table, chosen, columns, checked).map(({ column }) => column)).toEqual(["Stopped"]);
+
+    const dated = withFormat(table, chosen, checked, { column: "Stopped", format: "MM/dd/yyyy h:mm a" });
+    expect(kindsOf(openQuestions(table, dated.mapping, dated.checked))).toEqual([["zone", "Stopped"]]);
+    const zoned = withZone(table, dated.mapping, dated.checked, "America/New_York");
+    expect(zoned.mapping.fields?.["completed_at"]).toEqual({
+      column: "Stopped",
+      format: "MM/dd/yyyy h:mm a",
+      time_zone: "America/New_York",
+    });
+    expect(uncheckedColumns(table, zoned.mapping, columns, zoned.checked)).toEqual([]);
+    const again = withoutAnswers(zoned.checked, "Stopped");
+    expect(kindsOf(openQuestions(table, zoned.mapping, again))).toEqual([["date", "Stopped"]]);
+  });
+
+  test("once for all columns of a file, and nothing of a mapping that was used before", async () => {
+    const text = "Ticket ID,Closed at,Solved at\n1,02/03/2024,\n2,,04/05/2024\n";
+    const { table, mapping } = await open(text);
+    expect(openQuestions(table, mapping, NOTHING)).toHaveLength(4);
+    const dated = withFormat(table, mapping, NOTHING, { column: "Solved at", format: "MM/dd/yyyy" });
+    expect(dated.mapping.fields?.["completed_at"]?.first_of?.map(({ format }) => format)).toEqual([
+      "MM/dd/yyyy",
+      "MM/dd/yyyy",
+    ]);
+    expect(
+      openQuestions(table, ...(Object.values(withZone(table, dated.mapping, dated.checked, "UTC")) as [never, never])),
+    ).toEqual([]);
+    expect(openQuestions(table, mapping, answersIn(table, mapping))).toEqual([]);
+  });
+});
+
+test("each of the columns that complete an item is read, taken away and put behind another by itself", async () => {
+  const { table, mapping } = await open("Ticket ID,Closed at,Solved at,Note\n1,2024-03-02,,a\n2,,2024-03-04,b\n");
+  const roleOf = (from: typeof mapping, name: string) => rolesOf(table.names, from).find((each) => each.name === name)!;
+  expect(roleOf(mapping, "Solved at")).toMatchObject({ role: "completed_at", before: ["Closed at"] });
+  const read = withReading(mapping, roleOf(mapping, "Solved at"), { column: "Solved at", format: "yyyy-MM-dd" });
+  expect(read.fields?.["completed_at"]?.first_of?.[1]).toEqual({ column: "Solved at", format: "yyyy-MM-dd" });
+  const without = withRole(table.names, mapping, roleOf(mapping, "Closed at"), KEPT);
+  expect(without.fields?.["completed_at"]).toEqual({ column: "Solved at", time_zone: "Asia/Tokyo" });
+  const behind = withRole(table.names, without, roleOf(without, "Closed at"), ELSE_COMPLETED);
+  expect(roleOf(behind, "Closed at")).toMatchObject({ role: "completed_at", before: ["Solved at"] });
+  const alone = withRole(table.names, behind, roleOf(behind, "Note"), "completed_at");
+  expect(rolesOf(table.names, alone).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "completed_at"]);
+});
+
+test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {
+  const rows = Array.from({ length: 400 }, (_, index) => `${index},Ann\n`).join("");
+  const { table, mapping } = await open(`ID,Agent\n${rows}\nTotal,400\n`);
+  expect(totalsOf(table, mapping)).toEqual([{ row: 403, cells: ["Total", "400"] }]);
+  expect(withoutRows(table, new Set([3])).rows.slice(0, 3)).toEqual([["0", "Ann"], [""], ["2", "Ann"]]);
+});
+
+test("mappings that differ in the time zone only are the same for a file that was imported before", () => {
+  const of = (zone: object, format = "dd/MM/yyyy") => ({
+    fields: { external_id: { column: "ID" }, completed_at: { first_of: [{ column: "Closed", format, ...zone }] } },
+  });
+  expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "Asia/Tokyo" }))).toBe(true);
+  expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(false);
+});
