@@ -23,10 +23,7 @@ const POLICY = '"organization"';
  * The limit of an organization and what is left of it, as draft-ietf-httpapi-ratelimit-headers-10 writes them. The
  * policy is the burst, and the seconds in which the rate makes all of it available again.
  */
-function rateLimitHeaders(
-  { rate, burst }: Pick<Organization, "rate" | "burst">,
-  { remaining, resetSeconds }: Quota,
-) {
+function rateLimitHeaders({ rate, burst }: Pick<Organization, "rate" | "burst">, { remaining, resetSeconds }: Quota) {
   return {
     "ratelimit-policy": `${POLICY};q=${burst};w=${Math.ceil(burst / rate)}`,
     ratelimit: `${POLICY};r=${remaining};t=${resetSeconds}`,

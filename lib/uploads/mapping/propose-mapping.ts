@@ -45,7 +45,7 @@ export interface ProposedColumn {
 }
 
 /** A word that may mean that there is no value, and the columns in which it is kept as it is. */
-export interface KeptMark {
+interface KeptMark {
   readonly word: string;
   readonly columns: readonly string[];
 }

@@ -4,7 +4,6 @@ import { readRowProblem } from "../../../infra/pages/browser/upload/check-rows.t
 import { firstRows } from "../../../infra/pages/browser/upload/read-text.ts";
 import {
   cellsInFile,
-  NO_REPAIRS,
   repairedCells,
   type Repairs,
   withRepair,
@@ -16,6 +15,8 @@ import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/
 import { createReportWriter } from "../../../lib/uploads/files/failed-rows.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { createUploadService, type UploadService } from "../../support/uploads/upload-service.ts";
+
+const NO_REPAIRS: Repairs = new Map();
 
 /** Corrects the first value that is wrong in each failed row, as the page does it, and imports the file. */
 const correctAndImport = async (

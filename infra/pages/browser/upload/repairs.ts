@@ -11,8 +11,6 @@ export const LEFT_OUT: RowRepairs = new Map();
 /** Corrected rows, by their numbers in the file. Numbers are those of a spreadsheet: blank lines count. */
 export type Repairs = ReadonlyMap<number, RowRepairs>;
 
-export const NO_REPAIRS: Repairs = new Map();
-
 /** Corrections as a text that is the same for the same corrections in the same order. */
 export function textOfRepairs(repairs: Repairs): string {
   return JSON.stringify([...repairs].map(([row, cells]) => [row, ...cells]));

@@ -11,8 +11,7 @@ const STEP = 0.01;
  */
 export async function surveyFile(
   table: TableFile,
-  signal: AbortSignal,
-  onProgress: (part: number) => void,
+  { signal, onProgress }: { readonly signal?: AbortSignal; readonly onProgress?: (part: number) => void } = {},
 ): Promise<Survey> {
   const survey = new RowSurvey(table.names.length);
   const { delimiter, headerRow, size } = table;
@@ -21,12 +20,14 @@ export async function surveyFile(
     const part = Math.min(1, bytes / size);
     if (part < told + STEP) return;
     told = part;
-    onProgress(part);
+    onProgress?.(part);
   };
   try {
-    await observeRows(streamOf(table), { delimiter, headerRow, signal, onProgress: tell }, () => [survey]);
+    await observeRows(streamOf(table), { delimiter, headerRow, onProgress: tell, ...(signal && { signal }) }, () => [
+      survey,
+    ]);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (signal?.aborted !== true) throw error;
   }
   return survey.result();
 }
