@@ -107,6 +107,18 @@ describe("a proposed mapping", () => {
     expect(mapping.others).toBe("ignore");
   });
 
+  it("keeps a column under another name whose attribute another one sets", () => {
+    const { mapping } = propose(["Ticket ID", "Short description", "short_description"], ["1", "Printer", "Paper"]);
+    expect(mapping).toEqual({
+      fields: {
+        external_id: { column: "Ticket ID" },
+        "custom_attributes.short_description": { column: "Short description" },
+        "custom_attributes.short_description (2)": { column: "short_description" },
+      },
+      others: "custom_attributes",
+    });
+  });
+
   it.each([
     ["is certain of an id by its name and values", "Id", ["a", "b"], ["certain", "by name and values"]],
     ["lets a person look at an id that repeats", "Ticket ID", ["a", "a"], ["likely", "by name, but values repeat"]],

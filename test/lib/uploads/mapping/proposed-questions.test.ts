@@ -13,9 +13,9 @@ const NAMES = ["Ticket ID", "Closed at"];
 const rowsOf = (...dates: readonly string[]) => dates.map((date, index) => [`t-${index}`, date]);
 
 it("asks what a real value means that has two readings, or three", () => {
-  expect(datesOf(propose(NAMES, rowsOf("05/05/2024", "02/03/2024")))).toEqual([
-    "02/03/2024: 2 March 2024 or February 3, 2024?",
-  ]);
+  expect(datesOf(propose(NAMES, rowsOf("05/05/2024", "06/06/2024", "07/07/2024", "08/08/2024", "02/03/2024")))).toEqual(
+    ["02/03/2024: 2 March 2024 or February 3, 2024?"],
+  );
   expect(datesOf(propose(NAMES, rowsOf("02/03/24 9:10 AM")))).toEqual([
     "02/03/24 9:10 AM: 2 March 2024 or February 3, 2024 or 24 March 2002?",
   ]);
