@@ -1,5 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -60,6 +63,29 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
+/**
+ * Starts a service that is busy for its first two requests, and asks for a second of patience. All others
+ * reach the one at `baseUrl`.
+ */
+const startBusyService = async (baseUrl: string) => {
+  const requestedAt: number[] = [];
+  const server = createServer((message, response) => {
+    const count = requestedAt.push(performance.now());
+    if (count <= 2) {
+      response.writeHead(503, { "content-type": "application/json", "retry-after": "1" }).end('{"error":"busy"}');
+      return;
+    }
+    const headers = { authorization: message.headers.authorization ?? "" };
+    void fetch(baseUrl + message.url, { headers }).then(
+      async (answer) => response.writeHead(answer.status).end(await answer.text()),
+      () => response.destroy(),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, requestedAt, stop: () => server.close() };
+};
+
 describe("the guides", () => {
   test("are six, each with its title and with code in every language", () => {
     expect(guides.map(({ name }) => name)).toEqual(Object.keys(EXPECTED));
@@ -79,6 +105,7 @@ describe("the guides", () => {
     async (name, _, guide, language) => {
       const { command, args, file } = PROGRAMS[language];
       const directory = mkdtempSync(join(tmpdir(), "guide-"));
+      const busy = name === "keep-a-copy" ? await startBusyService(stack.baseUrl) : undefined;
       try {
         // One language sends all of the 5,000 tickets, the others the first 500, so that the suite takes less time.
         const code = codeOf(guide, language);
@@ -86,12 +113,26 @@ describe("the guides", () => {
         for (let times = language === TWICE && !LONG.has(name) ? 2 : 1; times > 0; times -= 1) {
           const { stdout, stderr } = await promisify(execFile)(command, [...args, file], {
             cwd: directory,
-            env: { ...childEnvironment(), BASE_URL: stack.baseUrl, API_KEY: stack.apiKey, NODE_NO_WARNINGS: "1" },
+            env: {
+              ...childEnvironment(),
+              BASE_URL: busy?.baseUrl ?? stack.baseUrl,
+              API_KEY: stack.apiKey,
+              NODE_NO_WARNINGS: "1",
+            },
           });
           expect(stdout).toMatch(EXPECTED[name]!);
-          expect(stderr).toBe("");
+          // curl says why it repeats a request.
+          expect(stderr.replaceAll(/^curl: \(22\) .* 503$/gm, "").trim()).toBe("");
         }
+        if (busy === undefined) return;
+        // It waited as it was told to, both times, and stored whole pages only.
+        const [first = 0, second = 0, third = 0] = busy.requestedAt;
+        expect(Math.min(second - first, third - second)).toBeGreaterThan(990);
+        const stored = readdirSync(directory).find((each) => /^(copy\.json|pages\.jsonl)$/.test(each)) ?? "";
+        const lines = readFileSync(join(directory, stored), "utf8").trim().split("\n");
+        for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
       } finally {
+        busy?.stop();
         rmSync(directory, { recursive: true });
       }
     },
