@@ -16,8 +16,7 @@ import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/
 
 /** Texts that files, spreadsheets and terminals take for something else. */
 const ODD = [
-  ..."\0\t\r\n\u001B\u007F\u0080\u0085\u009F\u00A0\u00AD\u2028\u2029\uFEFF\uFFFD\uFFFE\uFFFF'\"=+-@,;",
-  ..."\\ ",
+  ...Array.from("\0\t\r\n\u001B\u007F\u0080\u0085\u009F\u00A0\u00AD\u2028\u2029\uFEFF\uFFFD\uFFFE\uFFFF'\"=+-@,;\\ "),
   "\r\n",
   "\uD800",
   "\uDFFF",

@@ -9,7 +9,7 @@ export function isForThisMachine({ headers }: IncomingMessage): boolean {
 }
 
 /** Whether a web page, or a link in one, has caused a request: only browsers send these headers. */
-export function isFromPage({ headers }: IncomingMessage): boolean {
+function isFromPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 }
 
@@ -26,7 +26,10 @@ export function withoutPageHeaders(headers: IncomingMessage["headers"]): Incomin
  */
 export function withoutPages(engine: RequestListener): RequestListener {
   return (message, response) => {
-    if (isForThisMachine(message) && !isFromPage(message)) return void engine(message, response);
+    if (isForThisMachine(message) && !isFromPage(message)) {
+      engine(message, response);
+      return;
+    }
     message.resume();
     response.writeHead(403, { "content-type": "text/plain" }).end("This engine isn't for web pages.\n");
   };

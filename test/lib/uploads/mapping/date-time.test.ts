@@ -133,8 +133,14 @@ describe.each(everyZone)("a date-time, on a machine in $zone", ({ use }) => {
     ["-99 -2359 31 Jan 2026", "'-99' xx d MMM yyyy", "2026-01-31T23:59:00.000Z"],
     ["Wed Aug 27 13:08:45 +0000 2008", "EEE MMM dd HH:mm:ss xx yyyy", "2008-08-27T13:08:45.000Z"],
   ])("may have signs that are not its offset's: %s", (text, format, time) => {
-    if (time === null) expect(() => read(text, format)).toThrow("doesn't match the format");
-    else expect(read(text, format)).toBe(time);
+    const result = (): string => {
+      try {
+        return read(text, format);
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(result()).toContain(time ?? "doesn't match the format");
   });
 
   it("of a megabyte does not fit a pattern", () => {

@@ -96,11 +96,9 @@ describe("a row", () => {
         const bytes = bytesOf(row) + bytesOf(mapping);
         problems(mapping); // The schema is compiled once.
         expect(charactersReadBy(() => void problems(mapping))).toBeLessThan(PATTERN_COST_MAX + COST_MAX * bytes);
-        if (format.length > 100) {
-          expect(problems(mapping)).toMatch(/completed_at.format: must be at most 100 characters$|65536 bytes/);
-        } else if (problems(mapping) === "") {
-          expect(costOf(mapping, NAMES, row)).toBeLessThan(DATE_COST_MAX);
-        }
+        const found = problems(mapping);
+        expect(/must be at most (?:100 characters|65536 bytes)/.test(found)).toBe(format.length > 100);
+        expect(found === "" ? costOf(mapping, NAMES, row) : 0).toBeLessThan(DATE_COST_MAX);
       }),
       { numRuns: 100, endOnFailure: true },
     );
