@@ -76,9 +76,9 @@ export async function exportOrganization(
       if (kind === null) return [];
       if (kind === "conversation upload") return lineOf("conversation_uploads", () => conversationUploadLine(record));
       if (record.sk === ITEM_SORT_KEY) {
-        const lines = lineOf("work_items", () => workItemLine(record));
-        item = lines.length === 0 ? undefined : { pk: record.pk, external_id: String(record["external_id"]) };
-        return lines;
+        const own = lineOf("work_items", () => workItemLine(record));
+        item = own.length === 0 ? undefined : { pk: record.pk, external_id: String(record["external_id"]) };
+        return own;
       }
       // Without its item an event cannot be seen by anybody.
       if (item?.pk !== record.pk || !record.sk.startsWith(EVENT_SORT_KEY_PREFIX)) return [];

@@ -151,7 +151,8 @@ export async function walkListing(
   await Promise.all(shards.map(fetch));
 
   const places: string[] = [];
-  while (places.length < limit || !isFiltered) {
+  for (;;) {
+    if (isFiltered && places.length === limit) break;
     const head = shards.reduce((best, shard) => (placeAfter(shard) > placeAfter(best) ? shard : best));
     const place = placeAfter(head);
     const blocking = shards.filter(
