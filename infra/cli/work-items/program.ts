@@ -35,14 +35,14 @@ async function runCommand(args: readonly string[]): Promise<ExitCode> {
   return exit;
 }
 
-/** Runs the program and reports errors in one line. @returns the exit code */
+/** Runs the program and reports errors. @returns the exit code */
 export async function runProgram(args: readonly string[]): Promise<ExitCode> {
   try {
     return await runCommand(args);
   } catch (error) {
     const message = explain(error);
     if (message === undefined) throw error;
-    note(`${PROGRAM}: ${message}`);
+    for (const line of `${PROGRAM}: ${message}`.split("\n")) note(line);
     if (!(error instanceof UsageError)) return EXIT.failed;
     const named = args.slice(0, 1).filter((name) => Object.hasOwn(commands, name));
     note(`Run ${[PROGRAM, ...named, "--help"].join(" ")} for details`);
