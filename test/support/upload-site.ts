@@ -1,4 +1,5 @@
 import type { Browser, Page } from "playwright-core";
+import { expect } from "vitest";
 import type { LocalStack } from "../../infra/local/stack.ts";
 import { openPage, SCREENS, startBrowser, type WatchedPage } from "./browser.ts";
 import { startLocalService } from "./local-service.ts";
@@ -50,6 +51,8 @@ export function becomes(page: Page, column: string): Promise<string> {
 
 /** Says of all columns whose meaning is only likely that they are right, and that times without a zone are in UTC. */
 export async function confirmColumns(page: Page): Promise<void> {
+  await page.getByRole("heading", { name: "2. Map your columns" }).waitFor();
+  await expect.poll(() => page.getByText("Comparing all rows").count()).toBe(0);
   const zones = page.getByRole("group", { name: /^Which time zone/ });
   if ((await zones.count()) > 0) await zones.first().getByRole("radio", { name: "UTC" }).check();
   const buttons = page.getByRole("button", { name: /^Looks right:/ });

@@ -162,7 +162,9 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await alert.getByText("The service can’t be reached").waitFor();
-    expect(await alert.textContent()).toContain("Check your connection and try again");
+    expect(await alert.allTextContents()).toContainEqual(
+      expect.stringContaining("Check your connection and try again"),
+    );
     await opened.page.context().setOffline(false);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await opened.page.getByText("Nothing was saved").waitFor();
