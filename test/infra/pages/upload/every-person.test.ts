@@ -105,6 +105,10 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await check("key");
     await page.keyboard.press("Enter");
     await chooseFile(page, "tickets.csv", TICKETS);
+    await page.getByRole("group", { name: "Which encoding does this file have?" }).waitFor();
+    await check("encoding");
+    await page.getByRole("radio", { name: /^Windows-1252: “/ }).click();
+    await page.getByRole("button", { name: "Run a trial" }).waitFor();
     await check("file");
     await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByRole("region", { name: /failed rows/ }).waitFor();
