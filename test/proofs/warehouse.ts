@@ -26,6 +26,21 @@ if (dlt === undefined || airbyte === undefined) {
   process.exit(1);
 }
 
+/** Custom attributes that a warehouse's own numbers can't hold. */
+const LONG_NUMBERS = '{"whole":123456789012345678901234567890,"decimal":-0.12345678901234567890123}';
+
+/** Columns and their types, among them those of fields that are null in every item. */
+const COLUMNS = {
+  completed_at: "time",
+  qa_score: "number",
+  description: "text",
+  deleted_at: "time",
+  custom_attributes: "text",
+} as const;
+
+/** What the rows of a table have of an item: the external id and the type, and the text of the custom attributes. */
+type Rows = ReadonlyMap<string, { readonly text: string; readonly attributes: string }>;
+
 /** A table that is kept by a tool. */
 interface Copy {
   readonly name: string;
@@ -33,8 +48,12 @@ interface Copy {
   readonly command: () => readonly string[];
   /** Takes what a run has printed. */
   readonly take: (output: string) => void;
-  /** The external ids and types of the table's items, by id. */
-  readonly read: () => Promise<ReadonlyMap<string, string>>;
+  /** The table's items, by id. */
+  readonly read: () => Promise<Rows>;
+  /** What the types of `COLUMNS` are called there. */
+  readonly types: Readonly<Record<(typeof COLUMNS)[keyof typeof COLUMNS], string>>;
+  /** The types of the table's columns. */
+  readonly columns: () => Promise<Readonly<Record<string, string>>>;
 }
 
 const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
@@ -42,28 +61,45 @@ const stack = await startLocalStack({ port: 0, dataDirectory: join(directory, "d
 const client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
 const file = (name: string): string => join(directory, name);
 
-const READ_TABLE = `import duckdb, json
-rows = duckdb.connect("work_items.duckdb", read_only=True).sql(
-    "SELECT id, external_id || ' ' || type FROM service.work_items"
-).fetchall()
-print(json.dumps(rows))`;
+/** Prints the rows of a query. dlt's own Python reads the file, because a DuckDB of another version can't. */
+const QUERY = `import duckdb, json, sys
+print(json.dumps(duckdb.connect("work_items.duckdb", read_only=True).sql(sys.argv[1]).fetchall()))`;
+
+async function query<Row>(sql: string): Promise<Row[]> {
+  const { stdout } = await promisify(execFile)(dlt ?? "", ["-c", QUERY, sql], { cwd: directory, maxBuffer: 2 ** 30 });
+  return JSON.parse(stdout);
+}
 
 const dltCopy: Copy = {
   name: "dlt",
   command: () => [dlt, file("keep_a_copy.py")],
   take: () => undefined,
   read: async () => {
-    // dlt's own Python reads the file, because a DuckDB of another version can't.
-    const { stdout } = await promisify(execFile)(dlt, ["-c", READ_TABLE], { cwd: directory, maxBuffer: 2 ** 30 });
-    return new Map(JSON.parse(stdout) as [string, string][]);
+    const rows = await query<[string, string, string]>(
+      "SELECT id, external_id || ' ' || type, custom_attributes FROM service.work_items",
+    );
+    return new Map(rows.map(([id, text, attributes]) => [id, { text, attributes }]));
   },
+  types: { text: "VARCHAR", number: "DOUBLE", time: "TIMESTAMP WITH TIME ZONE" },
+  columns: async () =>
+    Object.fromEntries(
+      await query<[string, string]>("SELECT column_name, column_type FROM (DESCRIBE service.work_items)"),
+    ),
 };
 
 /** What Airbyte's destination keeps of a stream: the last record of each id, and the state of the last run. */
 const records = new Map<
   string,
-  { readonly external_id: string; readonly type: string; readonly deleted_at?: string | null }
+  {
+    readonly external_id: string;
+    readonly type: string;
+    readonly custom_attributes: string;
+    readonly deleted_at?: string | null;
+  }
 >();
+/** The schema of the stream: destinations make its columns by it. */
+let schema: Record<string, { readonly type: string | readonly string[]; readonly format?: string }> = {};
+const manifest = ["--manifest-path", file("manifest.yaml"), "--components-path", file("components.py")];
 const airbyteCopy: Copy = {
   name: "Airbyte",
   command: () => [
@@ -73,8 +109,7 @@ const airbyteCopy: Copy = {
     file("config.json"),
     "--catalog",
     file("catalog.json"),
-    "--manifest-path",
-    file("manifest.yaml"),
+    ...manifest,
     ...(existsSync(file("state.json")) ? ["--state", file("state.json")] : []),
   ],
   take: (output) => {
@@ -88,9 +123,36 @@ const airbyteCopy: Copy = {
     new Map(
       [...records]
         .filter(([, { deleted_at: deletedAt }]) => (deletedAt ?? null) === null)
-        .map(([id, { external_id: externalId, type }]) => [id, `${externalId} ${type}`]),
+        .map(([id, item]) => [id, { text: `${item.external_id} ${item.type}`, attributes: item.custom_attributes }]),
     ),
+  types: { text: "string", number: "number", time: "date-time" },
+  columns: async () => {
+    const columns = Object.entries(schema).map(([name, { type, format }]) => [name, format ?? [type].flat()[0]]);
+    return Object.fromEntries(columns);
+  },
 };
+
+/** Asks Airbyte for the stream as the manifest describes it, and chooses it as a user does. */
+async function discover(): Promise<void> {
+  const args = ["discover", "--config", file("config.json"), ...manifest];
+  const { stdout } = await promisify(execFile)(airbyte ?? "", args, { cwd: directory, env: environment });
+  const messages = stdout.split("\n").filter((line) => line.startsWith("{"));
+  const { catalog } = messages.map((line) => JSON.parse(line)).find(({ type }) => type === "CATALOG");
+  const [stream] = catalog.streams;
+  schema = stream.json_schema.properties;
+  const chosen = { stream, sync_mode: "incremental", destination_sync_mode: "append_dedup" };
+  writeFileSync(file("catalog.json"), JSON.stringify({ streams: [chosen] }));
+}
+
+/** Sends an item as text: JavaScript would round the numbers. */
+async function sendLongNumbers(): Promise<void> {
+  const response = await fetch(`${stack.baseUrl}/v1/work_items/batch`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${stack.apiKey}`, "Content-Type": "application/json" },
+    body: `{"work_items":[{"external_id":"long-numbers","custom_attributes":${LONG_NUMBERS}}]}`,
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
 
 async function run(copy: Copy): Promise<void> {
   const [program = "", ...args] = copy.command();
@@ -115,7 +177,7 @@ let differences = 0;
 async function compare(copy: Copy, after: string): Promise<void> {
   const [table, items] = [await copy.read(), await listedItems(client)];
   const wrong = [...items].filter(
-    ([id, { external_id: externalId, type }]) => table.get(id) !== `${externalId} ${type}`,
+    ([id, { external_id: externalId, type }]) => table.get(id)?.text !== `${externalId} ${type}`,
   );
   const extra = [...table.keys()].filter((id) => !items.has(id));
   differences += wrong.length + extra.length;
@@ -124,32 +186,48 @@ async function compare(copy: Copy, after: string): Promise<void> {
   );
 }
 
-const environment = { ...process.env, BASE_URL: stack.baseUrl, API_KEY: stack.apiKey, DLT_DATA_DIR: file("dlt") };
-const streamDescriptor = { name: "work_items", json_schema: {}, supported_sync_modes: ["full_refresh", "incremental"] };
+/** The columns of another type than they should have, and the numbers that lost a digit. */
+async function check(copy: Copy): Promise<void> {
+  const columns = await copy.columns();
+  const untyped = Object.entries(COLUMNS).filter(([name, type]) => columns[name] !== copy.types[type]);
+  const rows = [...(await copy.read()).values()];
+  const long = rows.find(({ text }) => text.startsWith("long-numbers "))?.attributes.replaceAll(" ", "");
+  const wrong = long === LONG_NUMBERS ? 0 : 1;
+  differences += untyped.length + wrong;
+  console.log(`${copy.name}: columns without their type ${untyped.length}, items with other numbers ${wrong}`);
+}
+
+const environment = {
+  ...process.env,
+  BASE_URL: stack.baseUrl,
+  API_KEY: stack.apiKey,
+  DLT_DATA_DIR: file("dlt"),
+  AIRBYTE_ENABLE_UNSAFE_CODE: "true",
+};
 mkdirSync(file("dlt"));
-writeFileSync(file("keep_a_copy.py"), codeOfGuide("py"));
-writeFileSync(file("manifest.yaml"), codeOfGuide("yaml"));
+writeFileSync(file("keep_a_copy.py"), codeOfGuide("py", "dlt"));
+writeFileSync(file("manifest.yaml"), codeOfGuide("yaml", "Airbyte"));
+writeFileSync(file("components.py"), codeOfGuide("py", "Airbyte"));
 writeFileSync(file("config.json"), JSON.stringify({ base_url: stack.baseUrl, api_key: stack.apiKey }));
-writeFileSync(
-  file("catalog.json"),
-  JSON.stringify({
-    streams: [{ stream: streamDescriptor, sync_mode: "incremental", destination_sync_mode: "append_dedup" }],
-  }),
-);
 try {
+  await discover();
   await createItems(client, "loaded", ITEMS);
   for (const copy of [dltCopy, airbyteCopy]) {
+    await sendLongNumbers();
     await runAndKill(copy);
     await run(copy);
     await compare(copy, "first load, once killed");
+    await check(copy);
     for (const name of INCREMENTS) {
       await changeItems(client, `${copy.name}-${name}`);
       await feedIsComplete(client);
       await runAndKill(copy);
       await changeItems(client, `${copy.name}-${name}-later`);
+      await sendLongNumbers();
       await feedIsComplete(client);
       await run(copy);
       await compare(copy, `${name} increment, once killed`);
+      await check(copy);
     }
   }
 } finally {

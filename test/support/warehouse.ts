@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Client, WorkItem, WorkItemInput } from "../../lib/client/client.ts";
 
-/** The code of the guide "Keep a copy" in a language that isn't one of its tabs. */
-export function codeOfGuide(language: "sh" | "sql" | "py" | "yaml"): string {
+/** The code of the guide "Keep a copy" in a language that isn't one of its tabs: the first below a heading. */
+export function codeOfGuide(language: "sh" | "sql" | "py" | "yaml", heading = "Keep a copy"): string {
   const guide = readFileSync(new URL("../../docs/guides/6-keep-a-copy.md", import.meta.url), "utf8");
-  const [, code] = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide) ?? [];
-  if (code === undefined) throw new Error(`the guide has no code in ${language}`);
+  const [, code] = new RegExp(`^#+ ${heading}$[^]*?^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide) ?? [];
+  if (code === undefined) throw new Error(`the guide has no code in ${language} below ${heading}`);
   return code;
 }
 
