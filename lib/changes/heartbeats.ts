@@ -40,7 +40,12 @@ export function createHeartbeatNotes({ dynamodb, environment }: RuntimeWith<"cha
 
   const read = async (numbers: readonly string[]): Promise<ReadonlyMap<string, number>> => {
     const records = await batchGet(dynamodb, table, numbers.map(notedKey));
-    return new Map(records.map(({ pk, created }) => [String(pk).split("#")[1] ?? "", Number(created)]));
+    return new Map(
+      records.flatMap(({ pk, created }) =>
+        // A damaged note is as good as none: the next heartbeat replaces it.
+        Number.isSafeInteger(created) ? [[String(pk).split("#")[1] ?? "", created as number]] : [],
+      ),
+    );
   };
 
   return {

@@ -1,6 +1,8 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
 import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
 import { readFeedState, resyncFeed } from "../../../lib/operator/change-log.ts";
+import { partitionKeyOf } from "../../../lib/resources.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { createFeedCustomer, feedPage, readFeed } from "../../support/feed.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
@@ -52,6 +54,20 @@ describe("the state of a feed", () => {
     await createSweepChanges(runtime)({}, lambdaContext(60_000));
     expect((await stateOf()).complete_until).toBeNull();
     await customer.deliver();
+    expect((await stateOf()).complete_until).toBe(new Date(Math.floor(clock() / 1000) * 1000).toISOString());
+  });
+
+  test("doesn't know until when while a noted heartbeat is damaged, and knows again after the next one", async () => {
+    const sweepAndDeliver = async () => {
+      await createSweepChanges(runtime)({}, lambdaContext(60_000));
+      await customer.deliver();
+    };
+    await sweepAndDeliver();
+    const Item = { pk: partitionKeyOf("NOTED_HEARTBEAT", 7), sk: "#HEARTBEAT", created: "soon" };
+    await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.CHANGES_TABLE, Item }));
+    expect((await stateOf()).complete_until).toBeNull();
+    clock.advance(60_000);
+    await sweepAndDeliver();
     expect((await stateOf()).complete_until).toBe(new Date(Math.floor(clock() / 1000) * 1000).toISOString());
   });
 
