@@ -17,6 +17,17 @@ function parseLine(text: string): WorkItemInput | undefined {
   }
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text of a line that was read as a character for each byte; undefined if it isn't UTF-8. */
+function textOf(line: string): string | undefined {
+  try {
+    return utf8.decode(Buffer.from(line, "latin1"));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The work items of a file, one per line. The functions get each line's number. */
 async function* itemsIn(
   path: string,
@@ -25,8 +36,13 @@ async function* itemsIn(
 ): AsyncGenerator<WorkItemInput> {
   let number = 0;
   try {
-    for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    for await (const line of createInterface({ input: createReadStream(path, "latin1"), crlfDelay: Infinity })) {
       number++;
+      const text = textOf(line);
+      if (text === undefined) {
+        onError(number, "isn't valid UTF-8");
+        continue;
+      }
       if (text.trim() === "") continue;
       const item = parseLine(number === 1 ? text.replace(/^\uFEFF/, "") : text);
       if (item === undefined) onError(number, "not a JSON object");

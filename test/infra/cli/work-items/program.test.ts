@@ -117,14 +117,20 @@ describe("work-items", () => {
   });
 
   it("applies a file of items, and reports the line of each that fails", async () => {
-    writeFileSync(
-      "mixed.jsonl",
-      '{"external_id":"M-1","custom_attributes":{"n":12345678901234567890}}\n\nnope\n{"external_id":""}\n',
-    );
+    const good = '{"external_id":"M-1","custom_attributes":{"n":12345678901234567890,"text":"Zo\u00eb\u2028"}}';
+    const cut = Buffer.from('{"external_id":"Zo\u00eb"}\n', "latin1");
+    writeFileSync("mixed.jsonl", Buffer.concat([Buffer.from(`${good}\n\nnope\n{"external_id":""}\n`), cut]));
     const mixed = await run("batch", "mixed.jsonl");
-    expect(mixed).toMatchObject({ exit: 3, out: "1 created, 0 updated, 0 unchanged, 0 restored, 2 error\n" });
-    expect(mixed.told).toBe("line 3: not a JSON object\nline 4: external_id: must not be empty\n");
-    expect((await run("get", "M-1")).out).toContain('"n": 12345678901234567890');
+    expect(mixed).toMatchObject({ exit: 3, out: "1 created, 0 updated, 0 unchanged, 0 restored, 3 error\n" });
+    expect(mixed.told.split("\n").toSorted()).toEqual([
+      "",
+      "line 3: not a JSON object",
+      "line 4: external_id: must not be empty",
+      "line 5: isn't valid UTF-8",
+    ]);
+    const { out } = await run("get", "M-1");
+    expect(out).toContain('"n": 12345678901234567890');
+    expect(out).toContain("Zo\u00eb\u2028");
   });
 
   it("exports what it imports again unchanged", async () => {
