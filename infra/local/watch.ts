@@ -52,7 +52,8 @@ export class FunctionWatcher {
   /** Files that the last bundles but one consisted of. */
   #obsolete: readonly string[] = [];
   #building: Promise<void> | undefined;
-  #isBroken = false;
+  /** Why the last build failed; undefined if it did not. */
+  #failure: string | undefined;
 
   /** Makes a function for the stack, before the start. */
   readonly functionOf = (definition: FunctionDefinition, log: readonly number[]): LambdaFunction => {
@@ -116,11 +117,14 @@ export class FunctionWatcher {
         await this.#functions.get(`${this.#stackName}-${name}`)?.replaceCode(join(this.#directory, name));
       }
       const ms = Math.round(performance.now() - start);
-      if (names.length > 0 || this.#isBroken) console.log(`built ${inWords(names) || "what is running"} in ${ms} ms`);
-      this.#isBroken = false;
+      if (names.length > 0 || this.#failure !== undefined)
+        console.log(`built ${inWords(names) || "what is running"} in ${ms} ms`);
+      this.#failure = undefined;
     } catch (error) {
-      this.#isBroken = true;
       const reason = isBuildFailure(error) ? reasonOf(error) : String(error);
+      // One save may come as two changes.
+      if (reason === this.#failure) return;
+      this.#failure = reason;
       console.error(`${reason}\nThe build failed. The previous version is still running.`);
     }
   }
