@@ -6,7 +6,7 @@ import { asSentence } from "./read-text.ts";
 import { sentenceOf } from "./shown.ts";
 import { readTextFile, type TableFile } from "./table-file.ts";
 
-/** What to do about a file whose encoding can't be told. */
+/** What to do about a file whose encoding is unclear. */
 function adviceOf({ likely, mayBeUtf8 }: EncodingDoubt): string {
   if (likely.length > 0)
     return "Choose the encoding in which these values are right. If none is, save the file as UTF-8.";
@@ -49,7 +49,7 @@ function EncodingQuestion({
   );
 }
 
-/** The encoding of a text file: found, or to be chosen where it can't be told. */
+/** The encoding of a text file: found, or to be chosen if it is unclear. */
 export function EncodingForm({
   table,
   text,
@@ -60,13 +60,20 @@ export function EncodingForm({
   readonly onRead: (table: TableFile) => void;
 }) {
   const [error, setError] = useState<string>();
+  // What was chosen is shown while the file is read by it.
+  const [choice, setChoice] = useState<{ readonly text: typeof text; readonly encoding: string }>();
   const { file, format, asked } = text;
   const choose = (encoding: string): void => {
     setError(undefined);
+    setChoice({ text, encoding });
     // What delimits the values was only a guess as long as the encoding was.
     const known = format.doubt ? { encoding } : { encoding, delimiter: table.delimiter };
-    readTextFile(file, known, asked).then(onRead, (caught: unknown) => setError(sentenceOf(caught)));
+    readTextFile(file, known, asked).then(onRead, (caught: unknown) => {
+      setChoice(undefined);
+      setError(sentenceOf(caught));
+    });
   };
+  const chosen = choice?.text === text ? choice.encoding : format.doubt ? undefined : format.encoding;
   const options = Object.entries(ENCODINGS).filter(
     ([encoding]) => encoding !== UTF_8 || asked === undefined || asked.mayBeUtf8,
   );
@@ -75,7 +82,7 @@ export function EncodingForm({
       {asked ? (
         <EncodingQuestion
           doubt={asked}
-          chosen={format.doubt ? undefined : format.encoding}
+          chosen={chosen}
           others={options.filter(([encoding]) => !asked.likely.some((each) => each.encoding === encoding))}
           onChoose={choose}
         />

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     );
     expect(await question.getByRole("option", { name: "UTF-8", exact: true }).count()).toBe(0);
     expect(await page.getByRole("heading", { name: "2. Map your columns" }).count()).toBe(0);
-    await question.getByRole("radio", { name: /^Windows-1252: “/ }).click();
+    await question.getByRole("radio", { name: /^Windows-1252: “/ }).check();
     expect(await page.getByLabel("Columns are separated by").inputValue()).toBe(";");
     expect(await becomes(page, "Ticket ID")).toBe("external_id");
     expect(await page.getByLabel("“Open” means").inputValue()).toBe("pending");
