@@ -34,7 +34,7 @@ function receivesOf(records: readonly SQSRecord[]): number {
 
 /**
  * Makes the handler that appends changes to the logs of their organizations. The messages of an organization come one
- * batch at a time: what fails waits with those behind it, and nobody else's do. If a store is busy or out, they come
+ * batch at a time: what fails waits with those behind it, and others' go on. If a store is busy or out, they come
  * again soon, however often. If the log of one organization can't be appended to, because a record is damaged, they go
  * on to a second queue, so that they are not among the messages that SQS searches for other organizations. There they
  * are tried every few minutes. To append late is equally exact: entries name items. Only messages that can't be read, or

@@ -11,7 +11,7 @@ const CONCURRENT_LOGS = 16;
 
 /**
  * Makes the function that writes heartbeats, and puts holes into the logs where they are due: of all organizations, or of
- * single ones. One whose log can't be appended to has its hole noted for the next sweeps, so that nobody else's is put
+ * single ones. One whose log can't be appended to has its hole noted for the next sweeps, so that no other is put
  * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */

@@ -64,7 +64,7 @@ function describeTrial(trial: WorkItemUpload): string {
   return `trial of ${rows}: ${counts.join(", ")}`;
 }
 
-/** Asks the person at the terminal. @returns undefined if nobody is there */
+/** Asks the person at the terminal. @returns undefined without a terminal */
 async function ask(question: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
@@ -77,7 +77,7 @@ async function ask(question: string): Promise<boolean | undefined> {
 /**
  * Says what a trial of a file would create and change. If items that exist would change, or IDs repeat, somebody has to
  * agree before it is imported.
- * @param isAgreed whether nobody is to be asked
+ * @param isAgreed whether to import without a question
  * @returns whether the import may begin
  */
 export async function confirmed(

@@ -28,7 +28,7 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
   };
 }
 
-/** What the columns of date-times leave open, whoever chose them. */
+/** What the columns of date-times leave open, proposed or chosen. */
 function questionsOf(table: TableFile, mapping: Mapping): TimeQuestion[] {
   const names = numberedNames(table.names).map(comparable);
   const questions: TimeQuestion[] = [];

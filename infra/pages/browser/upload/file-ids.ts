@@ -8,8 +8,7 @@ import {
   NOT_COMPARED,
   type RepeatedIds,
 } from "../../../table-files/repeated-ids.ts";
-import { observeRows } from "../../../table-files/whole-file.ts";
-import { streamOf, type TableFile } from "./table-file.ts";
+import { observeTable, type TableFile } from "./table-file.ts";
 
 /** What is known of the IDs that a mapping makes of the whole file. */
 export interface FileIds {
@@ -29,19 +28,15 @@ async function readIds(
   signal: AbortSignal,
   onPart: (part: number) => void,
 ): Promise<IdFindings> {
-  const { delimiter, headerRow, size } = table;
   let ids: RepeatedIds | undefined;
-  let shown = 0;
-  const onProgress = (bytes: number): void => {
-    const part = Math.min(1, bytes / size);
-    if (part < shown + 0.01) return;
-    shown = part;
-    onPart(part);
-  };
-  const isWhole = await observeRows(streamOf(table), { delimiter, headerRow, signal, onProgress }, (names) => {
-    const found = (ids = idsOf(mapping, names));
-    return found ? [{ observe: (row) => void (leftOut.has(row.row) || found.observe(row)) }] : [];
-  });
+  const isWhole = await observeTable(
+    table,
+    (names) => {
+      const found = (ids = idsOf(mapping, names));
+      return found ? [{ observe: (row) => void (leftOut.has(row.row) || found.observe(row)) }] : [];
+    },
+    { signal, onPart },
+  );
   return ids ? { ...ids.findings, isComplete: ids.findings.isComplete && isWhole } : NOT_COMPARED;
 }
 

@@ -94,7 +94,7 @@ export function ImportView({
     setScanned(0);
     setReading(true);
     const zone = await keptTimeZone(api);
-    const survey = await surveyFile(next, { signal: controller.signal, onProgress: setScanned });
+    const survey = await surveyFile(next, { signal: controller.signal, onPart: setScanned });
     if (controller.signal.reason === REPLACED) return;
     setReading(false);
     const seen = { ...next, survey };

@@ -82,7 +82,7 @@ function shownFormat(format: string): string {
   return format === "iso" ? "ISO 8601 (2026-01-31 09:30)" : format;
 }
 
-/** What is asked about a column of date-times, and who is told of an answer. */
+/** What is asked about a column of date-times, and what handles the answers. */
 export interface TimeAsking {
   /** Whether a person still has to say how dates are read, or in which time zone they are. */
   readonly asked: ReadonlySet<"date" | "zone">;

@@ -21,6 +21,7 @@ import {
 } from "../../../table-files/text-file.ts";
 import type { Sheet } from "../../../table-files/workbook.ts";
 import { asSentence, firstRows } from "./read-text.ts";
+import { observeRows, type RowObserver } from "../../../table-files/whole-file.ts";
 
 /** Rows that are shown and checked before anything is sent. */
 const SAMPLE_ROWS = 200;
@@ -148,9 +149,34 @@ export async function readFile(file: File): Promise<TableFile> {
 }
 
 /** The rows of a file as they are sent, to be read once. */
-export function streamOf({ text, workbook }: TableFile): ReadableStream<Uint8Array> {
+function streamOf({ text, workbook }: TableFile): ReadableStream<Uint8Array> {
   if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]).stream();
   return toUtf8(text.file, text.format) ?? text.file.stream();
+}
+
+/** Progress is told in steps of this part. */
+const PROGRESS_STEP = 0.01;
+
+/**
+ * Shows all rows below the header to observers, as the service will read them.
+ * @param begin makes the observers for the header's cells
+ * @param options `onPart` is called with the part that was read, 0 to 1; the signal ends the reading with its reason
+ * @returns whether the file was read to its end
+ */
+export function observeTable(
+  table: TableFile,
+  begin: (names: readonly string[]) => readonly RowObserver[],
+  { signal, onPart }: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
+): Promise<boolean> {
+  const { delimiter, headerRow, size } = table;
+  let told = 0;
+  const onProgress = (bytes: number): void => {
+    const part = Math.min(1, bytes / size);
+    if (part < told + PROGRESS_STEP) return;
+    told = part;
+    onPart?.(part);
+  };
+  return observeRows(streamOf(table), { delimiter, headerRow, onProgress, ...(signal && { signal }) }, begin);
 }
 
 /** What is sent of a file: CSV in UTF-8. */

@@ -2,9 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { createUndatedCount } from "../../../../lib/uploads/mapping/undated.ts";
-import { observeRows } from "../../../table-files/whole-file.ts";
 import { countOf } from "./shown.ts";
-import { streamOf, type TableFile } from "./table-file.ts";
+import { observeTable, type TableFile } from "./table-file.ts";
 
 /** Of larger files only the first rows are counted: each change of the mapping would read them again. */
 const COUNTED_MAX_BYTES = 64 * 1024 * 1024;
@@ -12,7 +11,7 @@ const COUNTED_MAX_BYTES = 64 * 1024 * 1024;
 async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSignal): Promise<number> {
   const count = createUndatedCount(mapping, table.names);
   if (table.size > COUNTED_MAX_BYTES) table.rows.forEach((cells) => count.observe({ cells }));
-  else await observeRows(streamOf(table), { ...table, signal }, () => [count]);
+  else await observeTable(table, () => [count], { signal });
   return count.rows();
 }
 
