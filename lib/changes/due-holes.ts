@@ -26,10 +26,16 @@ const OF_ONE = partitionKeyOf("HOLES", "one");
 /** Notes which logs may lack changes. The sweep of changes reads it. */
 export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
   const TableName = environment.CHANGES_TABLE;
-  const put = async (key: object): Promise<void> => {
-    const Item = { ...key, id: newWriteId(), since: isoTime(clock()) };
-    await dynamodb.send(new PutCommand({ TableName, Item }));
+  /** @returns the new id */
+  const put = async (key: object): Promise<string> => {
+    const id = newWriteId();
+    await dynamodb.send(new PutCommand({ TableName, Item: { ...key, id, since: isoTime(clock()) } }));
+    return id;
   };
+  const keyOfOne = (organization: string) => ({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization });
+  /** A damaged record is due all the same: it is written anew. */
+  const idOf = async (key: object, { id }: Record<string, unknown>): Promise<string> =>
+    typeof id === "string" ? id : put(key);
   /** Carries out a write, if what is due is still the same. */
   const ifSame = async (
     id: string,
@@ -51,10 +57,12 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
 
   return {
     /** Notes that changes may have been lost, whosever they were. */
-    noteAll: (): Promise<void> => put(allKey),
+    noteAll: async (): Promise<void> => void (await put(allKey)),
     readAll: async (): Promise<DueHoles | undefined> => {
       const { Item } = await dynamodb.send(new GetCommand({ TableName, Key: allKey, ConsistentRead: true }));
-      return Item && { id: String(Item["id"]), after: Item["after"] as string | undefined };
+      if (Item === undefined) return undefined;
+      const after: unknown = Item["after"];
+      return { id: await idOf(allKey, Item), after: typeof after === "string" ? after : undefined };
     },
     /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
     keepPlace: ({ id }: DueHoles, after: string): Promise<boolean> =>
@@ -74,7 +82,7 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     clearAll: (due: DueHoles): Promise<boolean> => remove(allKey, due),
 
     /** Notes that changes of one organization are lost. */
-    noteOne: (organization: string): Promise<void> => put({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization }),
+    noteOne: async (organization: string): Promise<void> => void (await put(keyOfOne(organization))),
     /** The organizations that have a hole of their own due, in pages. */
     async *listOnes(): AsyncGenerator<readonly DueHole[]> {
       const pages = paginateQuery(
@@ -87,11 +95,15 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
         },
       );
       for await (const { Items = [] } of pages) {
-        yield Items.map(({ sk, id }) => ({ organization: String(sk), id: String(id) }));
+        yield Promise.all(
+          Items.map(async (item) => {
+            const organization = String(item[SORT_KEY]);
+            return { organization, id: await idOf(keyOfOne(organization), item) };
+          }),
+        );
       }
     },
     /** Notes that it is put, unless it has become due again meanwhile. */
-    clearOne: ({ organization, id }: DueHole): Promise<boolean> =>
-      remove({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization }, { id }),
+    clearOne: ({ organization, id }: DueHole): Promise<boolean> => remove(keyOfOne(organization), { id }),
   };
 }

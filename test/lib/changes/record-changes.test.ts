@@ -1,3 +1,4 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { SendMessageBatchCommandInput } from "@aws-sdk/client-sqs";
 import type { DynamoDBRecord } from "aws-lambda";
@@ -269,5 +270,12 @@ describe("heartbeats", () => {
     for (let again = 0; again < 2; again++) await sweep();
     const holesOf = async (id: string) => (await segments(id)).filter(({ isHole }) => isHole).length;
     expect([await holesOf(organization.id), await holesOf(other.id)]).toEqual([1, 1]);
+  });
+
+  test.each(["all", "one"])("put their hole once also if what notes that it is due is damaged (%s)", async (due) => {
+    const sk = due === "all" ? "#DUE" : organization.id;
+    const Item = { pk: `HOLES#${due}`, sk, id: 7, since: 7, after: 7 };
+    await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.CHANGES_TABLE, Item }));
+    expect([await holes(), await holes()]).toEqual([1, 1]);
   });
 });
