@@ -29,3 +29,6 @@ export const routes = eachOnce({
 export function allRoutes(): readonly Route[] {
   return Object.values(routes);
 }
+
+/** Name of the function behind every method and path that no route has. It responds with 404 or 405. */
+export const REJECT_UNKNOWN_ROUTE = "reject-unknown-route";

@@ -12,7 +12,8 @@ export type Trigger =
       /** Most messages that one instance gets at once, and handles at the same time. @default 1 */
       readonly batchSize?: number;
     }
-  | { readonly kind: "dead-letters" }
+  /** The dead letters of these queues. */
+  | { readonly kind: "dead-letters"; readonly queues: readonly ("splitQueue" | "partsQueue")[] }
   /** The stream of a table's keys: only records whose partition keys begin with one of these prefixes. */
   | {
       readonly kind: "stream";
@@ -90,7 +91,7 @@ export const workers = {
   failDeadUpload: {
     name: "fail-dead-upload",
     summary: "Ends the job of a message that exhausted its receives",
-    trigger: { kind: "dead-letters" },
+    trigger: { kind: "dead-letters", queues: ["splitQueue", "partsQueue"] },
     permissions: {
       workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },

@@ -1,17 +1,14 @@
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type BuildOptions, context } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 import { pages } from "../functions/pages.ts";
-import { allRoutes } from "../functions/routes.ts";
+import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
 import { buildPages } from "./pages/build-pages.ts";
 
 /** Absolute path of the checkout. */
 export const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));
-
-/** The function behind every method and path that no route has. It responds with 404 or 405. */
-export const REJECT_UNKNOWN_ROUTE = "reject-unknown-route";
 
 /** Names of all Lambda functions, which are also the names of their files in `functions/`. */
 export const functionNames: readonly string[] = [
@@ -68,24 +65,6 @@ export async function buildFunctions(outdir: string = BUNDLES, { sourceMaps = fa
   await rm(outdir, { recursive: true, force: true });
   await build({ ...functionsInto(outdir), ...(sourceMaps && sourceMapsFor(outdir)) });
   await buildPages(join(outdir, pages.name, "pages"));
-}
-
-/**
- * Prepares bundling the functions again and again, for `npm start -- --watch`. What functions share is a file of its
- * own, which only ES modules can import: bundling takes an eighth of the time. esbuild keeps what it has parsed.
- * @returns a context whose `rebuild` returns the files for `<outdir>`, to be written beside a package.json for ES modules
- */
-export function functionsContext(outdir: string) {
-  return context({
-    ...functionsInto(outdir),
-    ...sourceMapsFor(outdir),
-    format: "esm",
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    // Packages in CommonJS require Node's own modules.
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    write: false,
-  });
 }
 
 if (import.meta.main) await buildFunctions();

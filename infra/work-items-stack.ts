@@ -1,14 +1,13 @@
-import { CfnOutput, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
+import { CfnOutput, Duration, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
 import type { Function, IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { pages } from "../functions/pages.ts";
-import { allRoutes } from "../functions/routes.ts";
+import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../functions/routes.ts";
 import { allWorkers, type Worker } from "../functions/workers.ts";
 import type { Route } from "../lib/http/route.ts";
 import { REGIONS, type RegionCode, stackIdOf } from "../lib/regions.ts";
 import { mapResources, resourcesOfKind } from "../lib/resources.ts";
-import { REJECT_UNKNOWN_ROUTE } from "./build.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
 import { Backup } from "./constructs/backup.ts";
@@ -23,12 +22,13 @@ import { WorkQueue } from "./constructs/queues.ts";
 import { ServiceApi } from "./constructs/rest-api.ts";
 import { Rollout } from "./constructs/rollout.ts";
 import { SavedQueries } from "./constructs/saved-queries.ts";
-import { API_TIMEOUT, ServiceFunction } from "./constructs/service-function.ts";
+import { ServiceFunction } from "./constructs/service-function.ts";
 import { addServiceKey } from "./constructs/service-key.ts";
 import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
 import { addWorker } from "./constructs/workers.ts";
 import type { Variables } from "./environment-file.ts";
+import { API_TIMEOUT_SECONDS } from "./limits.ts";
 import { tagsOf } from "./settings/setting-tags.ts";
 import { stackNameOf } from "./settings/settings.ts";
 import type { RegionSettings } from "./settings/stage-settings.ts";
@@ -119,7 +119,7 @@ export class WorkItemsStack extends Stack {
           summary: route.summary,
           permissions: route.permissions,
           memorySize: route.bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
-          timeout: API_TIMEOUT,
+          timeout: Duration.seconds(API_TIMEOUT_SECONDS),
           concurrency: concurrency[callClass],
         }),
       );

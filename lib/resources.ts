@@ -45,7 +45,7 @@ export type Resource = TableResource | BucketResource | QueueResource;
 
 /**
  * All resources that hold state; each region has its own. The stack, the permissions and variables of functions, the
- * dashboard's metrics and the resources of the local stack and the tests are derived from this table.
+ * dashboard's metrics and the resources of the local service and the tests are derived from this table.
  * API keys and limits have their own tables, so that no function's policy allows it to create a key.
  */
 export const resources = {

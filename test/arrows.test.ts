@@ -83,7 +83,7 @@ test("rules know no AWS, no HTTP and no environment", () => {
   expect(files.filter((file) => rules.test(file) && textOf(file).includes("@aws-sdk"))).toEqual([]);
 });
 
-test("what is deployed does not know the local stack", () => {
+test("what is deployed does not know the local service", () => {
   expect(importing(/^infra\/(?!local\/)/, /^infra\/local\//)).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import type { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
-import { fixedCorsHeaders } from "./gateway-responses.ts";
+import { fixedCorsHeaders } from "../gateway-responses.ts";
 
 /** Twice as many requests as an organization's default limit of 100 a second allows in the window. */
 const REQUESTS_PER_ADDRESS = 60_000;

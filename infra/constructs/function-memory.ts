@@ -6,9 +6,6 @@ export const MEMORY_MB = { reads: 1024, computes: 1769 } as const;
 
 /** Lambda's default, 5 % of the memory, makes a worker use a hundred megabytes more for the same CPU time. */
 const SEMI_SPACE_MB = 16;
-/** V8's young generation: two semi-spaces, and as much as one of them for large objects. */
-export const YOUNG_GENERATION_MB = 3 * SEMI_SPACE_MB;
-
 /** `NODE_OPTIONS` of a function. If they set one limit, Lambda sets none itself, so they set both. */
 export function nodeOptionsFor(memoryMb: number): string {
   return `--max-semi-space-size=${SEMI_SPACE_MB} --max-old-space-size=${Math.floor(memoryMb * 0.9)}`;

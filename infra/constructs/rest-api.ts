@@ -17,13 +17,11 @@ import { Construct } from "constructs";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
 import type { RegionSettings } from "../settings/stage-settings.ts";
 import { callClassOf } from "../settings/call-class.ts";
+import { COMPRESSED_FROM_BYTES } from "../limits.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
 
 /** TLS 1.2 or later, with forward secrecy only. */
 const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
-
-/** A smaller response would hardly shrink: it travels in one packet either way. */
-const COMPRESSED_FROM_BYTES = 1024;
 
 /** Fields of the access log, which has one line for each request. None holds a resource's id or an API key. */
 const ACCESS_LOG = {

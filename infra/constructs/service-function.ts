@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { type Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   ApplicationLogLevel,
@@ -21,9 +21,6 @@ import type { Permissions } from "../../lib/aws/permissions.ts";
 import { nodeOptionsFor } from "./function-memory.ts";
 import { bind, type StatefulResources } from "./grants.ts";
 import { useOf } from "./service-key.ts";
-
-/** One second less than the gateway waits (29 s, its quota for regional APIs), so that the function times out first. */
-export const API_TIMEOUT = Duration.seconds(28);
 
 /** Variables that name the stack in the functions' logs and metrics. Two stages may share an account and a region. */
 export function powertoolsOf({ stackName }: Stack) {

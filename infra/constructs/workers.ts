@@ -6,14 +6,10 @@ import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Trigger, Worker } from "../../functions/workers.ts";
-import { type QueueResource, resources } from "../../lib/resources.ts";
 import type { StatefulResources } from "./grants.ts";
 import { MEMORY_MB } from "./function-memory.ts";
-import { KEEPER_TIMEOUT, WORKER_TIMEOUT } from "./queues.ts";
+import { LEAST_CONCURRENCY, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../limits.ts";
 import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
-
-/** The smallest maximum concurrency that Lambda allows for an SQS event source. */
-const LEAST_CONCURRENCY = 2;
 
 interface QueueSource {
   readonly id: string;
@@ -22,13 +18,11 @@ interface QueueSource {
   readonly batchSize: number;
 }
 
-/** Lambda ends a frozen invocation then: one that an erasure of an organization has to wait for. */
-const STREAM_WORKER_TIMEOUT = Duration.seconds(60);
 /**
  * How long Lambda gathers the records of a shard. It runs one invocation for each shard, and their number can't be
  * limited: an account with few concurrent executions has them less often.
  */
-const GATHERED = { usually: Duration.seconds(1), inSmallAccounts: Duration.seconds(10) };
+const GATHERED = { usually: Duration.seconds(STREAM_WINDOW_SECONDS), inSmallAccounts: Duration.seconds(10) };
 
 type StreamTrigger = Extract<Trigger, { readonly kind: "stream" }>;
 
@@ -72,6 +66,9 @@ function receiveFrom({ queue }: QueueSource): PolicyStatement {
   });
 }
 
+/** If one changes, CloudFormation replaces the event source. */
+const DEAD_LETTER_SOURCES = { splitQueue: "DeadSplits", partsQueue: "DeadParts" } as const;
+
 function sourcesOf(
   { trigger }: Worker,
   { queues }: StatefulResources,
@@ -86,16 +83,12 @@ function sourcesOf(
     return [main, { id: "MoreMessages", ...also }];
   }
   if (trigger.kind !== "dead-letters") return [];
-  const sources = { DeadSplits: queues.splitQueue.deadLetters, DeadParts: queues.partsQueue.deadLetters };
-  return Object.entries(sources).flatMap(([id, queue]) =>
-    queue === undefined ? [] : { id, queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize: 1 },
-  );
-}
-
-function timeoutOf(trigger: Trigger): Duration {
-  if (trigger.kind === "stream") return STREAM_WORKER_TIMEOUT;
-  const queue: QueueResource | undefined = trigger.kind === "queue" ? resources[trigger.queue] : undefined;
-  return queue?.keepsAll === true ? KEEPER_TIMEOUT : WORKER_TIMEOUT;
+  return trigger.queues.flatMap((name) => {
+    const queue = queues[name].deadLetters;
+    return queue === undefined
+      ? []
+      : { id: DEAD_LETTER_SOURCES[name], queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize: 1 };
+  });
 }
 
 function feedsItself({ trigger, permissions }: Worker): boolean {
@@ -125,7 +118,7 @@ export function addWorker(
     summary,
     permissions,
     memorySize: MEMORY_MB.computes,
-    timeout: timeoutOf(trigger),
+    timeout: Duration.seconds(workerTimeoutSeconds(trigger)),
     triggerStatements: [
       ...sources.map(receiveFrom),
       ...(trigger.kind === "stream" ? readStream(sharedProps.resources, trigger) : []),

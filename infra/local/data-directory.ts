@@ -12,7 +12,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LocalStackError } from "./local-stack-error.ts";
+import { LocalServiceError } from "./local-service-error.ts";
 import { reasonOf } from "../plain-reason.ts";
 import { type LocalFiles, localFilesIn } from "../environment-file.ts";
 
@@ -23,25 +23,29 @@ const PRIVATE_FILE = 0o600;
  * Version of what is kept in the directory: of records, objects and the engines' own files. A change that the code
  * cannot read raises it, and directories of other versions are then refused.
  */
-const VERSION = "1";
+const VERSION = "2";
 /** Above this size the functions' log is emptied at the next start. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
-/** Time for another local stack that is stopping, or an engine whose parent was just killed, to end. */
+/** Time for another local service that is stopping, or an engine whose parent was just killed, to end. */
 const GONE_WITHIN_MS = 3000;
 
-/** The directory that keeps all data between starts. Only one local stack at a time can use it. */
+/** The directory that keeps all data between starts. Only one local service at a time can use it. */
 export interface DataDirectory {
   readonly path: string;
   readonly dynamodbFile: string;
   readonly queues: string;
   readonly objects: string;
+  /** Directory of the built pages. */
+  readonly pages: string;
   /** File of how far the stream of the table has been handled. */
   readonly streamCheckpoints: string;
   /** File of `NAME=value` lines for the command lines. */
   readonly files: LocalFiles;
-  /** File descriptor of the log: everything that the functions print. */
+  /** File of everything that the functions print. */
+  readonly logFile: string;
+  /** Its file descriptor. */
   readonly log: number;
-  /** Unlocks the directory for other local stacks. */
+  /** Unlocks the directory for other local services. */
   close(): void;
 }
 
@@ -69,7 +73,7 @@ async function lockWhenFree(file: string): Promise<DatabaseSync | undefined> {
     try {
       return lock(file);
     } catch (error) {
-      if (!isBusy(error)) throw new LocalStackError(`${file} is broken: ${reasonOf(error)}`);
+      if (!isBusy(error)) throw new LocalServiceError(`${file} is broken: ${reasonOf(error)}`);
       if (Date.now() > deadline) return undefined;
     }
     await sleep(50);
@@ -79,7 +83,7 @@ async function lockWhenFree(file: string): Promise<DatabaseSync | undefined> {
 /** Checks that no earlier engine still has the file open: two processes would corrupt it. */
 async function assertFree(file: string): Promise<void> {
   const database = await lockWhenFree(file);
-  if (database === undefined) throw new LocalStackError(`another process has ${file} open`);
+  if (database === undefined) throw new LocalServiceError(`another process has ${file} open`);
   database.close();
 }
 
@@ -106,14 +110,15 @@ function isEmpty(file: string): boolean {
   return statSync(file).size === 0;
 }
 
-/** @throws LocalStackError if another version wrote the directory */
+/** @throws LocalServiceError if another version wrote the directory */
 function assertVersion(path: string, versionFile: string): void {
   if (readFileSync(versionFile, "utf8").trim() === VERSION) return;
-  throw new LocalStackError(
-    `the data directory ${path} was written by another version of the local stack: delete it, or name another with DATA_DIR`,
+  throw new LocalServiceError(
+    `the data directory ${path} was written by another version of the local service: delete it, or name another with DATA_DIR`,
   );
 }
 
+/** @returns a file descriptor */
 function openLog(file: string): number {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(file);
   return openSync(file, "a");
@@ -121,7 +126,7 @@ function openLog(file: string): number {
 
 /**
  * Opens the directory, creating it if it is missing, and locks it.
- * @throws LocalStackError if it cannot be used, another local stack uses it, or another version wrote it
+ * @throws LocalServiceError if it cannot be used, another local service uses it, or another version wrote it
  */
 export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
@@ -138,12 +143,12 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
     }
     for (const file of [dynamodbFile, queuesFile, versionFile, holderFile, lockFile, logFile]) makePrivateFile(file);
   } catch (error) {
-    throw new LocalStackError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
+    throw new LocalServiceError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
   }
   const locked = await lockWhenFree(lockFile);
   if (locked === undefined) {
     const holder = readFileSync(holderFile, "utf8").trim();
-    throw new LocalStackError(`the data directory ${path} is in use by another local stack (process ${holder})`);
+    throw new LocalServiceError(`the data directory ${path} is in use by another local service (process ${holder})`);
   }
   try {
     writeFileSync(holderFile, `${process.pid}\n`);
@@ -159,6 +164,8 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
       objects,
       files: localFilesIn(resolve(path)),
       streamCheckpoints: inside("stream.json"),
+      pages: inside("pages"),
+      logFile,
       log,
       close: () => {
         closeSync(log);

@@ -1,57 +1,71 @@
-import { dirname } from "node:path";
+import { join } from "node:path";
 import { createCommandLine, runCommand } from "../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../environment-file.ts";
+import { pages } from "../../functions/pages.ts";
+import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../../functions/routes.ts";
+import { allWorkers } from "../../functions/workers.ts";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { API_TIMEOUT_SECONDS, workerTimeoutSeconds } from "../limits.ts";
+import { buildPages, loadPages } from "./api.ts";
+import { createLocalRuntime, loadFunction, type LocalRuntime } from "./functions.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
-import { createLambdaFunction } from "./lambda/lambda-function.ts";
-import { LocalStackError } from "./local-stack-error.ts";
-import { platformVariables } from "./platform.ts";
-import { synthesize } from "./synthesis.ts";
-import { ResolvedTemplate } from "./template.ts";
-import { functionsOf } from "./lambda/template-functions.ts";
+import { LocalServiceError } from "./local-service-error.ts";
+import { openStores, setEnvironment } from "./service.ts";
 
-/** Runs a function once, with its log on the standard error. */
-async function invokeOnce(definition: Parameters<typeof createLambdaFunction>[0], payload: string) {
-  const target = createLambdaFunction(definition, [process.stderr.fd]);
-  try {
-    return await target.invoke(payload);
-  } finally {
-    await target.stop();
+/** Timeouts of all functions in seconds, by name. */
+const timeouts = new Map<string, number>([
+  ...[...allRoutes(), pages].map(({ name }) => [name, API_TIMEOUT_SECONDS] as const),
+  [REJECT_UNKNOWN_ROUTE, API_TIMEOUT_SECONDS],
+  ...allWorkers.map(({ name, trigger }) => [name, workerTimeoutSeconds(trigger)] as const),
+]);
+
+/** The stores of the service that runs on the data directory, or the same stores opened for this invocation. */
+async function findStores(opened: AsyncDisposableStack): Promise<{ runtime: LocalRuntime; apiKey: string }> {
+  const files = localFiles();
+  const variables = readEnvironmentFile(files.stack);
+  if ((await fetch(`${variables["AWS_ENDPOINT_URL_SQS"]}/health`).catch(() => undefined))?.ok) {
+    setEnvironment(variables);
+    const { API_KEY: apiKey = "" } = readEnvironmentFile(files.service);
+    return { runtime: createLocalRuntime(variables, new Logger()), apiKey };
   }
+  const { DATA_DIR: dataDirectory = ".local", DYNAMODB_ENDPOINT: dynamodbEndpoint } = process.env;
+  return openStores({ dataDirectory, dynamodbEndpoint }, opened);
 }
 
 async function invoke(name: string, eventFile: string): Promise<void> {
-  const files = localFiles();
-  const variables = readEnvironmentFile(files.stack);
-  const key = process.env["API_KEY"] ?? readEnvironmentFile(files.service)["API_KEY"];
-  const payload = readEvent(eventFile, key);
-  const endpoint = (service: string): string => variables[`AWS_ENDPOINT_URL_${service}`] ?? "";
-  const endpoints = { dynamodb: endpoint("DYNAMODB"), s3: endpoint("S3"), sqs: endpoint("SQS") };
-  if (!(await fetch(`${endpoints.sqs}/health`).catch(() => undefined))?.ok) {
-    throw new LocalStackError(`no local stack runs on ${dirname(files.stack)}: start one with npm start`);
+  const timeout = timeouts.get(name);
+  if (timeout === undefined) {
+    throw new LocalServiceError(`there is no function ${name}; name one of ${[...timeouts.keys()].join(", ")}`);
   }
-  const { template: raw, stackName, region, directory } = await synthesize();
-  const template = new ResolvedTemplate({ template: raw, stackName, region, sqsEndpoint: endpoints.sqs });
-  const definitions = functionsOf(template, directory, platformVariables(region, endpoints));
-  const find = (wanted: string) =>
-    definitions.find((one) => one.name === wanted || one.name === `${stackName}-${wanted}`);
-  const definition = find(name);
-  if (definition === undefined) {
-    const names = definitions.map((one) => one.name.slice(stackName.length + 1));
-    throw new LocalStackError(`the template has no function ${name}; name one of ${names.join(", ")}`);
-  }
+  readEvent(eventFile);
+  await using opened = new AsyncDisposableStack();
+  const { runtime, apiKey } = await findStores(opened);
   for (const [first, file] of preparationsOf(eventFile)) {
-    const preparing = find(first);
-    if (preparing !== undefined) await invokeOnce(preparing, readEvent(file, variables["API_KEY"]));
+    const prepare = await loadFunction(first, timeouts.get(first) ?? API_TIMEOUT_SECONDS, { runtime });
+    await prepare(JSON.parse(readEvent(file, apiKey))).catch(() => {});
   }
-  const invocation = await invokeOnce(definition, payload);
-  const result: unknown = invocation.ok ? JSON.parse(invocation.payload) : invocation.error;
-  console.log(JSON.stringify(result, undefined, 2));
-  process.exitCode = invocation.ok ? 0 : 1;
+  const run =
+    name === pages.name
+      ? await loadPages({ runtime }, () => buildPages(join(runtime.environment.LAMBDA_TASK_ROOT, "pages")))
+      : await loadFunction(name, timeout, { runtime });
+  const payload: unknown = JSON.parse(readEvent(eventFile, process.env["API_KEY"] ?? apiKey));
+  const result = await run(payload).catch((error: unknown) => {
+    process.exitCode = 1;
+    const { name: errorType, message: errorMessage, stack } = error instanceof Error ? error : new Error(String(error));
+    return { errorType, errorMessage, trace: stack?.split("\n") };
+  });
+  print(`${JSON.stringify(result, undefined, 2)}\n`);
 }
 
-const program = createCommandLine("npm run invoke --", "Invoke one function of the template on a running local stack");
+// The function's log is no part of the result.
+const print = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
+const program = createCommandLine("npm run invoke --", "Invoke one function on the local service's data");
 program
   .argument("<function>", "such as get-work-item")
   .argument("<event.json>", "file with its event, such as events/get-work-item.json")
   .action(invoke);
 await runCommand(program);
+// Clients keep connections open.
+process.exit();

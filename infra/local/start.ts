@@ -1,10 +1,10 @@
-import { randomInt } from "node:crypto";
 import { inspect } from "node:util";
 import * as z from "zod";
 import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { originSchema } from "../settings/stage-settings.ts";
-import { LocalStackError } from "./local-stack-error.ts";
-import { type LocalStack, startLocalStack } from "./stack.ts";
+import { LocalServiceError } from "./local-service-error.ts";
+import { type LocalService, startLocalService } from "./service.ts";
+import { watchSources } from "./watch.ts";
 
 /** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
 const SAME_SIGNAL_MS = 1000;
@@ -24,31 +24,23 @@ function endWithNpm(end: () => void): void {
 function portOf(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new LocalStackError(`PORT is ${text}: it must be a number from 0 to 65535`);
-}
-
-/** @returns undefined unless `AWS_TERMS` is 1; a random seed unless `AWS_TERMS_SEED` gives one */
-function awsTermsSeedOf(): number | undefined {
-  if (process.env["AWS_TERMS"] !== "1") return undefined;
-  const text = process.env["AWS_TERMS_SEED"] ?? String(randomInt(2 ** 31));
-  if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw new LocalStackError(`AWS_TERMS_SEED is ${text}: it must be a whole number`);
+  throw new LocalServiceError(`PORT is ${text}: it must be a number from 0 to 65535`);
 }
 
 function originsOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const parsed = z.array(originSchema).safeParse(text.split(",").map((origin) => origin.trim()));
   if (parsed.success) return parsed.data;
-  throw new LocalStackError(
+  throw new LocalServiceError(
     `ALLOWED_ORIGINS is ${text}: it must be origins such as https://app.example.com, separated by commas`,
   );
 }
 
-function introduce({ baseUrl, apiKey, dataDirectory }: LocalStack): void {
+function introductionOf({ baseUrl, apiKey, dataDirectory }: LocalService): string {
   const request =
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
     `-d '{"work_items":[{"external_id":"first"}]}'`;
-  console.log(`
+  return `
   Work items   ${baseUrl}
   API key      ${apiKey}
   To read      ${baseUrl}/docs
@@ -56,50 +48,55 @@ function introduce({ baseUrl, apiKey, dataDirectory }: LocalStack): void {
   Data         ${dataDirectory} (functions.log, env)
 
   ${request}
-`);
+
+ready
+`;
+}
+
+/** Calls `stop` on the signals that ask a process to end. A second one ends it at once. */
+function onSignals(stop: () => void): void {
+  let stoppingSince: number | undefined;
+  const onSignal = (): void => {
+    if (stoppingSince === undefined) {
+      stoppingSince = Date.now();
+      stop();
+    } else if (Date.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  endWithNpm(onSignal);
 }
 
 /** What `npm start` runs. */
 async function start({ watch = false }: { readonly watch?: boolean }): Promise<void> {
-  const awsTermsSeed = awsTermsSeedOf();
-  // Only then are esbuild and all routes loaded.
-  const watcher = watch ? new (await import("./watch.ts")).FunctionWatcher() : undefined;
-  const stack = await startLocalStack({
+  if (watch) {
+    const watched = watchSources();
+    onSignals(() => void watched.stop().then(() => process.exit(0)));
+    return;
+  }
+  const service = await startLocalService({
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
     dynamodbEndpoint: process.env["DYNAMODB_ENDPOINT"],
     allowedOrigins: originsOf(process.env["ALLOWED_ORIGINS"]),
-    awsTermsSeed,
     verbose: process.env["LOG"] === "1",
-    ...(watcher && { functionOf: watcher.functionOf }),
   });
-  let stoppingSince: number | undefined;
+  let isStopping = false;
   const stop = async (status: number): Promise<void> => {
-    if (stoppingSince !== undefined) {
-      // A second request to stop ends the process at once.
-      if (Date.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
-      return;
-    }
-    stoppingSince = Date.now();
-    await watcher?.stop();
-    await stack.stop();
+    isStopping = true;
+    await service.stop();
     process.exit(status);
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0));
-  endWithNpm(() => void stop(0));
-  void stack.failed.then((error) => {
-    if (stoppingSince !== undefined) return;
-    console.error(error.message);
+  onSignals(() => void stop(0));
+  void service.failed.then((error) => {
+    if (isStopping) return;
+    service.terminal.complain(`${error.message}\n`);
     void stop(1);
   });
-  await watcher?.start(stack);
-  introduce(stack);
-  if (awsTermsSeed !== undefined) console.log(`  AWS's terms   AWS_TERMS_SEED=${awsTermsSeed}\n`);
-  console.log("ready");
+  service.terminal.print(introductionOf(service));
 }
 
 const program = createCommandLine("npm start --", "Run the service on this machine");
-program.option("--watch", "serve changed sources").action(start);
+program.option("--watch", "start again whenever a source changes").action(start);
 await runCommand(program, (error) =>
   error instanceof CommandError ? `Cannot start: ${error.message}` : inspect(error),
 );

@@ -166,3 +166,5 @@ export async function buildPages(outdir: string): Promise<void> {
   }
   writeFileSync(join(outdir, INDEX_FILE), JSON.stringify(index));
 }
+
+if (import.meta.main) await buildPages(process.argv[2] ?? "");

@@ -9,7 +9,7 @@ import { regionSettingsOf, stagesSchema, type StageSettings } from "./stage-sett
 
 /** The file that holds the settings of all stages. */
 export const STAGES_FILE = "infra/stages.ts";
-/** The stage of a synthesis that names none, and of the local stack. */
+/** The stage of a synthesis that names none, and of the template that others run. */
 export const DEFAULT_STAGE = "dev";
 
 /** A setting is not valid. The message says in one line what to do. */

@@ -152,7 +152,7 @@ const measurePages = async (): Promise<BenchRow[]> => {
   ];
 };
 
-/** From a write's response to its change in a page of the feed, on the local stack. */
+/** From a write's response to its change in a page of the feed, on the local service. */
 const measureLag = async (): Promise<BenchRow[]> => {
   const directory = await mkdtemp(join(tmpdir(), "work-items-lag-"));
   const { baseUrl, apiKey, stop } = await startService(directory);

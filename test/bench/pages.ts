@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { promisify } from "node:util";
-import { startLocalService } from "../support/local-service.ts";
+import { startTestService } from "../support/local-service.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 
 const { atLeast } = rowsOf("pages");
@@ -28,7 +28,7 @@ async function scoresOf(url: string): Promise<Scores> {
 
 /** Lighthouse's scores of the pages on a phone, as it simulates one. It needs Chromium and the npm registry. */
 export async function measure(): Promise<BenchRow[]> {
-  const stack = await startLocalService();
+  const stack = await startTestService();
   const rows: BenchRow[] = [];
   try {
     for (const path of PATHS) {

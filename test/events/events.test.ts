@@ -5,14 +5,15 @@ import { basename } from "node:path";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { allRoutes } from "../../functions/routes.ts";
+import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
-import { functionNames, REJECT_UNKNOWN_ROUTE } from "../../infra/build.ts";
+import { functionNames } from "../../infra/build.ts";
 import { preparationsOf } from "../../infra/local/invoke-event.ts";
 import { toProxyEvent } from "../../infra/local/gateway/proxy-event.ts";
 import { messageIn } from "../../lib/changes/change-messages.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
 import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
+import { preparePages } from "../support/pages.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { allSamples, eventOf, functionOf, refusalOf, sendSamples } from "./samples.ts";
@@ -58,7 +59,10 @@ const keysOf = (value: object | undefined): string[] => Object.keys(value ?? {})
 const messagesOf = (sample: string): unknown[] =>
   (eventOf(sample) as SQSEvent).Records.map(({ body }) => JSON.parse(body) as unknown);
 
-/** The event that the local gateway makes of the request in a sample. */
+/**
+ * The event that the local gateway makes of the request in a sample. It sends each body in base64; a sample shows text as
+ * it is.
+ */
 const proxyEventOf = (event: APIGatewayProxyEvent): APIGatewayProxyEvent => {
   const { httpMethod, path, headers, body, isBase64Encoded, resource, requestContext } = event;
   const query = new URLSearchParams({ ...(event.queryStringParameters as Record<string, string> | null) });
@@ -68,20 +72,19 @@ const proxyEventOf = (event: APIGatewayProxyEvent): APIGatewayProxyEvent => {
     headers: { "content-type": headers["Content-Type"] },
     rawHeaders: Object.entries(headers as Record<string, string>).flat(),
   });
-  return toProxyEvent({
+  const made = toProxyEvent({
     message,
     body: Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8"),
-    resourcePath: resource,
-    resourceId: "test",
+    resource,
     pathParameters: (event.pathParameters ?? {}) as Record<string, string>,
     requestId: requestContext.requestId,
-    stage: "dev",
-    binaryMediaTypes: ["multipart/form-data"],
   });
+  return isBase64Encoded || body === null ? made : { ...made, body, isBase64Encoded };
 };
 
 let outcomes: Awaited<ReturnType<typeof sendSamples>>;
 beforeAll(async () => {
+  await preparePages();
   outcomes = await sendSamples(await createTestRuntime(), ORDER);
 });
 

@@ -9,10 +9,12 @@ import { errorKinds } from "../../lib/http/error-table.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent } from "../support/organization.ts";
+import { preparePages } from "../support/pages.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 
 let getPage: ApiHandler;
 beforeAll(async () => {
+  await preparePages();
   const runtime = await createTestRuntime({ variables: { BUCKET_ORIGIN: "https://files.example.com" } });
   getPage = create({ ...runtime, environment: { ...runtime.environment, AWS_ENDPOINT_URL_S3: undefined } });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { ResolvedTemplate } from "../../infra/local/template.ts";
 import { putOrganization } from "../../lib/operator/administration.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
 import { createCloudWatch } from "../support/alarms/cloudwatch.ts";
@@ -166,8 +165,7 @@ describe("requests that are rejected", () => {
 test("a certificate that expires within 30 days, or has expired, triggers CertificateExpires", () => {
   const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/a";
   const { us } = synthesize({ regions: { us: { domain: { host: "us.example.com", certificate } }, eu: {} } });
-  const template = new ResolvedTemplate({ template: us, stackName: "s", region: "us-east-1", sqsEndpoint: "" });
-  const cloudwatch = createCloudWatch(template);
+  const cloudwatch = createCloudWatch(us);
   const days = [31, 29, undefined].map((left) => {
     if (left !== undefined)
       cloudwatch.record("AWS/CertificateManager", "DaysToExpiry", { CertificateArn: certificate }, left);

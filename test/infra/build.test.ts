@@ -5,23 +5,48 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
 import { operations } from "../../infra/openapi/operations.ts";
-import { createLambdaFunction } from "../../infra/local/lambda/lambda-function.ts";
+import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { createTestRuntime } from "../support/runtime.ts";
+import { plain, resourcesOf, synthesize } from "./synthesized.ts";
 
 const require = createRequire(import.meta.url);
 
 describe("the build", () => {
-  const FUNCTION = { handler: "index.handler", memoryMb: 512, timeoutSeconds: 20, concurrency: 1 } as const;
   let outdir: string;
   beforeAll(async () => {
     outdir = await mkdtemp(join(tmpdir(), "work-items-build-"));
     await buildFunctions(outdir);
   });
   afterAll(() => rm(outdir, { recursive: true }));
+
+  /** Loads a function as Lambda does when it starts, with these variables and no others. */
+  const start = (name: string, variables: Readonly<Record<string, string>>) => {
+    const file = join(outdir, name, "index.js");
+    const { env } = process;
+    process.env = { ...variables, AWS_LAMBDA_FUNCTION_NAME: "test" };
+    try {
+      // Loaded again, so that it reads these variables.
+      delete require.cache[file];
+      return (require(file) as { readonly handler: (payload: unknown, context?: object) => Promise<unknown> }).handler;
+    } finally {
+      process.env = env;
+    }
+  };
+
+  test.each(regionCodes)("makes functions that start with the variables of their template in %s", (region) => {
+    const { awsRegion } = REGIONS[region];
+    const names = resourcesOf(synthesize()[region], "AWS::Lambda::Function").map(([, properties]) => {
+      const name = String(properties["FunctionName"]).slice(stackIdOf(region).length + 1);
+      const { Variables } = plain(properties["Environment"]) as { Variables: Record<string, string> };
+      expect([name, typeof start(name, { AWS_REGION: awsRegion, ...Variables })]).toEqual([name, "function"]);
+      return name;
+    });
+    expect(names.toSorted()).toEqual(functionNames.toSorted());
+  });
 
   test("makes one file for each function, which exports its handler", async () => {
     expect((await readdir(outdir)).toSorted()).toEqual(functionNames.toSorted());
@@ -46,12 +71,7 @@ describe("the build", () => {
     const environment = Object.fromEntries(
       Object.entries({ ...process.env, ...variables }).map(([key, value]) => [key, String(value)]),
     );
-    const target = createLambdaFunction(
-      { ...FUNCTION, name, arn: name, directory: join(outdir, name), environment },
-      [],
-    );
-    onTestFinished(() => target.stop());
-    expect(await target.invoke(JSON.stringify(payload))).toMatchObject({ ok: false, error: { errorType } });
+    await expect(start(name, environment)(payload)).rejects.toMatchObject({ name: errorType });
   });
 
   test("keeps the name of each class of errors that a function can throw", async () => {

@@ -6,7 +6,7 @@ import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { type Resource as StatefulResource, type ResourceName, resources } from "../../lib/resources.ts";
 import { parseEnvironment } from "../../lib/aws/environment.ts";
 import type { Permissions, TablePermissions } from "../../lib/aws/permissions.ts";
-import { plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
+import { idOf, plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
 
@@ -22,21 +22,15 @@ const expected: readonly Deployed[] = [
   { name: "reject-unknown-route", permissions: {} },
 ];
 
-/** The logical id of a resource, by the path of its construct. */
-const idOf = (prefix: string, type: string): string => {
-  const found = resourcesOf(us, type).filter(([id]) => id.replace(/[0-9A-F]{8}$/, "") === prefix);
-  if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} of ${type} ${prefix}`);
-  return found[0][0];
-};
 const logicalIdOf = ({ kind, id }: StatefulResource): string => {
-  if (kind === "table") return idOf(`Tables${id}`, "AWS::DynamoDB::Table");
-  return kind === "bucket" ? idOf(`${id}Bucket`, "AWS::S3::Bucket") : idOf(id, "AWS::SQS::Queue");
+  if (kind === "table") return idOf(us, `Tables${id}`, "AWS::DynamoDB::Table");
+  return kind === "bucket" ? idOf(us, `${id}Bucket`, "AWS::S3::Bucket") : idOf(us, id, "AWS::SQS::Queue");
 };
 const LOGICAL_ID = Object.fromEntries(
   Object.entries(resources).map(([name, resource]) => [name, logicalIdOf(resource)]),
 ) as Record<keyof typeof resources, string>;
 const deadLetterQueues = ["SplitQueueDeadLetters", "PartsQueueDeadLetters"].map((prefix) =>
-  idOf(prefix, "AWS::SQS::Queue"),
+  idOf(us, prefix, "AWS::SQS::Queue"),
 );
 
 const functions = new Map(

@@ -38,6 +38,11 @@ const giveFunctionMoreTimeThanThereIs = (stack: Stack): void =>
     ?.addPropertyOverride("Timeout", 1000);
 
 describe("the two regions", () => {
+  test.each(regionCodes)("have codes that keys and host names can hold: %s", (region) => {
+    expect(region).toMatch(/^[a-z]{2}$/);
+    expect(REGIONS[region].awsRegion).toMatch(/^[a-z]{2}(-[a-z]+)+-\d$/);
+  });
+
   test("share nothing: neither template names the other region or imports a value", () => {
     expect(JSON.stringify(us)).not.toMatch(/eu-west-1|WorkItems-eu|ImportValue/);
     expect(JSON.stringify(eu)).not.toMatch(/us-east-1|WorkItems-us|ImportValue/);

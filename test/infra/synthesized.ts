@@ -93,6 +93,13 @@ export const resourceOf = (template: Template, type: string): Resource["Properti
   return only[1];
 };
 
+/** The logical id of a resource, by the path of its construct. */
+export const idOf = (template: Template, path: string, type: string): string => {
+  const [only, ...others] = resourcesOf(template, type).filter(([id]) => id.replace(/[0-9A-F]{8}$/, "") === path);
+  if (only === undefined || others.length > 0) throw new Error(`${others.length + 1} of ${type} ${path}`);
+  return only[0];
+};
+
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** Intrinsic functions as text: `{ "Fn::GetAtt": ["Table", "Arn"] }` is `Table.Arn`, a join is what it joins. */

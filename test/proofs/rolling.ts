@@ -1,4 +1,4 @@
-import { bundlesOfCheckout, bundlesOfCommit } from "./rolling/commit-bundles.ts";
+import { checkoutOf, thisCheckout } from "./rolling/checkouts.ts";
 import { runRolling } from "./rolling/run-rolling.ts";
 
 /** `npm run test:rolling -- <older commit> [<newer commit>]`; without a newer one, the checkout as it is. */
@@ -11,9 +11,9 @@ if (olderCommit === undefined) {
   console.error("which commit is deployed? npm run test:rolling -- <older commit> [<newer commit>]");
   process.exit(2);
 }
-await using older = await bundlesOfCommit(olderCommit);
-await using newer = await (newerCommit === undefined ? bundlesOfCheckout() : bundlesOfCommit(newerCommit));
-const run = await runRolling(older.synthesis, newer.synthesis, { jobs: JOBS, kills: KILLS, seed: SEED });
+await using older = checkoutOf(olderCommit);
+await using newer = newerCommit === undefined ? thisCheckout() : checkoutOf(newerCommit);
+const run = await runRolling(older.directory, newer.directory, { jobs: JOBS, kills: KILLS, seed: SEED });
 for (const difference of run.differences.slice(0, 20)) console.log(JSON.stringify(difference).slice(0, 2000));
 process.exitCode = run.differences.length === 0 ? 0 : 1;
 console.log(

@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import { readEnvironmentFile } from "../../infra/environment-file.ts";
 import { childEnvironment } from "../support/child-environment.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../infra/local/start.ts", import.meta.url));
+const START = fileURLToPath(new URL("../../infra/local/start.ts", import.meta.url));
+const ON_AWS_TERMS = fileURLToPath(new URL("start-on-aws-terms.ts", import.meta.url));
 
 /** The whole service as a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {
@@ -70,15 +71,12 @@ export const startServiceProcess = async (
 
 /**
  * Starts the service on a free port.
- * @param variables environment variables of `npm start`
+ * @param awsTermsSeed lets requests to the engines fail as on AWS, by this seed. @default they don't
  * @throws Error if it does not become ready
  */
-export const startService = (
-  directory: string,
-  variables: Readonly<Record<string, string>> = {},
-): Promise<ServiceProcess> =>
+export const startService = (directory: string, awsTermsSeed?: number): Promise<ServiceProcess> =>
   startServiceProcess(
-    [SCRIPT],
-    { ...childEnvironment(), DATA_DIR: directory, PORT: "0", ...variables },
+    [awsTermsSeed === undefined ? START : ON_AWS_TERMS],
+    { ...childEnvironment(), DATA_DIR: directory, PORT: "0", AWS_TERMS_SEED: String(awsTermsSeed) },
     join(directory, "env"),
   );

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { startLocalStack } from "../../infra/local/stack.ts";
 import { createClient } from "../../lib/client/client.ts";
+import { startService } from "./service-process.ts";
 import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../support/warehouse.ts";
 
 /**
@@ -57,7 +57,7 @@ interface Copy {
 }
 
 const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
-const stack = await startLocalStack({ port: 0, dataDirectory: join(directory, "data") });
+const stack = await startService(join(directory, "data"));
 const client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
 const file = (name: string): string => join(directory, name);
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../support/random.ts";
 import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
 import { LeaseLostError } from "../../lib/uploads/job/upload-store.ts";
 import { createDeployment, expectExact, runWithFaults, runWithoutFaults } from "../support/uploads/fault-schedule.ts";

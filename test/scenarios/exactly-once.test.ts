@@ -10,7 +10,7 @@ import {
 import { makeFile, makeMappedFile } from "../support/uploads/test-file.ts";
 import { isWrite, type RequestFault, type StatementFault } from "../support/uploads/fault-injection.ts";
 import { createAttemptFaults } from "../support/uploads/random-faults.ts";
-import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../support/random.ts";
 
 const SEED = Number(process.env["UPLOAD_FAULT_SEED"] ?? 20_261_121);
 /** Multiplies the numbers of faults and kills; less than 1 for the part that `npm test` runs. */

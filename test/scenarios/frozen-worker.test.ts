@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../support/random.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
 import { createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";

@@ -6,18 +6,17 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LocalStack } from "../../infra/local/stack.ts";
 import { type Client, createClient } from "../../lib/client/client.ts";
 import { childEnvironment } from "../support/child-environment.ts";
-import { startLocalService } from "../support/local-service.ts";
+import { startTestService, type TestService } from "../support/local-service.ts";
 import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../support/warehouse.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
-let stack: LocalStack;
+let stack: TestService;
 let client: Client;
 beforeAll(async () => {
-  stack = await startLocalService();
+  stack = await startTestService();
   client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
   // DuckDB's npm package has no program: this one runs the statements of its standard input.
   writeFileSync(

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
 import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
-import { randomFrom } from "../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "./random.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import { createTestClock, type TestClock } from "./clock.ts";

@@ -25,6 +25,7 @@ export const startEngines = async (): Promise<() => Promise<void>> => {
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB_STREAMS: dynamodb.endpoint,
     AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
     AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
     POWERTOOLS_LOG_LEVEL: "SILENT",

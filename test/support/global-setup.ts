@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { synthesize } from "../../infra/local/synthesis.ts";
 import { startEngines } from "./engines.ts";
 
 /**
@@ -13,7 +12,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env["TMPDIR"] = directory;
   // Processes that tests start share compiled code, which saves each of them a third of its start.
   process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled");
-  const [stop] = await Promise.all([startEngines(), synthesize()]);
+  const stop = await startEngines();
   return async () => {
     await stop();
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });

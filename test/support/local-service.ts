@@ -1,17 +1,50 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LocalStack, startLocalStack } from "../../infra/local/stack.ts";
+import type { Variables } from "../../infra/environment-file.ts";
+import { startApi } from "../../infra/local/api.ts";
+import { openBuckets } from "../../infra/local/engines/provision.ts";
+import { openCheckpoints } from "../../infra/local/workers/checkpoint-file.ts";
+import { startWorkers } from "../../infra/local/workers/workers.ts";
+import { preparePages } from "./pages.ts";
+import { resources } from "../../lib/resources.ts";
+import { createTestOrganization } from "./organization.ts";
+import { createTestRuntime, type TestRuntime } from "./runtime.ts";
 
-/** Starts what `npm start` starts, on any free port and with data of its own, which are removed when it is stopped. */
-export const startLocalService = async (): Promise<LocalStack> => {
-  const dataDirectory = mkdtempSync(join(tmpdir(), "local-service-"));
-  const stack = await startLocalStack({ port: 0, dataDirectory });
+/** The service of `npm start` in this process, on the suite's engines, for the organization `demo`. */
+export interface TestService {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly runtime: TestRuntime;
+  /** Variables that name its tables, bucket and queues. */
+  readonly environment: Variables;
+  stop(): Promise<void>;
+}
+
+/** Starts API, pages and workers on any free port, with tables, bucket and queues of their own. */
+export const startTestService = async (): Promise<TestService> => {
+  const directory = mkdtempSync(join(tmpdir(), "local-service-"));
+  const runtime = await createTestRuntime();
+  const { key } = await createTestOrganization(runtime, { id: "demo" });
+  const checkpoints = openCheckpoints(join(directory, "stream.json"));
+  const [workers, api] = await Promise.all([
+    startWorkers({ runtime, checkpoints }),
+    startApi({ runtime, allowedOrigins: [], port: 0, preparePages }),
+  ]);
+  const baseUrl = `http://localhost:${api.port}`;
+  const names = Object.values(resources).map(({ variable }) => [variable, runtime.environment[variable]]);
+  const engines = Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"));
+  const environment = { ...Object.fromEntries([...engines, ...names]), S3_FORCE_PATH_STYLE: "true" } as Variables;
+  await openBuckets(runtime, environment, [baseUrl, `http://127.0.0.1:${api.port}`]);
   return {
-    ...stack,
+    baseUrl,
+    apiKey: key,
+    runtime,
+    environment,
     stop: async () => {
-      await stack.stop();
-      rmSync(dataDirectory, { recursive: true, force: true });
+      await api.stop();
+      await workers.stop();
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 };

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { create as createRecordChanges } from "../../functions/record-changes.ts";
-import { createStreamApi } from "../../infra/local/lambda/stream-api.ts";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { iteratorAfter, readShard, shardsOf } from "../../infra/local/workers/stream.ts";
 import { createQueueDelivery } from "./changes-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 import type { TestRuntime } from "./runtime.ts";
@@ -16,20 +17,23 @@ export async function openStream({ environment }: TestRuntime) {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: environment.WORK_ITEMS_TABLE }));
   client.destroy();
   const streamArn = Table?.LatestStreamArn ?? "";
-  const api = createStreamApi(process.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? "");
+  const streams = new DynamoDBStreamsClient({});
   const iterators = new Map<string, string | undefined>();
 
   return {
     /** Reads the records that were not read before and are of items or heartbeats, as the event source's filter lets through. */
     take: async (): Promise<DynamoDBRecord[]> => {
       const taken: DynamoDBRecord[] = [];
-      for (const { ShardId: shard } of await api.shards(streamArn)) {
-        if (!iterators.has(shard)) iterators.set(shard, await api.iterator(streamArn, shard, undefined));
+      for (const { ShardId: shard = "" } of await shardsOf(streams, streamArn)) {
+        if (!iterators.has(shard)) {
+          const place = { StreamArn: streamArn, ShardId: shard };
+          iterators.set(shard, await iteratorAfter(streams, place, undefined));
+        }
         for (let iterator = iterators.get(shard); iterator !== undefined;) {
-          const { Records, NextShardIterator } = await api.records(iterator, RECORDS_PER_READ);
-          taken.push(...Records);
-          iterators.set(shard, NextShardIterator);
-          iterator = Records.length === 0 ? undefined : NextShardIterator;
+          const { records, next } = await readShard(streams, iterator, RECORDS_PER_READ);
+          taken.push(...records);
+          iterators.set(shard, next);
+          iterator = records.length === 0 ? undefined : next;
         }
       }
       return taken.filter(({ dynamodb }) => /^(ITEM|HEARTBEAT)#/.test(dynamodb?.Keys?.["pk"]?.S ?? ""));

@@ -1,12 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
-import type { LocalStack } from "../../infra/local/stack.ts";
 import { openPage, SCREENS, startBrowser, type WatchedPage } from "./browser.ts";
-import { startLocalService } from "./local-service.ts";
+import { startTestService, type TestService } from "./local-service.ts";
 
 /** The upload page of a local service, in a browser. */
 export interface UploadSite {
-  readonly stack: LocalStack;
+  readonly stack: TestService;
   readonly browser: Browser;
   /** Those that the page may send requests to: the service and its bucket. */
   readonly origins: readonly string[];
@@ -16,7 +15,7 @@ export interface UploadSite {
 }
 
 export async function startUploadSite(): Promise<UploadSite> {
-  const [stack, browser] = await Promise.all([startLocalService(), startBrowser()]);
+  const [stack, browser] = await Promise.all([startTestService(), startBrowser()]);
   const response = await fetch(`${stack.baseUrl}/upload`);
   const [, bucket = ""] = /connect-src 'self' (\S+);/.exec(response.headers.get("content-security-policy") ?? "") ?? [];
   const origins = [stack.baseUrl, bucket];

@@ -15,7 +15,7 @@ import { meaningOf } from "../../plain-reason.ts";
 /** Environment variables. */
 export type Variables = Readonly<NodeJS.Dict<string>>;
 
-/** The tables to work on. Options win over environment variables, and those over the local stack's file. */
+/** The tables to work on. Options win over environment variables, and those over the local service's file. */
 export interface Target {
   readonly table?: string;
   readonly itemsTable?: string;
@@ -72,7 +72,7 @@ export interface OpenedAdministration extends Administration {
 
 /**
  * Opens the tables that a command works on.
- * @throws UsageError if neither the options nor the environment nor a local stack name the Access table
+ * @throws UsageError if neither the options nor the environment nor a local service name the Access table
  */
 export function openAdministration(target: Target, variables: Variables): OpenedAdministration {
   const named = target.table ?? variables["ACCESS_TABLE"];

@@ -6,7 +6,7 @@ import { connect, createServer } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { LocalStackError } from "../local-stack-error.ts";
+import { LocalServiceError } from "../local-service-error.ts";
 
 /** A running DynamoDB engine. */
 export interface DynamoDbEngine {
@@ -38,7 +38,7 @@ async function freePort(host: string): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new LocalStackError("there is no free port");
+  if (address === null || typeof address === "string") throw new LocalServiceError("there is no free port");
   return address.port;
 }
 
@@ -78,7 +78,7 @@ function launch(command: readonly string[]): ChildProcess {
  * Starts a DynamoDB engine as a child process, which ends with this one.
  * @param commandFor program and arguments that serve DynamoDB at a port
  * @param host its address
- * @throws LocalStackError with the engine's output if it accepts no connection within a minute
+ * @throws LocalServiceError with the engine's output if it accepts no connection within a minute
  */
 export async function startDynamoDbProcess(
   commandFor: (port: number) => readonly string[],
@@ -100,7 +100,7 @@ export async function startDynamoDbProcess(
     const why = running ? `it didn't respond within ${READY_WITHIN_MS / 1000} s` : printed.trim();
     if (!running || Date.now() > deadline) {
       await stop();
-      throw new LocalStackError(`the DynamoDB engine did not start: ${why}`);
+      throw new LocalServiceError(`the DynamoDB engine did not start: ${why}`);
     }
     await sleep(10);
   }
@@ -123,7 +123,7 @@ function indexStreamRecords(file: string): void {
 /**
  * Starts the embedded DynamoDB engine.
  * @param options.file SQLite file that keeps the tables
- * @throws LocalStackError if it does not start
+ * @throws LocalServiceError if it does not start
  */
 export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<DynamoDbEngine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];

@@ -1,17 +1,18 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
 import type { RequestListener } from "node:http";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { type ListenOptions, Server } from "node:net";
 import { join } from "node:path";
-import { startFauxqs } from "fauxqs";
+import { DatabaseSync } from "node:sqlite";
+import { type FauxqsServer, startFauxqs } from "fauxqs";
 import type { FauxqsMessage } from "./fauxqs.ts";
+import { createS3Front } from "../s3/front.ts";
 import { reasonOf } from "../../plain-reason.ts";
-import { withoutPages } from "./web-pages.ts";
 
 /**
- * Makes servers of this process listen on the loopback address only, where fauxqs listens on every interface, and refuse
- * what web pages send.
+ * Makes the server of this process listen on the loopback address only, where fauxqs listens on every interface, and
+ * puts something in front of what serves its requests.
  */
-function serveProgramsOnly(): void {
+function serveLocally(inFrontOf: (engine: RequestListener) => RequestListener): void {
   const listen = Reflect.get(Server.prototype, "listen") as (
     this: Server,
     options: ListenOptions,
@@ -19,7 +20,7 @@ function serveProgramsOnly(): void {
   ) => Server;
   Server.prototype.listen = function listenLocally(this: Server, options: ListenOptions, ...rest: unknown[]) {
     for (const engine of this.listeners("request") as RequestListener[]) {
-      this.off("request", engine).on("request", withoutPages(engine));
+      this.off("request", engine).on("request", inFrontOf(engine));
     }
     return listen.call(this, { ...options, host: "127.0.0.1" }, ...rest);
   } as typeof Server.prototype.listen;
@@ -37,6 +38,17 @@ function removeIncomplete(objects: string): void {
   }
 }
 
+/**
+ * Makes the messages visible that were taken when the engine ended: whoever took them has ended too. The engine also gives
+ * messages to pollers that have gone, as all have while the service stops.
+ */
+function releaseMessages(queues: string): void {
+  using database = new DatabaseSync(join(queues, "fauxqs.db"));
+  const isNew = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqs_messages'").get() === undefined;
+  if (isNew) return;
+  database.exec("UPDATE sqs_messages SET visibility_deadline = 1 WHERE visibility_deadline IS NOT NULL");
+}
+
 function report(message: FauxqsMessage): void {
   process.send?.(message);
 }
@@ -46,9 +58,20 @@ process.umask(0o077);
 const [, , queues, objects] = process.argv;
 try {
   if (objects !== undefined) removeIncomplete(objects);
-  serveProgramsOnly();
+  if (queues !== undefined) releaseMessages(queues);
+  let started: FauxqsServer | undefined;
+  const front = createS3Front((queue, body) => started?.sendMessage(queue, body));
+  serveLocally(front.inFrontOf);
   const storage = queues !== undefined && objects !== undefined && { dataDir: queues, s3StorageDir: objects };
-  const server = await startFauxqs({ port: 0, logger: false, ...storage });
+  const server = await startFauxqs({ port: 0, logger: false, messageSpies: { bufferSize: 1 }, ...storage });
+  started = server;
+  // The filter sees each event before the request that caused it has its response: an acknowledged file has its message.
+  void server.spy.waitForMessage((event) => {
+    if (event.service === "s3" && (event.status === "uploaded" || event.status === "copied")) {
+      front.notify(event.bucket, event.key);
+    }
+    return false;
+  });
   // The parent process has stopped or was killed.
   process.once("disconnect", () => void server.stop().finally(() => process.exit()));
   report({ port: server.port });

@@ -7,75 +7,111 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
-import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
+import {
+  CreateBucketCommand,
+  PutBucketCorsCommand,
+  PutBucketNotificationConfigurationCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import * as z from "zod";
-import { LocalStackError } from "../local-stack-error.ts";
-import type { ResolvedTemplate } from "../template.ts";
+import {
+  type BucketResource,
+  PARTITION_KEY,
+  type QueueResource,
+  type Resource,
+  resources,
+  resourcesOfKind,
+  SORT_KEY,
+  type TableResource,
+  TIME_TO_LIVE,
+} from "../../../lib/resources.ts";
+import type { Variables } from "../../environment-file.ts";
+import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../../limits.ts";
+import { LocalServiceError } from "../local-service-error.ts";
+import { ACCOUNT, REGION } from "../platform.ts";
 
-/** Clients that reach the engines directly, not through the S3 proxy. */
+/** Clients of the engines. */
 export interface EngineClients {
-  readonly dynamodb: DynamoDBClient;
+  readonly dynamodb: Pick<DynamoDBClient, "send">;
   readonly s3: S3Client;
   readonly sqs: SQSClient;
 }
 
-const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
-const tableSchema = z.object({
-  KeySchema: keySchema,
-  AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.enum(["S", "N", "B"]) })),
-  GlobalSecondaryIndexes: z
-    .array(
-      z.object({
-        IndexName: z.string(),
-        KeySchema: keySchema,
-        Projection: z.object({
-          ProjectionType: z.enum(["ALL", "INCLUDE", "KEYS_ONLY"]),
-          NonKeyAttributes: z.array(z.string()).optional(),
-        }),
-      }),
-    )
-    .default([]),
-  StreamSpecification: z.object({ StreamViewType: z.enum(["KEYS_ONLY"]) }).optional(),
-  TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
-});
-type Table = z.output<typeof tableSchema>;
+const FIFO = ".fifo";
 
-type Index = Pick<
-  NonNullable<TableDescription["GlobalSecondaryIndexes"]>[number],
-  "IndexName" | "KeySchema" | "Projection"
->;
-
-function keyNames(keys: TableDescription["KeySchema"] = []): string {
-  return keys.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join();
+function nameOf(resource: Resource, prefix: string): string {
+  const name = `${prefix}${resource.id}`;
+  // Bucket names have at most 63 characters, in lower case.
+  if (resource.kind === "bucket") return name.toLowerCase().slice(0, 63);
+  return resource.kind === "queue" && resource.isFifo === true ? name + FIFO : name;
 }
 
-/** The properties of an index that cannot change while it holds data, as text. */
-function shapeOf({ IndexName, KeySchema, Projection }: Index): string {
-  return `${IndexName}(${keyNames(KeySchema)})[${Projection?.NonKeyAttributes?.toSorted().join() ?? ""}]`;
+/** Name or URL of the queue that gets a queue's dead letters. */
+export function deadLettersOf(queue: string): string {
+  return queue.endsWith(FIFO) ? `${queue.slice(0, -FIFO.length)}DeadLetters${FIFO}` : `${queue}DeadLetters`;
 }
 
-/** @throws LocalStackError if a kept table's keys or indexes differ from the template's */
-function assertSameShape(name: string, kept: TableDescription, table: Table): void {
-  const shapes = [kept.GlobalSecondaryIndexes ?? [], table.GlobalSecondaryIndexes].map((indexes) =>
-    indexes.map(shapeOf).toSorted().join(),
-  );
-  if (keyNames(kept.KeySchema) === keyNames(table.KeySchema) && shapes[0] === shapes[1]) return;
-  throw new LocalStackError(
-    `the kept table ${name} has other keys or indexes than the template: delete the data directory, or name another with DATA_DIR`,
+/**
+ * The variables that name all tables, buckets and queues.
+ * @param prefix of their names. @default none
+ */
+export function variablesOf(sqsEndpoint: string, prefix = ""): Variables {
+  return Object.fromEntries(
+    Object.values<Resource>(resources).map((resource) => {
+      const name = nameOf(resource, prefix);
+      return [resource.variable, resource.kind === "queue" ? `${sqsEndpoint}/${ACCOUNT}/${name}` : name];
+    }),
   );
 }
 
-async function provisionTable(dynamodb: DynamoDBClient, name: string, table: Table): Promise<void> {
-  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = table;
-  const stream = table.StreamSpecification && {
-    StreamSpecification: { ...table.StreamSpecification, StreamEnabled: true },
+function keysOf(partitionKey: string, sortKey: string) {
+  return [
+    { AttributeName: partitionKey, KeyType: "HASH" as const },
+    { AttributeName: sortKey, KeyType: "RANGE" as const },
+  ];
+}
+
+function describe({ indexes, stream }: TableResource) {
+  const all = Object.entries(indexes);
+  const names = new Set([PARTITION_KEY, SORT_KEY, ...all.flatMap(([, index]) => [index.partitionKey, index.sortKey])]);
+  return {
+    KeySchema: keysOf(PARTITION_KEY, SORT_KEY),
+    AttributeDefinitions: [...names].map((AttributeName) => ({ AttributeName, AttributeType: "S" as const })),
+    GlobalSecondaryIndexes: all.map(([IndexName, { partitionKey, sortKey, projection }]) => ({
+      IndexName,
+      KeySchema: keysOf(partitionKey, sortKey),
+      Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...projection] },
+    })),
+    ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: "KEYS_ONLY" as const } }),
   };
+}
+
+/** The properties of a table that cannot change while it holds data, as text. */
+function shapeOf({
+  KeySchema,
+  GlobalSecondaryIndexes = [],
+}: Pick<TableDescription, "KeySchema" | "GlobalSecondaryIndexes">) {
+  const keyNames = (keys: TableDescription["KeySchema"] = []): string =>
+    keys.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join();
+  const indexes = GlobalSecondaryIndexes.map(
+    ({ IndexName, KeySchema: keys, Projection }) =>
+      `${IndexName}(${keyNames(keys)})[${Projection?.NonKeyAttributes?.toSorted().join() ?? ""}]`,
+  );
+  return [keyNames(KeySchema), ...indexes.toSorted()].join();
+}
+
+async function provisionTable(dynamodb: EngineClients["dynamodb"], name: string, resource: TableResource) {
+  const { GlobalSecondaryIndexes, ...table } = describe(resource);
   try {
     const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
-    assertSameShape(name, existing, table);
+    if (shapeOf(existing) !== shapeOf({ ...table, GlobalSecondaryIndexes })) {
+      throw new LocalServiceError(
+        `the kept table ${name} has other keys or indexes than lib/resources.ts: delete the data directory, or name another with DATA_DIR`,
+      );
+    }
+    const { StreamSpecification: stream } = table;
     if (stream && existing.StreamSpecification?.StreamEnabled !== true) {
-      await dynamodb.send(new UpdateTableCommand({ TableName: name, ...stream }));
+      await dynamodb.send(new UpdateTableCommand({ TableName: name, StreamSpecification: stream }));
     }
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error;
@@ -83,62 +119,99 @@ async function provisionTable(dynamodb: DynamoDBClient, name: string, table: Tab
       new CreateTableCommand({
         TableName: name,
         BillingMode: "PAY_PER_REQUEST",
-        KeySchema,
-        AttributeDefinitions,
+        ...table,
         ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes }),
-        ...stream,
       }),
     );
-    if (TimeToLiveSpecification !== undefined) {
-      await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
-    }
+    const TimeToLiveSpecification = { AttributeName: TIME_TO_LIVE, Enabled: true };
+    await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
   }
 }
 
-const attribute = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-const queueSchema = z.object({
-  VisibilityTimeout: attribute.optional(),
-  MessageRetentionPeriod: attribute.optional(),
-  DelaySeconds: attribute.optional(),
-  MaximumMessageSize: attribute.optional(),
-  ReceiveMessageWaitTimeSeconds: attribute.optional(),
-  ContentBasedDeduplication: attribute.optional(),
-  FifoQueue: attribute.optional(),
-  DeduplicationScope: attribute.optional(),
-  FifoThroughputLimit: attribute.optional(),
-  RedrivePolicy: z
-    .object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.coerce.number() })
-    .transform((policy) => JSON.stringify(policy))
-    .optional(),
-});
+function arnOf(queue: string): string {
+  return `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue}`;
+}
 
-async function provisionQueue(sqs: SQSClient, name: string, queue: z.output<typeof queueSchema>): Promise<void> {
-  const { FifoQueue, DeduplicationScope, FifoThroughputLimit, ...settings } = queue;
-  const given = (attributes: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined));
-  // The engine takes those of FIFO queues only here.
-  const Attributes = given({ FifoQueue, DeduplicationScope, FifoThroughputLimit });
-  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes }));
-  if (Object.keys(given(settings)).length === 0) return;
-  await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: given(settings) }));
+/** What a FIFO queue is made with. Its limit is one for each group, as the stack has it. */
+const FIFO_QUEUE = { FifoQueue: "true", DeduplicationScope: "messageGroup", FifoThroughputLimit: "perMessageGroupId" };
+
+async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: string): Promise<void> {
+  const VisibilityTimeout = String(visibilityTimeoutSeconds(resource));
+  const MessageRetentionPeriod = String(KEPT_SECONDS);
+  // The engine takes the attributes of FIFO queues only here, and refuses others if the queue exists.
+  const create = async (name: string, settings: Readonly<Record<string, string>>): Promise<void> => {
+    const Attributes = resource.isFifo === true ? FIFO_QUEUE : {};
+    const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout, ...settings } }));
+  };
+  const name = nameOf(resource, prefix);
+  if (resource.keepsAll === true) return create(name, { MessageRetentionPeriod });
+  const dead = deadLettersOf(name);
+  await create(dead, { MessageRetentionPeriod });
+  const redrive = { deadLetterTargetArn: arnOf(dead), maxReceiveCount: MAX_RECEIVE_COUNT };
+  await create(name, { RedrivePolicy: JSON.stringify(redrive) });
 }
 
 /**
- * Creates the template's tables, bucket and queues in the engines, if they do not exist.
- * @throws LocalStackError if an existing table has other keys or indexes than the template's
+ * Creates the tables, buckets and queues of `lib/resources.ts` in the engines, if they do not exist.
+ * @param prefix of their names. @default none
+ * @throws LocalServiceError if an existing table has other keys or indexes
  */
-export async function provision(template: ResolvedTemplate, { dynamodb, s3, sqs }: EngineClients): Promise<void> {
-  const each = async <T>(
-    type: string,
-    schema: z.ZodType<T>,
-    make: (name: string, properties: T) => Promise<unknown>,
-  ) => {
-    const found = [...template.resourcesOf(type, schema)];
-    await Promise.all(found.map(([logicalId, properties]) => make(template.physicalName(logicalId), properties)));
-  };
+export async function provision({ dynamodb, s3, sqs }: EngineClients, prefix = ""): Promise<void> {
   await Promise.all([
-    each("AWS::DynamoDB::Table", tableSchema, (name, table) => provisionTable(dynamodb, name, table)),
-    each("AWS::SQS::Queue", queueSchema, (name, queue) => provisionQueue(sqs, name, queue)),
-    each("AWS::S3::Bucket", z.object({}), (name) => s3.send(new CreateBucketCommand({ Bucket: name }))),
+    ...resourcesOfKind("table").map(([, table]) => provisionTable(dynamodb, nameOf(table, prefix), table)),
+    ...resourcesOfKind("queue").map(([, queue]) => provisionQueue(sqs, queue, prefix)),
+    ...resourcesOfKind("bucket").map(([, bucket]) =>
+      s3.send(new CreateBucketCommand({ Bucket: nameOf(bucket, prefix) })),
+    ),
   ]);
+}
+
+/** Lets the bucket send events to its queue, and pages of these origins exchange files with it, as the stack does. */
+export async function openBuckets(
+  { s3 }: Pick<EngineClients, "s3">,
+  variables: Variables,
+  origins: readonly string[],
+): Promise<void> {
+  for (const [, { variable, prefix, notifies }] of resourcesOfKind("bucket")) {
+    const { suffix, queue }: BucketResource["notifies"] = notifies;
+    const target: QueueResource = resources[queue];
+    const Bucket = variables[variable] ?? "";
+    await s3.send(
+      new PutBucketNotificationConfigurationCommand({
+        Bucket,
+        NotificationConfiguration: {
+          QueueConfigurations: [
+            {
+              Events: ["s3:ObjectCreated:*"],
+              QueueArn: arnOf(variables[target.variable]?.split("/").at(-1) ?? ""),
+              Filter: {
+                Key: {
+                  FilterRules: [
+                    { Name: "prefix", Value: prefix },
+                    { Name: "suffix", Value: suffix },
+                  ],
+                },
+              },
+            },
+          ],
+        },
+      }),
+    );
+    await s3.send(
+      new PutBucketCorsCommand({
+        Bucket,
+        CORSConfiguration: {
+          CORSRules: [
+            {
+              AllowedOrigins: [...origins],
+              AllowedMethods: ["POST", "GET"],
+              AllowedHeaders: ["*"],
+              MaxAgeSeconds: 3600,
+            },
+          ],
+        },
+      }),
+    );
+  }
 }

@@ -2,18 +2,27 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import * as z from "zod";
+import type { Logger } from "@aws-lambda-powertools/logger";
+import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
+import {
+  GATEWAY_RESPONSES,
+  gatewayHeaders,
+  type GatewayResponseType,
+  gatewayTemplates,
+} from "../../gateway-responses.ts";
+import { COMPRESSED_FROM_BYTES } from "../../limits.ts";
+import type { Invoke } from "../functions.ts";
+import { LocalServiceError } from "../local-service-error.ts";
 import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
-import { type GatewayResponses, gatewayResponses } from "./responses.ts";
-import { type GatewayRoutes, gatewayRoutes, type Match } from "./routes.ts";
-import { type LambdaFunction, PayloadTooLargeError } from "../lambda/lambda-function.ts";
-import { LocalStackError } from "../local-stack-error.ts";
 import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
-import type { ResolvedTemplate } from "../template.ts";
+import { createRouter, type Endpoint } from "./routes.ts";
 
 /** The gateway's quotas: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024;
-const INTEGRATION_TIMEOUT_MS = 29_000;
+/** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
+const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
+/** A shorter body is below that, whatever its characters are. */
+const BODY_MEASURED_FROM = 1_000_000;
 /** A body that is too large is read to its end, so that the client gets the response; above this size it is cut off. */
 const DRAINED_MAX_BYTES = 256 * 1024 * 1024;
 const NO_BODY = Buffer.alloc(0);
@@ -29,8 +38,12 @@ export interface Gateway {
 
 /** Options of the gateway. */
 export interface GatewayOptions {
-  readonly template: ResolvedTemplate;
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly endpoints: readonly Endpoint<Invoke>[];
+  /** Serves every method and path that no endpoint has. */
+  readonly unknown: Invoke;
+  /** Origins of the pages that may call the API. */
+  readonly allowedOrigins: readonly string[];
+  readonly log: Pick<Logger, "error">;
   /** 0 selects any free port. */
   readonly port: number;
 }
@@ -50,14 +63,11 @@ async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
   return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
 }
 
-async function withinTimeout<T>(work: Promise<T>): Promise<T | "timeout"> {
-  const { promise: timeout, resolve } = Promise.withResolvers<"timeout">();
-  const timer = setTimeout(resolve, INTEGRATION_TIMEOUT_MS, "timeout");
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Whether Lambda would refuse an event or a result. Only a large body is worth the look. */
+function isTooLarge(payload: unknown): boolean {
+  const { body } = (payload ?? {}) as { readonly body?: unknown };
+  if (typeof body !== "string" || body.length < BODY_MEASURED_FROM) return false;
+  return Buffer.byteLength(JSON.stringify(payload)) > PAYLOAD_MAX_BYTES;
 }
 
 type Header = readonly [string, string];
@@ -75,14 +85,10 @@ function send(to: ServerResponse, { status, headers, body }: HttpResponse, ownHe
 }
 
 /** Compresses a response as the gateway does: if the client asks for it, and the body is not small or compressed. */
-function compressed(
-  response: HttpResponse,
-  acceptEncoding: string | string[] | undefined,
-  minimumBytes: number,
-): HttpResponse {
+function compressed(response: HttpResponse, acceptEncoding: string | string[] | undefined): HttpResponse {
   const coding = responseCoding(String(acceptEncoding ?? ""));
   const isCoded = response.headers.some(([name]) => name.toLowerCase() === "content-encoding");
-  if (coding === undefined || isCoded || response.body.length < minimumBytes) return response;
+  if (coding === undefined || isCoded || response.body.length < COMPRESSED_FROM_BYTES) return response;
   return {
     ...response,
     headers: [...response.headers, ["Content-Encoding", coding]],
@@ -119,76 +125,59 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body.toString()}`);
 }
 
-const stageSchema = z.object({ StageName: z.string() });
-const restApiSchema = z.object({
-  BinaryMediaTypes: z.array(z.string()).default([]),
-  MinimumCompressionSize: z.coerce.number().default(Infinity),
-});
-
-/** The template's REST API: makes the response to each request, as API Gateway does with proxy integrations. */
+/** Makes the response to each request, as API Gateway does with proxy integrations. */
 class RestApi {
-  readonly #functions: ReadonlyMap<string, LambdaFunction>;
-  readonly #routes: GatewayRoutes;
-  readonly #gatewayResponse: GatewayResponses;
-  readonly #stage: string;
-  readonly #properties: z.output<typeof restApiSchema>;
+  readonly #match: ReturnType<typeof createRouter<Invoke>>;
+  readonly #unknown: Invoke;
+  readonly #allowedOrigins: readonly string[];
+  readonly #log: GatewayOptions["log"];
 
-  constructor(template: ResolvedTemplate, functions: ReadonlyMap<string, LambdaFunction>) {
-    const [stage] = [...template.resourcesOf("AWS::ApiGateway::Stage", stageSchema).values()];
-    const [properties] = [...template.resourcesOf("AWS::ApiGateway::RestApi", restApiSchema).values()];
-    this.#functions = functions;
-    this.#routes = gatewayRoutes(template);
-    this.#gatewayResponse = gatewayResponses(template);
-    this.#stage = stage?.StageName ?? "";
-    this.#properties = properties ?? restApiSchema.parse({});
+  constructor({ endpoints, unknown, allowedOrigins, log }: GatewayOptions) {
+    this.#match = createRouter(endpoints);
+    this.#unknown = unknown;
+    this.#allowedOrigins = allowedOrigins;
+    this.#log = log;
   }
 
   async respondTo(message: IncomingMessage, requestId: string): Promise<HttpResponse> {
-    const to = { requestId, accept: message.headers.accept };
     if (message.httpVersion === "1.1" && message.headers.host === undefined) {
       return refusal(400, "Malformed request: the header Host is required", requestId);
     }
     const sent = await readBody(message);
     const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
-    if (body === "unsupported") return this.#gatewayResponse("UNSUPPORTED_MEDIA_TYPE", to);
-    const match = this.#routes.match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
-    if (match === undefined) return this.#gatewayResponse("MISSING_AUTHENTICATION_TOKEN", to);
-    if (match === "malformed") return this.#gatewayResponse("BAD_REQUEST_PARAMETERS", to);
-    if (body === undefined || body === "too large") return this.#gatewayResponse("REQUEST_TOO_LARGE", to);
-    return this.#invoke(message, body, match, requestId);
+    if (body === "unsupported") return this.#refuse("UNSUPPORTED_MEDIA_TYPE", message, requestId);
+    const match = this.#match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
+    if (match === "malformed") return this.#refuse("BAD_REQUEST_PARAMETERS", message, requestId);
+    if (body === undefined || body === "too large") return this.#refuse("REQUEST_TOO_LARGE", message, requestId);
+    const { target = this.#unknown, ...place } = match;
+    const event = toProxyEvent({ message, body, requestId, ...place });
+    if (isTooLarge(event)) return this.#refuse("REQUEST_TOO_LARGE", message, requestId);
+    const result = await target(event, requestId);
+    const response = isTooLarge(result) ? undefined : toHttpResponse(result);
+    if (response !== undefined) return compressed(response, message.headers["accept-encoding"]);
+    const error = "no response that the gateway takes, or one above 6 MB";
+    this.#log.error("response refused", { path: place.resource, request_id: requestId, error });
+    return this.failure(message, requestId);
   }
 
-  /** The response to a request that could not be handled, or whose response could not be sent. */
-  failure(error: unknown, message: IncomingMessage, requestId: string): HttpResponse {
-    const type = error instanceof PayloadTooLargeError ? "REQUEST_TOO_LARGE" : "API_CONFIGURATION_ERROR";
-    return this.#gatewayResponse(type, { requestId, accept: message.headers.accept });
+  /** The response to a request whose function failed, or whose response could not be sent. */
+  failure(message: IncomingMessage, requestId: string): HttpResponse {
+    return this.#refuse("API_CONFIGURATION_ERROR", message, requestId);
   }
 
-  async #invoke(
-    message: IncomingMessage,
-    body: Buffer,
-    { integration, pathParameters }: Match,
-    requestId: string,
-  ): Promise<HttpResponse> {
-    const { BinaryMediaTypes: binaryMediaTypes, MinimumCompressionSize: compressedFrom } = this.#properties;
-    const to = { requestId, accept: message.headers.accept };
-    const event = toProxyEvent({
-      message,
-      body,
-      ...integration,
-      pathParameters,
-      requestId,
-      stage: this.#stage,
-      binaryMediaTypes,
-    });
-    const target = this.#functions.get(integration.functionName);
-    if (target === undefined) return this.#gatewayResponse("API_CONFIGURATION_ERROR", to);
-    const invocation = await withinTimeout(target.invoke(JSON.stringify(event), requestId));
-    if (invocation === "timeout") return this.#gatewayResponse("INTEGRATION_TIMEOUT", to);
-    const response = invocation.ok && toHttpResponse(invocation.payload, message.headers.accept, binaryMediaTypes);
-    return response
-      ? compressed(response, message.headers["accept-encoding"], compressedFrom)
-      : this.#gatewayResponse("API_CONFIGURATION_ERROR", to);
+  /** The gateway's own response of a type, in the media type that the caller accepts. */
+  #refuse(type: GatewayResponseType, { headers: { accept } }: IncomingMessage, requestId: string): HttpResponse {
+    const templates = gatewayTemplates(type);
+    const mediaType = acceptsProblemJson(accept) && PROBLEM_JSON in templates ? PROBLEM_JSON : "application/json";
+    return {
+      status: Number(GATEWAY_RESPONSES[type].statusCode),
+      headers: [
+        ["Content-Type", mediaType],
+        ["x-request-id", requestId],
+        ...Object.entries(gatewayHeaders(type, this.#allowedOrigins)),
+      ],
+      body: Buffer.from((templates[mediaType] ?? "").replaceAll("$context.requestId", requestId)),
+    };
   }
 }
 
@@ -197,7 +186,7 @@ async function listen(server: Server, port: number): Promise<void> {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
       reject(
-        new LocalStackError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message),
+        new LocalServiceError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message),
       );
     });
     server.listen(port, "127.0.0.1", resolve);
@@ -205,11 +194,11 @@ async function listen(server: Server, port: number): Promise<void> {
 }
 
 /**
- * Serves the template's REST API on this machine.
- * @throws LocalStackError if the port is in use
+ * Serves the API on this machine.
+ * @throws LocalServiceError if the port is in use
  */
-export async function startGateway({ template, functions, port }: GatewayOptions): Promise<Gateway> {
-  const api = new RestApi(template, functions);
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const api = new RestApi(options);
   let stopping = false;
   const serve = async (message: IncomingMessage, serverResponse: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
@@ -221,8 +210,9 @@ export async function startGateway({ template, functions, port }: GatewayOptions
     };
     try {
       respond(await api.respondTo(message, requestId));
-    } catch (error) {
-      if (!serverResponse.headersSent) respond(api.failure(error, message, requestId));
+    } catch {
+      // The function's error is in its log.
+      if (!serverResponse.headersSent) respond(api.failure(message, requestId));
     }
   };
 
@@ -242,7 +232,7 @@ export async function startGateway({ template, functions, port }: GatewayOptions
   });
   server.on("clientError", refuse);
   server.on("connect", (_message: IncomingMessage, socket: Duplex) => refuse(new Error("this isn't a proxy"), socket));
-  await listen(server, port);
+  await listen(server, options.port);
   return {
     port: (server.address() as AddressInfo).port,
     stop: () =>

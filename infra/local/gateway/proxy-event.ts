@@ -1,28 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import * as z from "zod";
-import { ACCOUNT, REST_API_ID } from "../template.ts";
+import { ACCOUNT } from "../platform.ts";
+
+const API_ID = "local";
+const STAGE = "local";
 
 /** A request that the gateway has read and matched to a method. */
 export interface RoutedRequest {
   readonly message: IncomingMessage;
   readonly body: Buffer;
-  /** Resource path of the template, for example `/v1/work_items/{id}`. */
-  readonly resourcePath: string;
-  readonly resourceId: string;
+  /** Resource path, for example `/v1/work_items/{id}`. */
+  readonly resource: string;
   /** Percent-decoded. */
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly requestId: string;
-  readonly stage: string;
-  readonly binaryMediaTypes: readonly string[];
-}
-
-function essenceOf(mediaType: string | undefined): string {
-  return (mediaType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
-}
-
-function isBinary(mediaType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
-  return binaryMediaTypes.some((binary) => binary === "*/*" || essenceOf(mediaType) === binary.toLowerCase());
 }
 
 /** Values by name, in their original order. */
@@ -61,17 +53,16 @@ function requestTime(at: Date): string {
   return `${day}/${month}/${year}:${time} +0000`;
 }
 
-/** Makes the event that API Gateway's REST proxy integration sends to a function. */
+/** Makes the event that API Gateway's REST proxy integration sends to a function, with every body in base64. */
 export function toProxyEvent(request: RoutedRequest): APIGatewayProxyEvent {
-  const { message, body, resourcePath, requestId, stage } = request;
+  const { message, body, resource, requestId } = request;
   const [path = "/", search = ""] = (message.url ?? "/").split(/\?(.*)/s, 2);
   const sourceIp = (message.socket.remoteAddress ?? "127.0.0.1").replace(/^::ffff:/, "");
   const headers = headersOf(message, sourceIp);
   const query = group(new URLSearchParams(search));
-  const isBase64Encoded = body.length > 0 && isBinary(message.headers["content-type"], request.binaryMediaTypes);
   const now = new Date();
   return {
-    resource: resourcePath,
+    resource,
     path,
     httpMethod: message.method ?? "GET",
     headers: lastOf(headers),
@@ -82,10 +73,10 @@ export function toProxyEvent(request: RoutedRequest): APIGatewayProxyEvent {
     stageVariables: null,
     requestContext: {
       accountId: ACCOUNT,
-      apiId: REST_API_ID,
+      apiId: API_ID,
       authorizer: null,
       domainName: message.headers.host ?? "localhost",
-      domainPrefix: REST_API_ID,
+      domainPrefix: API_ID,
       extendedRequestId: requestId,
       httpMethod: message.method ?? "GET",
       identity: {
@@ -111,12 +102,12 @@ export function toProxyEvent(request: RoutedRequest): APIGatewayProxyEvent {
       requestId,
       requestTime: requestTime(now),
       requestTimeEpoch: now.getTime(),
-      resourceId: request.resourceId,
-      resourcePath,
-      stage,
+      resourceId: resource,
+      resourcePath: resource,
+      stage: STAGE,
     },
-    body: body.length === 0 ? null : body.toString(isBase64Encoded ? "base64" : "utf8"),
-    isBase64Encoded,
+    body: body.length === 0 ? null : body.toString("base64"),
+    isBase64Encoded: body.length > 0,
   };
 }
 
@@ -137,17 +128,9 @@ const proxyResultSchema = z.strictObject({
   isBase64Encoded: z.boolean().nullish(),
 });
 
-/**
- * Makes a response of a function's result, as the gateway does: base64 is decoded only for clients whose Accept header
- * begins with one of the API's binary media types.
- * @returns undefined if the result is malformed
- */
-export function toHttpResponse(
-  payload: string,
-  accept: string | undefined,
-  binaryMediaTypes: readonly string[],
-): HttpResponse | undefined {
-  const parsed = proxyResultSchema.safeParse(JSON.parse(payload));
+/** Makes a response of a function's result, as the gateway does. @returns undefined if the result is malformed */
+export function toHttpResponse(result: unknown): HttpResponse | undefined {
+  const parsed = proxyResultSchema.safeParse(result);
   if (!parsed.success) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
   const byName = new Map<string, readonly [string, string][]>([
@@ -161,10 +144,9 @@ export function toHttpResponse(
     );
   }
   for (const own of ["content-length", "transfer-encoding", "connection"]) byName.delete(own);
-  const decodes = isBase64Encoded === true && isBinary(accept, binaryMediaTypes);
   return {
     status: statusCode,
     headers: [...byName.values()].flat(),
-    body: Buffer.from(body ?? "", decodes ? "base64" : "utf8"),
+    body: Buffer.from(body ?? "", isBase64Encoded === true ? "base64" : "utf8"),
   };
 }

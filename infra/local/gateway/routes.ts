@@ -1,111 +1,73 @@
-import * as z from "zod";
-import type { ResolvedTemplate } from "../template.ts";
-
-/** The function that a method of the API invokes. */
-interface Integration {
-  readonly resourcePath: string;
-  readonly resourceId: string;
-  readonly functionName: string;
-}
-
-/** The integration that a request matches, with its percent-decoded path parameters. */
-export type Match = { readonly integration: Integration; readonly pathParameters: Readonly<Record<string, string>> };
-
-/** Finds the integration of a request. */
-export interface GatewayRoutes {
-  /**
-   * @param path as it was sent, without the query
-   * @returns "malformed" if the path cannot be percent-decoded
-   */
-  match(method: string, path: string): Match | undefined | "malformed";
-}
-
-const resourceSchema = z.object({ ParentId: z.string(), PathPart: z.string() });
-const methodSchema = z.object({
-  HttpMethod: z.string(),
-  ResourceId: z.string(),
-  Integration: z.object({ Type: z.literal("AWS_PROXY"), Uri: z.string() }),
-});
-
-interface Node {
+/** A method of the API and what serves it. */
+export interface Endpoint<T> {
+  readonly method: string;
+  /** Resource path, for example `/v1/work_items/{id}`. */
   readonly path: string;
-  readonly children: Map<string, Node>;
-  readonly methods: Map<string, Integration>;
+  readonly target: T;
 }
 
-const FUNCTION_IN_URI = /function:([^:/]+)\/invocations$/;
-function nodeAt(path: string): Node {
-  return { path, children: new Map(), methods: new Map() };
+/** What a request matches. */
+export interface Match<T> {
+  readonly resource: string;
+  /** Percent-decoded. */
+  readonly pathParameters: Readonly<Record<string, string>>;
+  /** Undefined if the path, or its method, has none. */
+  readonly target: T | undefined;
 }
 
-/** The API's resources as a tree. */
-function treeOf(template: ResolvedTemplate): Node {
-  const resources = template.resourcesOf("AWS::ApiGateway::Resource", resourceSchema);
-  const root = nodeAt("/");
-  const nodes = new Map<string, Node>();
-  const node = (id: string): Node => {
-    const known = nodes.get(id);
-    if (known !== undefined) return known;
-    const resource = resources.get(id);
-    if (resource === undefined) return root;
-    const parent = node(resource.ParentId);
-    const child = nodeAt(`${parent.path === "/" ? "" : parent.path}/${resource.PathPart}`);
-    parent.children.set(resource.PathPart, child);
-    nodes.set(id, child);
-    return child;
-  };
-  for (const id of resources.keys()) node(id);
-  for (const method of template.resourcesOf("AWS::ApiGateway::Method", methodSchema).values()) {
-    const functionName = FUNCTION_IN_URI.exec(method.Integration.Uri)?.[1];
-    const { path, methods } = node(method.ResourceId);
-    if (functionName !== undefined) {
-      methods.set(method.HttpMethod, { resourcePath: path, resourceId: method.ResourceId, functionName });
-    }
-  }
-  return root;
+interface Node<T> {
+  readonly path: string;
+  readonly children: Map<string, Node<T>>;
+  readonly methods: Map<string, T>;
 }
-
-interface FoundNode {
-  readonly node: Node;
+interface Found<T> {
+  readonly node: Node<T>;
   readonly parameters: readonly (readonly [string, string])[];
 }
 
-/** Finds a path's node. Static segments win over `{id}`, which wins over `{proxy+}`; it backtracks from dead ends. */
-function find(node: Node, segments: readonly string[]): FoundNode | undefined {
-  const [segment, ...rest] = segments;
+function nodeAt<T>(path: string): Node<T> {
+  return { path, children: new Map(), methods: new Map() };
+}
+
+/** Finds a path's node. Static segments win over `{id}`; it backtracks from dead ends. */
+function find<T>(node: Node<T>, [segment, ...rest]: readonly string[]): Found<T> | undefined {
   if (segment === undefined) return { node, parameters: [] };
   const exact = node.children.get(segment);
   const found = exact && find(exact, rest);
-  if (found !== undefined) return found;
-  for (const [pathPart, child] of node.children) {
-    const name = /^\{([^+}]+)\}$/.exec(pathPart)?.[1];
-    const below = name !== undefined && segment !== "" ? find(child, rest) : undefined;
-    if (name !== undefined && below !== undefined)
-      return { ...below, parameters: [[name, segment], ...below.parameters] };
-  }
-  for (const [pathPart, child] of node.children) {
-    const name = /^\{(.+)\+\}$/.exec(pathPart)?.[1];
-    if (name !== undefined) return { node: child, parameters: [[name, segments.join("/")]] };
+  if (found !== undefined || segment === "") return found;
+  for (const [part, child] of node.children) {
+    const name = /^\{(.+)\}$/.exec(part)?.[1];
+    const below = name === undefined ? undefined : find(child, rest);
+    if (name !== undefined && below) return { ...below, parameters: [[name, segment], ...below.parameters] };
   }
   return undefined;
 }
 
-/** Routes of the template's one REST API. A `/` at the end of a path is ignored; `%2F` does not separate segments. */
-export function gatewayRoutes(template: ResolvedTemplate): GatewayRoutes {
-  const root = treeOf(template);
-  return {
-    match: (method, path) => {
-      const segments = path.split("/").slice(1);
-      if (segments.at(-1) === "") segments.pop();
-      const found = find(root, segments);
-      const integration = found?.node.methods.get(method) ?? found?.node.methods.get("ANY");
-      if (found === undefined || integration === undefined) return undefined;
-      try {
-        const decoded = found.parameters.map(([name, value]) => [name, decodeURIComponent(value)] as const);
-        return { integration, pathParameters: Object.fromEntries(decoded) };
-      } catch {
-        return "malformed";
-      }
-    },
+/** Matches requests as API Gateway does. A `/` at the end of a path is ignored; `%2F` does not separate segments. */
+export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
+  const root = nodeAt<T>("/");
+  for (const { method, path, target } of endpoints) {
+    let node = root;
+    for (const part of path.split("/").filter(Boolean)) {
+      const child = node.children.get(part) ?? nodeAt<T>(`${node === root ? "" : node.path}/${part}`);
+      node.children.set(part, child);
+      node = child;
+    }
+    node.methods.set(method, target);
+  }
+  /** @param path as it was sent, without the query @returns "malformed" if the path cannot be percent-decoded */
+  return (method: string, path: string): Match<T> | "malformed" => {
+    const segments = path.split("/").slice(1);
+    if (segments.at(-1) === "") segments.pop();
+    const { node, parameters } = find(root, segments) ?? { parameters: [["proxy", segments.join("/")] as const] };
+    try {
+      return {
+        resource: node?.path ?? "/{proxy+}",
+        pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decodeURIComponent(value)])),
+        target: node?.methods.get(method),
+      };
+    } catch {
+      return "malformed";
+    }
   };
 }

@@ -20,7 +20,7 @@ export class S3Refusal extends Error {
 const XML_ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /** An XML document with a root element and one child element for each entry. */
-export function xml(root: string, elements: Readonly<Record<string, string>>): string {
+function xml(root: string, elements: Readonly<Record<string, string>>): string {
   const inner = Object.entries(elements).map(
     ([name, value]) => `<${name}>${value.replaceAll(/[&<>"]/g, (character) => XML_ESCAPES[character] ?? "")}</${name}>`,
   );
@@ -28,7 +28,7 @@ export function xml(root: string, elements: Readonly<Record<string, string>>): s
 }
 
 /** Header of responses whose body is XML. */
-export const XML_TYPE = { "content-type": "application/xml" } as const;
+const XML_TYPE = { "content-type": "application/xml" } as const;
 
 /** S3's error response. An error that is not S3's own becomes InternalError. */
 export function toS3Response(error: unknown): S3Response {

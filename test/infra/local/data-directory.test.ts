@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openDataDirectory } from "../../../infra/local/data-directory.ts";
 import { startDynamoDbEngine } from "../../../infra/local/engines/dynamodb.ts";
-import { temporaryDirectory } from "./written-functions.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const MODULE = fileURLToPath(new URL("../../../infra/local/data-directory.ts", import.meta.url));
 
@@ -60,8 +60,8 @@ test("that others use too keeps its mode", async () => {
 
 test.each([
   ["no version", ""],
-  ["an older version", "0"],
-  ["a newer version", "2"],
+  ["an older version", "1"],
+  ["a newer version", "3"],
 ])("is rejected with a sentence that says what to do if it has data of %s", async (_, version) => {
   const directory = temporaryDirectory();
   (await openDataDirectory(directory)).close();
@@ -71,7 +71,7 @@ test.each([
   const before = readFileSync(database);
   writeFileSync(join(directory, "version"), version);
   await expect(openDataDirectory(directory)).rejects.toThrow(
-    `the data directory ${directory} was written by another version of the local stack: ` +
+    `the data directory ${directory} was written by another version of the local service: ` +
       "delete it, or name another with DATA_DIR",
   );
   expect(readFileSync(database).equals(before)).toBe(true);
@@ -80,15 +80,15 @@ test.each([
 test("is opened again by the version that made it", async () => {
   const directory = temporaryDirectory();
   (await openDataDirectory(directory)).close();
-  expect(readFileSync(join(directory, "version"), "utf8")).toBe("1\n");
+  expect(readFileSync(join(directory, "version"), "utf8")).toBe("2\n");
   (await openDataDirectory(directory)).close();
 });
 
-test("belongs to one local stack at a time, until that one ends, even by a kill -9", async () => {
+test("belongs to one local service at a time, until that one ends, even by a kill -9", async () => {
   const directory = temporaryDirectory();
   const holder = await holdElsewhere(directory);
   await expect(openDataDirectory(directory)).rejects.toThrow(
-    `the data directory ${directory} is in use by another local stack (process ${holder.pid})`,
+    `the data directory ${directory} is in use by another local service (process ${holder.pid})`,
   );
   holder.kill("SIGKILL");
   await once(holder, "exit");

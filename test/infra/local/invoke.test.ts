@@ -1,27 +1,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LocalStack, startLocalStack } from "../../../infra/local/stack.ts";
+import { afterAll, describe, expect, it } from "vitest";
 import { runScript } from "../../support/run-script.ts";
 
-let stack: LocalStack;
-beforeAll(async () => {
-  stack = await startLocalStack({ port: 0, dataDirectory: mkdtempSync(join(tmpdir(), "invoke-")) });
-});
-afterAll(async () => {
-  await stack.stop();
-  rmSync(stack.dataDirectory, { recursive: true });
-});
+/** No service runs on it: each invocation opens the stores itself. */
+const directory = mkdtempSync(join(tmpdir(), "invoke-"));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Runs `npm run invoke -- <words>`. @returns its exit status and output */
 const invoke = (words: string, variables: Readonly<Record<string, string>> = {}) =>
   runScript("infra/local/invoke.ts", words.split(" ").filter(Boolean), {
-    env: { DATA_DIR: stack.dataDirectory, ...variables },
+    env: { DATA_DIR: directory, ...variables },
   });
 
 describe("npm run invoke", () => {
-  it("runs a function on the local stack's data, with its key, and prints the result", async () => {
+  it("runs a function on the data of the local service, with its key, and prints the result", async () => {
     const created = await invoke("create-work-item events/create-work-item.json");
     expect(JSON.parse(created.out)).toMatchObject({ statusCode: 201 });
     const got = await invoke("get-work-item events/get-work-item.json");
@@ -45,10 +39,7 @@ describe("npm run invoke", () => {
   it.each([
     ["", "missing required argument 'function'"],
     ["get-work-item", "missing required argument 'event.json'"],
-    [
-      "get-work-itm events/get-work-item.json",
-      /^the template has no function get-work-itm; name one of .*get-work-item,/,
-    ],
+    ["get-work-itm events/get-work-item.json", /^there is no function get-work-itm; name one of .*get-work-item,/],
     ["get-work-item events/nothing.json", /^events\/nothing\.json cannot be read \(.*\): name an event file/],
     ["get-work-item README.md", /^README\.md isn't valid JSON \(.*\): name an event file/],
   ])("says in one line what to do instead of: %s", async (words, expected) => {

@@ -3,7 +3,6 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { LocalStack } from "../../../infra/local/stack.ts";
 import {
   accessibilityFindings,
   hasBrowser,
@@ -12,13 +11,13 @@ import {
   startBrowser,
   takeScreenshot,
 } from "../../support/browser.ts";
-import { startLocalService } from "../../support/local-service.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
 
 describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
-  let stack: LocalStack;
+  let stack: TestService;
   let browser: Browser;
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startLocalService(), startBrowser()]);
+    [stack, browser] = await Promise.all([startTestService(), startBrowser()]);
   });
   afterAll(async () => {
     await browser?.close();

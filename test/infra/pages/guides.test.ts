@@ -8,12 +8,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LocalStack } from "../../../infra/local/stack.ts";
 import { type MarkdownDocument, readGuides } from "../../../infra/pages/docs/documents.ts";
 import { type Language, LANGUAGES } from "../../../infra/pages/docs/languages.ts";
 import { renderMarkdown } from "../../../infra/pages/docs/markdown.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
-import { startLocalService } from "../../support/local-service.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
 
 /** The code of a guide in one language: all its blocks one after the other. */
 const codeOf = ({ markdown }: Pick<MarkdownDocument, "markdown">, language: Language): string =>
@@ -57,9 +56,9 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
 const LONG = new Set(["nightly-sync", "keep-a-copy"]);
 const TWICE: Language = "ts";
 
-let stack: LocalStack;
+let stack: TestService;
 beforeAll(async () => {
-  stack = await startLocalService();
+  stack = await startTestService();
 });
 afterAll(() => stack?.stop());
 

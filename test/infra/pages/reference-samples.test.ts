@@ -4,12 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LocalStack } from "../../../infra/local/stack.ts";
 import type { Language } from "../../../infra/pages/docs/languages.ts";
 import { operations } from "../../../infra/pages/docs/operations.ts";
 import { SAMPLE_FILE, samplesOf } from "../../../infra/pages/docs/samples.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
-import { startLocalService } from "../../support/local-service.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
 
 const works = (command: string, ...args: readonly string[]): boolean => spawnSync(command, args).status === 0;
 
@@ -35,9 +34,9 @@ const inOrder = operations.toSorted(
   (a, b) => Number(a.name === "delete-work-item") - Number(b.name === "delete-work-item"),
 );
 
-let stack: LocalStack;
+let stack: TestService;
 beforeAll(async () => {
-  stack = await startLocalService();
+  stack = await startTestService();
 });
 afterAll(() => stack?.stop());
 

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LocalStack } from "../../../infra/local/stack.ts";
 import { type Change, type Client, createClient, type WorkItem } from "../../../lib/client/client.ts";
-import { startLocalService } from "../../support/local-service.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
 
-let stack: LocalStack;
+let stack: TestService;
 let client: Client;
 beforeAll(async () => {
-  stack = await startLocalService();
+  stack = await startTestService();
   client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
 });
 afterAll(() => stack?.stop());

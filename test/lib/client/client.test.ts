@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LocalStack } from "../../../infra/local/stack.ts";
 import { ApiError, createClient, inputOf, type WorkItemInput } from "../../../lib/client/client.ts";
-import { startLocalService } from "../../support/local-service.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
 
-let stack: LocalStack;
+let stack: TestService;
 let options: { readonly baseUrl: string; readonly apiKey: string };
 beforeAll(async () => {
-  stack = await startLocalService();
+  stack = await startTestService();
   options = { baseUrl: stack.baseUrl, apiKey: stack.apiKey };
 });
 afterAll(() => stack?.stop());

@@ -5,14 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
-import { startLocalService } from "../../support/local-service.ts";
-import type { LocalStack } from "../../../infra/local/stack.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
 
 const PACKAGE = join(PROJECT_ROOT, "lib/client");
 const scratch = mkdtempSync(join(tmpdir(), "scratch-project-"));
-let stack: LocalStack;
+let stack: TestService;
 beforeAll(async () => {
-  stack = await startLocalService();
+  stack = await startTestService();
 });
 afterAll(async () => {
   await stack?.stop();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { LimitsRuntime } from "../../../lib/organizations/limit-record.ts";
 import { RateLimiter } from "../../../lib/organizations/rate-limit.ts";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { organizationWith } from "../../support/organization.ts";
 import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
 

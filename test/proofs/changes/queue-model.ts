@@ -1,4 +1,4 @@
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 
 /** What keeps a change from being lost on the way from the stream to the log. */
 export const RULES = {

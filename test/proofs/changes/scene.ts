@@ -4,7 +4,7 @@ import { create as createRecordChanges } from "../../../functions/record-changes
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
 import { routes } from "../../../functions/routes.ts";
 import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { createChangeLog } from "../../../lib/changes/change-log.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { getOrganization } from "../../../lib/operator/administration.ts";

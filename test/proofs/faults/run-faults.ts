@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { createProofService } from "../proof-service.ts";
 import { createFaultyCalls } from "./faulty-calls.ts";
 import type { Finding, FindingKind } from "./findings.ts";

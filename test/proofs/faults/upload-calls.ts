@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";

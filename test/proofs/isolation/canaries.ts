@@ -118,7 +118,7 @@ const printedIn = (directory: string): string[] =>
  */
 export const searchCanaries = async (rounds: number, seed: number): Promise<CanarySearch> => {
   const directory = mkdtempSync(join(tmpdir(), "canaries-"));
-  const service = await startService(directory, { AWS_TERMS: "1", AWS_TERMS_SEED: String(seed) });
+  const service = await startService(directory, seed);
   const canaries = [
     CONTENT,
     EMAIL,

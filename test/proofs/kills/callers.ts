@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { workItemId } from "../../../lib/identity.ts";
 import type { ServiceProcess } from "../service-process.ts";
 
-/** Organization of the local stack. */
+/** Organization of the local service. */
 export const ORGANIZATION = "demo";
 const RETRY_AFTER_MS = 100;
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { type ServiceProcess, startService } from "../service-process.ts";
 import { type Content, contentOf } from "../faults/upload-file.ts";
 import type { ModelItem } from "../model/reference-item.ts";
@@ -81,7 +81,7 @@ export const runKills = async (kills: number, jobs: number, seed: number): Promi
     differences.push(difference);
   };
   const start = (round: number): Promise<ServiceProcess> =>
-    startService(directory, round % 2 === 0 ? { AWS_TERMS: "1", AWS_TERMS_SEED: String(seed + round) } : {});
+    startService(directory, round % 2 === 0 ? seed + round : undefined);
   let service: ServiceProcess | undefined = await start(0);
   try {
     const caller = createPatientCaller(() => service);

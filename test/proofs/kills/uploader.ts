@@ -1,4 +1,4 @@
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { expectedOf, type UploadRow } from "../faults/upload-file.ts";
 import { applyInput, type ItemInput, type ModelItem } from "../model/reference-item.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openAdministration } from "../../../infra/cli/operator/administration.ts";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import { putOrganization } from "../../../lib/operator/administration.ts";
 import { createKey } from "../../../lib/operator/keys.ts";
 import { residentMemoryOf, startService } from "../service-process.ts";

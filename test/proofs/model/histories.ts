@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
 import { isoTime } from "../../../lib/clock.ts";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
+import { randomFrom } from "../../support/random.ts";
 import type { FaultyRun, RequestFault } from "../../support/uploads/fault-injection.ts";
 import { createAttemptFaults } from "../../support/uploads/random-faults.ts";
 import { createProofService, type ProofResponse, type ProofService } from "../proof-service.ts";

@@ -1,64 +1,75 @@
-import type { Synthesis } from "../../../infra/local/synthesis.ts";
-import type { FunctionDefinition } from "../../../infra/local/lambda/instance.ts";
-import { createLambdaFunction, type LambdaFunction } from "../../../infra/local/lambda/lambda-function.ts";
-import { ResolvedTemplate } from "../../../infra/local/template.ts";
-import { functionsOf } from "../../../infra/local/lambda/template-functions.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Context } from "aws-lambda";
+import type { CreateHandler, LocalRuntime } from "../../../infra/local/functions.ts";
 
 /** The two versions of a rolling deployment. */
 export type Side = "older" | "newer";
 
-/** Variables that Lambda or the local stack sets, whatever the template says. */
-const PLATFORM = /^(AWS_|S3_FORCE_PATH_STYLE$)/;
+type Handler = (event: unknown, context: Context) => Promise<unknown>;
+type Make<T> = (environment: T) => unknown;
+type Named = Readonly<Record<string, { readonly variable: string }>>;
 
-/** Variables that name what both versions keep their data in. A deployment that changes one would start without data. */
-const STATE = /_(TABLE|BUCKET|QUEUE_URL)$/;
-
-function assertSameState(older: FunctionDefinition, newer: FunctionDefinition): void {
-  for (const [name, value] of Object.entries(older.environment)) {
-    const now = newer.environment[name];
-    if (STATE.test(name) && now !== undefined && now !== value) {
-      throw new Error(`${newer.name}: the newer template replaces ${name} ${value} by ${now}`);
-    }
-  }
+/**
+ * A version's functions, with clients and environment as its own code makes them.
+ * @returns undefined if it has no such function
+ */
+function createVersion(directory: string) {
+  const load = <T>(file: string) => import(pathToFileURL(join(directory, file)).href) as Promise<T>;
+  let own: Promise<LocalRuntime> | undefined;
+  const runtimeOf = async (host: LocalRuntime): Promise<LocalRuntime> => {
+    const { resources } = await load<{ resources: Named }>("lib/resources.ts");
+    const everything = Object.fromEntries(Object.keys(resources).map((name) => [name, { actions: [] }]));
+    const { parseEnvironment } = await load<{
+      parseEnvironment: (permissions: unknown, variables: NodeJS.ProcessEnv) => LocalRuntime["environment"];
+    }>("lib/aws/environment.ts");
+    // It fails if the newer version calls a table, bucket or queue differently: a deployment would start without data.
+    const environment = parseEnvironment(everything, process.env);
+    const { createDynamoDbClient } = await load<{ createDynamoDbClient: Make<typeof environment> }>(
+      "lib/aws/dynamodb-client.ts",
+    );
+    const { createS3Client } = await load<{ createS3Client: Make<typeof environment> }>("lib/aws/s3-client.ts");
+    const { createSqsClient } = await load<{ createSqsClient: Make<typeof environment> }>("lib/aws/sqs-client.ts");
+    const clients = {
+      dynamodb: createDynamoDbClient(environment),
+      s3: createS3Client(environment),
+      sqs: createSqsClient(environment),
+    };
+    return { ...host, environment, ...clients } as LocalRuntime;
+  };
+  return async (name: string, host: LocalRuntime): Promise<Handler | undefined> => {
+    const file = `functions/${name}.ts`;
+    if (!existsSync(join(directory, file))) return undefined;
+    const { create } = await load<{ create: (runtime: LocalRuntime) => Handler }>(file);
+    return create(await (own ??= runtimeOf(host)));
+  };
 }
 
 /**
- * Makes functions that serve each invocation by their older or their newer version. The template is the newer one, as
- * CloudFormation changes queues and routes while functions of both versions run. Each version has its own variables.
- * A function that only the newer template has is served by that.
+ * Makes functions that serve each invocation by their older or their newer version. Routes, queues and triggers are those
+ * of this checkout, as CloudFormation changes them while functions of both versions run. A function that only one
+ * version has is served by that.
+ * @param directories the versions' checkouts
  * @param choose called once for each invocation of a function that both have
  * @param onServed called once for each invocation
  */
-export function createMixedFunctions(older: Synthesis, choose: () => Side, onServed: (side: Side) => void) {
-  let known: ReadonlyMap<string, FunctionDefinition> | undefined;
-  const definitionsOf = ({ environment }: FunctionDefinition): ReadonlyMap<string, FunctionDefinition> => {
-    const sqsEndpoint = environment["AWS_ENDPOINT_URL_SQS"] ?? "";
-    const { template, stackName, region, directory } = older;
-    const resolved = new ResolvedTemplate({ template, stackName, region, sqsEndpoint });
-    const platform = Object.fromEntries(Object.entries(environment).filter(([name]) => PLATFORM.test(name)));
-    return new Map(functionsOf(resolved, directory, platform).map((definition) => [definition.name, definition]));
-  };
-
-  return (definition: FunctionDefinition, log: readonly number[]): LambdaFunction => {
-    known ??= definitionsOf(definition);
-    const previous = known.get(definition.name);
-    const versions: Partial<Record<Side, LambdaFunction>> & { readonly newer: LambdaFunction } = {
-      newer: createLambdaFunction(definition, log),
+export function createMixedFunctions(
+  directories: Readonly<Record<Side, string>>,
+  choose: () => Side,
+  onServed: (side: Side) => void,
+): CreateHandler {
+  const versions = { older: createVersion(directories.older), newer: createVersion(directories.newer) };
+  return async (name, runtime) => {
+    const [older, newer] = await Promise.all([versions.older(name, runtime), versions.newer(name, runtime)]);
+    const sideOf = (): Side => {
+      if (older === undefined) return "newer";
+      return newer === undefined ? "older" : choose();
     };
-    if (previous !== undefined) {
-      assertSameState(previous, definition);
-      versions.older = createLambdaFunction(previous, log);
-    }
-    return {
-      name: definition.name,
-      invoke: (payload, requestId) => {
-        const side = versions.older === undefined ? "newer" : choose();
-        onServed(side);
-        return (versions[side] ?? versions.newer).invoke(payload, requestId);
-      },
-      stop: async () => {
-        await Promise.all(Object.values(versions).map((version) => version.stop()));
-      },
+    return async (event, context) => {
+      const side = sideOf();
+      onServed(side);
+      return (side === "older" ? older : newer)?.(event, context);
     };
   };
 }

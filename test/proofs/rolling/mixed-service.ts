@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localFilesIn } from "../../../infra/environment-file.ts";
-import type { Synthesis } from "../../../infra/local/synthesis.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { type ServiceProcess, startServiceProcess } from "../service-process.ts";
 import type { Side } from "./mixed-functions.ts";
@@ -11,8 +10,9 @@ const SCRIPT = fileURLToPath(new URL("start-mixed.ts", import.meta.url));
 
 /** What the process of a service of two versions reads at its start. */
 export interface MixedSettings {
-  readonly older: Synthesis;
-  readonly newer: Synthesis;
+  /** Directories of the versions' checkouts. */
+  readonly older: string;
+  readonly newer: string;
   readonly dataDirectory: string;
   /** A file that gets a line with the side of each invocation. */
   readonly served: string;

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { randomFrom } from "../../../infra/local/aws-terms/random.ts";
-import type { Synthesis } from "../../../infra/local/synthesis.ts";
+import { randomFrom } from "../../support/random.ts";
 import { createPatientCaller, type PatientCaller, runWriter } from "../kills/callers.ts";
 import { presentIn, runUploader } from "../kills/uploader.ts";
 import type { ServiceProcess } from "../service-process.ts";
@@ -62,8 +61,9 @@ function counting(caller: PatientCaller): PatientCaller & { readonly calls: () =
 /**
  * Serves each invocation at random by one of two versions, on one set of engines that is killed now and then, and calls
  * it in all its ways. Then compares what is there with what the calls said.
+ * @param older directory of a checkout, as `newer` is
  */
-export async function runRolling(older: Synthesis, newer: Synthesis, size: RollingSize): Promise<RollingRun> {
+export async function runRolling(older: string, newer: string, size: RollingSize): Promise<RollingRun> {
   const { jobs, kills, seed } = size;
   const directory = mkdtempSync(join(tmpdir(), "rolling-data-"));
   const random = randomFrom(seed);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ResolvedTemplate } from "../../../infra/local/template.ts";
+import { plain, resourcesOf, type Template } from "../../infra/synthesized.ts";
 import { evaluateExpression, type Value } from "./math-expression.ts";
 
 const FILTER = /^\{ \$\.(\w+) = "(\w+)" \}$/;
@@ -80,10 +80,15 @@ const stateAfter = (periods: readonly Period[], alarm: Alarm): State => {
   return breaching.length >= alarm.DatapointsToAlarm ? "ALARM" : "OK";
 };
 
-/** Metrics in periods of five minutes, and the alarms of a template over them. */
-export const createCloudWatch = (template: ResolvedTemplate) => {
-  const alarms = [...template.resourcesOf("AWS::CloudWatch::Alarm", alarmSchema).values()];
-  const filters = [...template.resourcesOf("AWS::Logs::MetricFilter", filterSchema).values()];
+/**
+ * Metrics in periods of five minutes, and the alarms of a template over them. Dimensions name the template's resources
+ * as `plain` does.
+ */
+export const createCloudWatch = (template: Template) => {
+  const all = <S extends z.ZodType>(type: string, schema: S): readonly z.output<S>[] =>
+    resourcesOf(template, type).map(([, properties]) => schema.parse(plain(properties)));
+  const alarms = all("AWS::CloudWatch::Alarm", alarmSchema);
+  const filters = all("AWS::Logs::MetricFilter", filterSchema);
   const states = new Map<string, State>();
   const periods: Period[] = [];
   let current: Period = new Map();

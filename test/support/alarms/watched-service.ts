@@ -6,19 +6,26 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { Context, SQSBatchResponse } from "aws-lambda";
 import { onTestFinished, vi } from "vitest";
-import * as z from "zod";
 import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
+import { deadLettersOf } from "../../../infra/local/engines/provision.ts";
+import { resourcesOfKind } from "../../../lib/resources.ts";
+import { idOf, resourcesOf, synthesize } from "../../infra/synthesized.ts";
 import { createTestClock } from "../clock.ts";
 import { createHandlers, type RouteName } from "../handlers.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import { type ApiRequest, call, createTestOrganization } from "../organization.ts";
-import { createTestDeployment } from "../runtime.ts";
+import { createTestRuntime } from "../runtime.ts";
 import { sqsEvent } from "../uploads/upload-harness.ts";
 import { createCloudWatch } from "./cloudwatch.ts";
 
 /** Name of the stack and of its API, and the beginning of other literal names in the template. */
 const STACK = "WorkItems-us";
+const { us } = synthesize();
+const functionIdOf = (name: string): string => {
+  const found = resourcesOf(us, "AWS::Lambda::Function").find(([, one]) => one["FunctionName"] === `${STACK}-${name}`);
+  return found?.[0] ?? "";
+};
 const PERIOD_MS = 5 * 60_000;
 
 /** How a request to DynamoDB fails. */
@@ -52,16 +59,20 @@ const captureLog = (): (() => readonly string[]) => {
 export const createWatchedService = async () => {
   const takeLog = captureLog();
   const clock = createTestClock();
-  const { runtime, template } = await createTestDeployment({ clock });
+  const runtime = await createTestRuntime({ clock });
   const { organization, key } = await createTestOrganization(runtime);
-  const cloudwatch = createCloudWatch(template);
+  const cloudwatch = createCloudWatch(us);
   const handlers = await createHandlers(runtime);
-  const queues = [...template.resourcesOf("AWS::SQS::Queue", z.object({})).keys()].map((id) => ({
-    name: template.physicalName(id),
-    url: template.reference(id),
-    isDeadLetters: id.includes("DeadLetters"),
-    filledSince: undefined as number | undefined,
-  }));
+  const queues = resourcesOfKind("queue").flatMap(([, { id, variable, keepsAll }]) => {
+    const url: string = runtime.environment[variable as "SPLIT_QUEUE_URL"];
+    const own = { path: id, url, isDeadLetters: false };
+    const dead = { path: `${id}DeadLetters`, url: deadLettersOf(url), isDeadLetters: true };
+    return (keepsAll === true ? [own] : [own, dead]).map(({ path, ...queue }) => ({
+      ...queue,
+      name: `${idOf(us, path, "AWS::SQS::Queue")}.QueueName`,
+      filledSince: undefined as number | undefined,
+    }));
+  });
 
   let faultOf: (sent: Sent) => Fault | undefined = () => undefined;
   let slowness = 0;
@@ -76,7 +87,7 @@ export const createWatchedService = async () => {
       clock.advance(slowness);
       if (fault === undefined) return next(request);
       if (fault === "ProvisionedThroughputExceededException") {
-        const dimensions = { TableName: runtime.environment.WORK_ITEMS_TABLE };
+        const dimensions = { TableName: idOf(us, "TablesWorkItems", "AWS::DynamoDB::Table") };
         const kind = /^(?:BatchGet|Get|Query|Scan)/.test(sent.command) ? "Read" : "Write";
         cloudwatch.record("AWS/DynamoDB", `${kind}ThrottleEvents`, dimensions, sent.statements);
       }
@@ -104,7 +115,7 @@ export const createWatchedService = async () => {
   /** Invokes a worker. @returns its result; undefined if it failed or was throttled */
   const invoke = async (worker: keyof typeof workers, event: unknown): Promise<unknown> => {
     const { name } = workers[worker];
-    const dimensions = { FunctionName: `${STACK}-${name}` };
+    const dimensions = { FunctionName: functionIdOf(name) };
     if (throttled.includes(worker)) {
       // Lambda counts neither an invocation nor an error then.
       cloudwatch.record("AWS/Lambda", "Throttles", dimensions, 1);
@@ -130,7 +141,7 @@ export const createWatchedService = async () => {
     clock,
     /** Lets Lambda report how old the oldest record was that it has sent to the recorder of changes. */
     recordChangeAge: (milliseconds: number): void => {
-      cloudwatch.record("AWS/Lambda", "IteratorAge", { FunctionName: `${STACK}-record-changes` }, milliseconds);
+      cloudwatch.record("AWS/Lambda", "IteratorAge", { FunctionName: functionIdOf("record-changes") }, milliseconds);
     },
     /** Lets requests to DynamoDB fail. */
     breakDynamoDb: (decide: typeof faultOf) => {

@@ -1,36 +1,30 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { text } from "node:stream/consumers";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openAdministration } from "../../../../infra/cli/operator/administration.ts";
 import { operatorRuntime, type OperatorRuntime } from "../../../../infra/cli/operator/operator-runtime.ts";
-import { type LocalStack, startLocalStack } from "../../../../infra/local/stack.ts";
 import { eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
 import { listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
 import { createKey } from "../../../../lib/operator/keys.ts";
+import { startTestService, type TestService } from "../../../support/local-service.ts";
 import { runScript } from "../../../support/run-script.ts";
 
 /** Low enough to be reached on any machine, and high enough for the other checks. */
-const LIMITS = { rate: 5, burst: 80 };
+const LIMITS = { rate: 2, burst: 80 };
 
-let directory: string;
-let stack: LocalStack;
+let stack: TestService;
 let operator: OperatorRuntime;
 let key: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "work-items-"));
-  stack = await startLocalStack({ port: 0, dataDirectory: directory });
+  stack = await startTestService();
   operator = operatorRuntime(openAdministration({}, { ...stack.environment, REGION_CODE: "us" }));
   await putOrganization(operator, "smoke-1", LIMITS);
   ({ key } = await createKey(operator, "smoke-1"));
 });
 afterAll(async () => {
   await stack?.stop();
-  await rm(directory, { recursive: true });
 });
 
 const smoke = (url: string, apiKey = key, options: readonly string[] = []) =>

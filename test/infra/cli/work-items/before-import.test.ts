@@ -2,18 +2,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { LocalStack } from "../../../../infra/local/stack.ts";
 import type { WorkItem } from "../../../../lib/client/client.ts";
-import { startLocalService } from "../../../support/local-service.ts";
+import { startTestService, type TestService } from "../../../support/local-service.ts";
 import { run } from "./terminal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
 const home = process.cwd();
-let stack: LocalStack;
+let stack: TestService;
 
 beforeAll(async () => {
   process.chdir(folder);
-  stack = await startLocalService();
+  stack = await startTestService();
   vi.stubEnv("WORK_ITEMS_URL", stack.baseUrl);
   vi.stubEnv("WORK_ITEMS_KEY", stack.apiKey);
 });

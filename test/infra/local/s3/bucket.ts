@@ -1,63 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { CreateBucketCommand, GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { GetObjectCommand, HeadObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
-import { s3Cors } from "../../../../infra/local/s3/cors.ts";
-import { s3Notifications } from "../../../../infra/local/s3/notification.ts";
-import { startS3Proxy } from "../../../../infra/local/s3/proxy.ts";
-import { ResolvedTemplate } from "../../../../infra/local/template.ts";
-
-/** Those of the account that the proxy knows. */
-export const CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
-const engineEndpoint = process.env["AWS_ENDPOINT_URL_S3"] ?? "";
-
-/** A template of one bucket, with a queue for its source files. */
-const createTemplate = () =>
-  new ResolvedTemplate({
-    stackName: `proxy-${randomUUID()}`,
-    region: "us-east-1",
-    sqsEndpoint: engineEndpoint,
-    template: {
-      Resources: {
-        Api: { Type: "AWS::ApiGateway::RestApi" },
-        Q: { Type: "AWS::SQS::Queue" },
-        B: {
-          Type: "AWS::S3::Bucket",
-          Properties: {
-            CorsConfiguration: {
-              CorsRules: [
-                {
-                  AllowedMethods: ["POST", "GET"],
-                  AllowedHeaders: ["*"],
-                  AllowedOrigins: [
-                    { "Fn::Join": ["", ["https://", { Ref: "Api" }, ".execute-api.us-east-1.amazonaws.com"]] },
-                  ],
-                  MaxAge: 3600,
-                },
-              ],
-            },
-            NotificationConfiguration: {
-              QueueConfigurations: [
-                {
-                  Event: "s3:ObjectCreated:*",
-                  Queue: { "Fn::GetAtt": ["Q", "Arn"] },
-                  Filter: {
-                    S3Key: {
-                      Rules: [
-                        { Name: "prefix", Value: "uploads/" },
-                        { Name: "suffix", Value: "source.csv" },
-                      ],
-                    },
-                  },
-                },
-              ],
-            },
-          },
-        },
-      },
-    },
-  });
+import { openBuckets } from "../../../../infra/local/engines/provision.ts";
+import { createTestRuntime } from "../../../support/runtime.ts";
 
 /** A form to be signed and posted. */
 export interface Form {
@@ -67,43 +13,23 @@ export interface Form {
   readonly headers?: Record<string, string>;
 }
 
-/** Starts the proxy with a bucket and a queue of its own. */
-export async function startBucket() {
-  const template = createTemplate();
-  const Bucket = template.physicalName("B");
-  const QueueName = template.physicalName("Q");
-  const engine = new S3Client({ endpoint: engineEndpoint, forcePathStyle: true });
-  const sqs = new SQSClient({});
-  await engine.send(new CreateBucketCommand({ Bucket }));
-  await sqs.send(new CreateQueueCommand({ QueueName }));
-  const time = { now: Date.now() };
-  const proxy = await startS3Proxy({
-    engineEndpoint,
-    s3: engine,
-    signer: CREDENTIALS,
-    clock: () => time.now,
-    allowOrigin: s3Cors(template, () => ["http://localhost:3000"]),
-    notify: s3Notifications(template, { s3: engine, sqs, sqsEndpoint: engineEndpoint }),
-  });
-  const { endpoint } = proxy;
-  const s3 = new S3Client({ endpoint, forcePathStyle: true, credentials: CREDENTIALS });
+/** Makes a bucket that pages of `http://localhost:3000` may use, and the queue of its source files. */
+export async function openBucket() {
+  const { s3, sqs, environment } = await createTestRuntime();
+  const { UPLOADS_BUCKET: Bucket, SPLIT_QUEUE_URL: QueueUrl } = environment;
+  await openBuckets({ s3 }, environment as never, ["http://localhost:3000"]);
   return {
     Bucket,
-    QueueUrl: `${engineEndpoint}/000000000000/${QueueName}`,
-    /** Clients of the engine behind the proxy, of the proxy, and of the queues. */
-    engine,
+    QueueUrl,
     s3,
     sqs,
-    endpoint,
-    /** The proxy's time, in milliseconds. */
-    time,
-    stop: () => proxy.stop(),
+    endpoint: process.env["AWS_ENDPOINT_URL_S3"] ?? "",
     bytesOf: async (Key: string): Promise<Buffer> => {
-      const { Body } = await engine.send(new GetObjectCommand({ Bucket, Key }));
+      const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     },
     exists: (Key: string): Promise<boolean> =>
-      engine.send(new HeadObjectCommand({ Bucket, Key })).then(
+      s3.send(new HeadObjectCommand({ Bucket, Key })).then(
         () => true,
         () => false,
       ),
@@ -120,8 +46,8 @@ export async function startBucket() {
     },
   };
 }
-/** A bucket behind the proxy. */
-export type TestBucket = Awaited<ReturnType<typeof startBucket>>;
+/** A bucket of the suite's engine. */
+export type TestBucket = Awaited<ReturnType<typeof openBucket>>;
 
 export const keyOf = (name: string = randomUUID()): string => `uploads/acme/${name}/source.csv`;
 

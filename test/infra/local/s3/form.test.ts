@@ -1,12 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { createPresignedPost, type PresignedPostOptions } from "@aws-sdk/s3-presigned-post";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Form, keyOf, refusalOf, startBucket, type TestBucket } from "./bucket.ts";
+import { type Form, keyOf, refusalOf, openBucket, type TestBucket } from "./bucket.ts";
 
 let bucket: TestBucket;
 beforeAll(async () => {
-  bucket = await startBucket();
-  return () => bucket.stop();
+  bucket = await openBucket();
 });
 
 describe("a presigned form", () => {
@@ -28,35 +26,10 @@ describe("a presigned form", () => {
     expect((await bucket.bytesOf(Key)).equals(file)).toBe(true);
   });
 
-  test("responds with 201 and the object's location if the form requests it", async () => {
-    const Key = keyOf();
-    const response = await bucket.post(Key, { options: { Fields: { success_action_status: "201" } } });
-    expect(response.status).toBe(201);
-    expect(await response.text()).toContain(`<Bucket>${bucket.Bucket}</Bucket><Key>${Key}</Key>`);
-  });
-
-  test("puts the file's name where the key asks for it", async () => {
-    const directory = `uploads/${randomUUID()}/`;
-    const options: Partial<PresignedPostOptions> = { Conditions: [["starts-with", "$key", directory]] };
-    expect((await bucket.post(`${directory}\${filename}`, { options })).status).toBe(204);
-    expect(await bucket.exists(`${directory}people.csv`)).toBe(true);
-  });
-
   test.each<[string, Form, number, string]>([
     ["another key than it was signed for", { fields: { key: "uploads/other/source.csv" } }, 403, "AccessDenied"],
-    [
-      "a changed policy",
-      { fields: { Policy: Buffer.from('{"expiration":"2999-01-01T00:00:00Z","conditions":[]}').toString("base64") } },
-      403,
-      "SignatureDoesNotMatch",
-    ],
+    ["a policy that isn't one", { fields: { Policy: "e30=" } }, 400, "InvalidPolicyDocument"],
     ["no policy", { fields: { Policy: undefined } }, 403, "AccessDenied"],
-    [
-      "a foreign access key",
-      { fields: { "X-Amz-Credential": "other/20260101/us-east-1/s3/aws4_request" } },
-      403,
-      "InvalidAccessKeyId",
-    ],
     ["a field that the policy does not name", { fields: { "x-amz-meta-more": "1" } }, 403, "AccessDenied"],
     ["no key", { fields: { key: undefined } }, 400, "InvalidArgument"],
     ["no file", { file: null }, 400, "InvalidArgument"],
@@ -70,12 +43,7 @@ describe("a presigned form", () => {
 
   test("is rejected once it has expired", async () => {
     const Key = keyOf();
-    bucket.time.now = Date.now() + 901_000;
-    try {
-      expect(await refusalOf(await bucket.post(Key))).toEqual([403, "AccessDenied"]);
-    } finally {
-      bucket.time.now = Date.now();
-    }
+    expect(await refusalOf(await bucket.post(Key, { options: { Expires: -1 } }))).toEqual([403, "AccessDenied"]);
     expect(await bucket.exists(Key)).toBe(false);
   });
 
@@ -108,7 +76,7 @@ describe("pages of other origins", () => {
       headers: { origin, "access-control-request-method": method, "access-control-request-headers": "x-a" },
     });
 
-  test("may use the bucket where the template allows the API's own origin", async () => {
+  test("may use the bucket where the service allows it", async () => {
     const response = await preflight("http://localhost:3000", "POST");
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({

@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByRole("link", { name: "Imports" }).click();
     await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
     expect(await page.locator("tbody tr").filter({ hasText: "tickets.csv" }).count()).toBeGreaterThanOrEqual(2);
-    expect(await page.locator("tbody tr").first().textContent()).toContain("local");
+    expect(await page.locator("tbody tr").first().textContent()).toContain("default");
     expect(await accessibilityFindings(page)).toEqual([]);
 
     await page.getByRole("link", { name: "Items", exact: true }).click();

@@ -1,0 +1,107 @@
+import { writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The most characters of an error's message in the line for the terminal. */
+const MESSAGE_MAX = 200;
+const ERROR_LINE = '"level":"ERROR"';
+/** How paths of the project begin in stacks. */
+const ROOT = new URL("../..", import.meta.url).href;
+const ROOT_PATH = fileURLToPath(ROOT);
+
+/** What the lines about errors of a request, of a message and of a whole invocation have. */
+interface Line {
+  readonly level: string;
+  readonly message?: string;
+  readonly function?: string;
+  readonly route?: string;
+  readonly status?: number;
+  readonly error?: { readonly name?: string; readonly message?: string; readonly stack?: string } | string;
+  readonly request_id?: string;
+  readonly messageId?: string;
+}
+
+/** @returns the line if it is about an error that nothing in the code expects: no 503, for example */
+function faultIn(text: string): Line | undefined {
+  try {
+    const line = JSON.parse(text) as Line;
+    return line.level === "ERROR" && (line.status === undefined || line.status === 500) ? line : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first line of a stack in the project's own code; otherwise the first one in any source. */
+function placeIn(stack: string): string | undefined {
+  const places = [...stack.matchAll(/([^\s()]+\.(?:ts|js|mjs):\d+):\d+/g)].map(([, place = ""]) => place);
+  return places.find((place) => /^(?:functions|lib)\//.test(place)) ?? places[0];
+}
+
+/** Only what says where to look: time, function, error, source line and request. */
+function summaryOf({ message = "", ...line }: Line): string {
+  const error: Exclude<Line["error"], string | undefined> =
+    typeof line.error === "object" ? line.error : { message: line.error ?? message };
+  // A control character would end the line or change the terminal.
+  const shown = (error.message ?? "").replace(/\p{Cc}.*$/su, "").slice(0, MESSAGE_MAX);
+  const place = placeIn(error.stack ?? "");
+  const request = line.request_id ?? line.messageId;
+  return [
+    new Date().toTimeString().slice(0, 8),
+    line.route ?? line.function ?? message,
+    ...(line.status === undefined ? [] : [line.status]),
+    `${error.name ?? "Error"}: ${shown}`,
+    ...(place === undefined ? [] : [`at ${place}`]),
+    ...(request === undefined ? [] : [`(request ${request})`]),
+  ].join(" ");
+}
+
+/** Where a process writes. */
+export interface LogTargets {
+  /** File descriptor of the functions' log. */
+  readonly log: number;
+  /** Whether the terminal gets all of it, not just one line for each unexpected error. */
+  readonly verbose: boolean;
+}
+
+/**
+ * Makes the function that writes what functions print to their log, before it returns, as in Lambda. An unexpected error
+ * is also summed up in one line.
+ * @param complain writes to the terminal
+ */
+export function createLogWriter({ log, verbose }: LogTargets, complain: (text: string) => void) {
+  return (chunk: string | Uint8Array): void => {
+    const given = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
+    const isError = given.includes(ERROR_LINE);
+    const text = isError ? given.replaceAll(ROOT, "").replaceAll(ROOT_PATH, "") : given;
+    try {
+      writeSync(log, text);
+    } catch {
+      // The disk is full: lines are lost and the service continues.
+    }
+    if (verbose) complain(text);
+    const fault = isError && !verbose ? faultIn(text) : undefined;
+    if (fault !== undefined) complain(`${summaryOf(fault)}\n`);
+  };
+}
+
+/**
+ * Makes everything that is printed in this process part of the functions' log.
+ * @returns functions that write to the terminal instead
+ */
+export function printToLog(to: LogTargets) {
+  const [print, complain] = [process.stdout, process.stderr].map((stream) => {
+    const write = stream.write.bind(stream);
+    // If a reader is gone, its lines are lost and the service continues.
+    stream.on("error", () => {});
+    return (text: string): void => void write(text);
+  }) as [(text: string) => void, (text: string) => void];
+  const record = createLogWriter(to, complain);
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.write = (chunk: string | Uint8Array, ...options: unknown[]): boolean => {
+      record(chunk);
+      const written = options.find((option) => typeof option === "function");
+      if (written !== undefined) process.nextTick(written);
+      return true;
+    };
+  }
+  return { print, complain };
+}

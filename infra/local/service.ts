@@ -1,0 +1,232 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Logger } from "@aws-lambda-powertools/logger";
+import manifest from "../../package.json" with { type: "json" };
+import { allRoutes } from "../../functions/routes.ts";
+import { resources } from "../../lib/resources.ts";
+import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
+import { reasonOf } from "../plain-reason.ts";
+import { buildPages, startApi } from "./api.ts";
+import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
+import { prepareDemoOrganization } from "./demo-organization.ts";
+import { startDynamoDbEngine } from "./engines/dynamodb.ts";
+import { startFauxqsEngine } from "./engines/fauxqs.ts";
+import { openBuckets, provision, variablesOf } from "./engines/provision.ts";
+import {
+  createClients,
+  type CreateHandler,
+  createLocalRuntime,
+  importFunction,
+  type LocalRuntime,
+  loggedError,
+} from "./functions.ts";
+import { printToLog } from "./function-log.ts";
+import { LocalServiceError } from "./local-service-error.ts";
+import { type Endpoints, platformVariables, REGION_CODE, type Service } from "./platform.ts";
+import { openCheckpoints } from "./workers/checkpoint-file.ts";
+import { startWorkers } from "./workers/workers.ts";
+
+/** Options of the local service. */
+export interface LocalServiceOptions {
+  /** 0 selects any free port. */
+  readonly port: number;
+  readonly dataDirectory: string;
+  /** Endpoint of a DynamoDB that is running already. @default the embedded engine is started */
+  readonly dynamodbEndpoint?: string | undefined;
+  /** Origins of the pages that may call the API. @default none but its own */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Also prints the functions' log. @default one line for each unexpected error; the log is in functions.log */
+  readonly verbose?: boolean;
+  /** Puts something between the functions and an engine. @returns its address. @default the engine itself */
+  readonly inFrontOf?: (service: Service, engine: string) => Promise<string>;
+  /** Makes the functions, with the workers in this process. @default those of this checkout, workers in another process */
+  readonly create?: CreateHandler;
+}
+
+/** Where the data are kept: the engines, with all tables, queues and the organization `demo` in them. */
+export interface Stores {
+  readonly data: DataDirectory;
+  /** Clients of the engines themselves. */
+  readonly clients: ReturnType<typeof createClients>;
+  /** Variables that name tables, bucket, queues and engines; this process has them too. */
+  readonly variables: Variables;
+  readonly runtime: LocalRuntime;
+  /** API key of the organization `demo`. */
+  readonly apiKey: string;
+  /** Resolves with the reason when an engine ends unexpectedly. */
+  readonly failed: Promise<LocalServiceError>;
+}
+
+/** The whole service, running on this machine. */
+export interface LocalService {
+  readonly baseUrl: string;
+  /** API key of the organization `demo`. */
+  readonly apiKey: string;
+  /** Variables that name this service's tables, bucket and queues; also written to `stack.env` in the data directory. */
+  readonly environment: Variables;
+  readonly dataDirectory: string;
+  /** Resolves with the reason when an engine or the workers end unexpectedly. */
+  readonly failed: Promise<LocalServiceError>;
+  /** Writes to the terminal: all else that this process prints is in the log. */
+  readonly terminal: ReturnType<typeof printToLog>;
+  /** Finishes the requests in flight, then ends everything. */
+  stop(): Promise<void>;
+}
+
+async function failureOf(name: string, ended: Promise<void>): Promise<LocalServiceError> {
+  await ended;
+  return new LocalServiceError(`the ${name} stopped unexpectedly`);
+}
+
+/** Settings for AWS of the person who starts the service must reach neither its clients nor its functions. */
+export function setEnvironment(variables: Variables): void {
+  for (const name of Object.keys(process.env)) if (/^(AWS|POWERTOOLS)_/.test(name)) delete process.env[name];
+  Object.assign(process.env, variables);
+}
+
+/** Starts the engines. @param started gets what is to be stopped */
+async function startEngines(
+  { dynamodbEndpoint }: Pick<LocalServiceOptions, "dynamodbEndpoint">,
+  data: DataDirectory,
+  started: AsyncDisposableStack,
+) {
+  const startDynamoDb = async () => {
+    if (dynamodbEndpoint !== undefined) return { endpoint: dynamodbEndpoint, ended: new Promise<void>(() => {}) };
+    const engine = await startDynamoDbEngine({ file: data.dynamodbFile });
+    started.defer(() => engine.stop());
+    return engine;
+  };
+  const startFauxqs = async () => {
+    const engine = await startFauxqsEngine({ queues: data.queues, objects: data.objects });
+    started.defer(() => engine.stop());
+    return engine;
+  };
+  const starting = [startDynamoDb(), startFauxqs()] as const;
+  // If one fails, wait for the other, so that it is stopped too.
+  await Promise.allSettled(starting);
+  const [dynamodb, fauxqs] = await Promise.all(starting);
+  const endpoints: Endpoints = { dynamodb: dynamodb.endpoint, s3: fauxqs.endpoint, sqs: fauxqs.endpoint };
+  const failed = Promise.race([
+    failureOf("DynamoDB engine has", dynamodb.ended),
+    failureOf("S3 and SQS engine has", fauxqs.ended),
+  ]);
+  return { endpoints, failed };
+}
+
+/**
+ * Opens the data directory and starts the engines on it.
+ * @param started gets what is to be stopped
+ * @throws LocalServiceError if the data directory is in use, or an engine fails
+ */
+export async function openStores(
+  options: Pick<LocalServiceOptions, "dataDirectory" | "dynamodbEndpoint" | "allowedOrigins" | "inFrontOf">,
+  started: AsyncDisposableStack,
+): Promise<Stores> {
+  const { dataDirectory, dynamodbEndpoint, allowedOrigins = [], inFrontOf } = options;
+  const data = await openDataDirectory(dataDirectory);
+  started.defer(() => data.close());
+  const { endpoints: engines, failed } = await startEngines(options, data, started);
+
+  setEnvironment(platformVariables(engines));
+  const clients = createClients();
+  started.defer(() => {
+    for (const client of Object.values(clients)) client.destroy();
+  });
+  try {
+    await provision(clients);
+  } catch (error) {
+    if (error instanceof LocalServiceError) throw error;
+    const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
+    throw new LocalServiceError(`${which} cannot be used: ${reasonOf(error)}`);
+  }
+  const names = variablesOf(engines.sqs);
+  const previous = readEnvironmentFile(data.files.service);
+  const accessTable = names[resources.access.variable] ?? "";
+  const apiKey = await prepareDemoOrganization(clients.dynamodb, REGION_CODE, accessTable, previous["API_KEY"]);
+  // The next start uses it again, even if this one serves no API.
+  if (apiKey !== previous["API_KEY"]) writeEnvironmentFile(data.files.service, { ...previous, API_KEY: apiKey });
+
+  const endpoints = inFrontOf
+    ? {
+        dynamodb: await inFrontOf("dynamodb", engines.dynamodb),
+        s3: await inFrontOf("s3", engines.s3),
+        sqs: await inFrontOf("sqs", engines.sqs),
+      }
+    : engines;
+  const variables: Variables = {
+    ...platformVariables(endpoints, engines.dynamodb),
+    ...variablesOf(endpoints.sqs),
+    REGION_CODE,
+    VERSION: manifest.version,
+    LAMBDA_TASK_ROOT: data.path,
+    ...(allowedOrigins.length > 0 && { ALLOWED_ORIGINS: allowedOrigins.join(",") }),
+    POWERTOOLS_SERVICE_NAME: "WorkItems-local",
+    POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
+  };
+  setEnvironment(variables);
+  return { data, clients, variables, runtime: createLocalRuntime(variables, new Logger()), apiKey, failed };
+}
+
+/** Starts the workers in a process of their own, so that a big file doesn't block the API. It ends with this one. */
+async function forkWorkers({ data }: Stores, verbose: boolean, started: AsyncDisposableStack) {
+  const script = fileURLToPath(new URL("workers/workers-process.ts", import.meta.url));
+  const given = [data.logFile, data.streamCheckpoints, ...(verbose ? ["verbose"] : [])];
+  // In its own process group, so that Ctrl-C does not end it before the requests in flight are finished.
+  const child: ChildProcess = fork(script, given, { detached: true, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("exit", () => resolve()));
+  started.defer(async () => {
+    if (child.connected) child.disconnect();
+    await ended;
+  });
+  const failed = failureOf("workers have", ended);
+  const ready = new Promise<undefined>((resolve) => child.once("message", () => resolve(undefined)));
+  const failure = await Promise.race([ready, failed]);
+  if (failure !== undefined) throw failure;
+  return { failed };
+}
+
+/**
+ * Runs the service on this machine: the functions of this checkout on embedded engines. The process is the service's.
+ * @throws LocalServiceError if the port or the data directory is in use, or an engine fails
+ */
+export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  const { port, allowedOrigins = [], verbose = false, create } = options;
+  await using started = new AsyncDisposableStack();
+  // Beside the start of the engines; an error comes again when the functions are made.
+  if (create === undefined) for (const { name } of allRoutes()) void importFunction(name).catch(() => {});
+  const stores = await openStores(options, started);
+  const { data, clients, variables, runtime, apiKey } = stores;
+  const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<LocalServiceError> }> => {
+    if (create === undefined) return forkWorkers(stores, verbose, started);
+    const workers = await startWorkers({ runtime, create, checkpoints: openCheckpoints(data.streamCheckpoints) });
+    started.defer(() => workers.stop());
+    return {};
+  };
+  const [ownWorkers, api] = await Promise.all([
+    startOwnWorkers(),
+    startApi({ runtime, ...(create && { create }), allowedOrigins, port, preparePages: () => buildPages(data.pages) }),
+  ]);
+  started.defer(() => api.stop());
+
+  const baseUrl = `http://localhost:${api.port}`;
+  await openBuckets(clients, variables, [baseUrl, `http://127.0.0.1:${api.port}`, ...allowedOrigins]);
+  const service = { BASE_URL: baseUrl, API_KEY: apiKey };
+  writeEnvironmentFile(data.files.service, service);
+  writeEnvironmentFile(data.files.stack, variables);
+
+  const running = started.move();
+  const terminal = printToLog({ log: data.log, verbose });
+  // In Lambda, such an error ends one instance and not the service.
+  process.on("uncaughtException", (error) => {
+    runtime.log.error("uncaught exception", { function: "api", error: loggedError(error) });
+  });
+  return {
+    terminal,
+    baseUrl,
+    apiKey,
+    environment: { ...service, ...variables },
+    dataDirectory: data.path,
+    failed: Promise.race([stores.failed, ...(ownWorkers.failed ? [ownWorkers.failed] : [])]),
+    stop: () => running.disposeAsync(),
+  };
+}

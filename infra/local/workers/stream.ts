@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  DescribeStreamCommand,
+  type DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  type Shard,
+} from "@aws-sdk/client-dynamodb-streams";
+import type { DynamoDBRecord } from "aws-lambda";
+import * as z from "zod";
+import type { Invoke } from "../functions.ts";
+import type { Poller } from "./queue.ts";
+
+/** Lambda reads a shard four times a second. */
+const READ_EVERY_MS = 250;
+const RETRY_AFTER_MS = 1000;
+/** A closed shard's children are found within this time. */
+const SHARDS_EVERY_MS = 10_000;
+
+/** An event source mapping from a table's stream to a function. */
+export interface StreamSource {
+  readonly streamArn: string;
+  readonly region: string;
+  readonly batchSize: number;
+  /** How long records are gathered before they are sent. */
+  readonly windowMs: number;
+  /** A record's partition key must begin with one of them. */
+  readonly prefixes: readonly string[];
+}
+
+/** Keeps how far each shard has been handled, as Lambda does. Streams of the same table may have the same shards. */
+export interface Checkpoints {
+  get(shard: string): string | undefined;
+  set(shard: string, sequenceNumber: string): void;
+}
+
+/** All shards of a stream that the engine still knows, parents first. */
+export async function shardsOf(streams: DynamoDBStreamsClient, streamArn: string): Promise<readonly Shard[]> {
+  const shards: Shard[] = [];
+  let after: string | undefined;
+  do {
+    const page = { StreamArn: streamArn, ...(after !== undefined && { ExclusiveStartShardId: after }) };
+    const { StreamDescription: description } = await streams.send(new DescribeStreamCommand(page));
+    shards.push(...(description?.Shards ?? []));
+    after = description?.LastEvaluatedShardId;
+  } while (after !== undefined);
+  return shards;
+}
+
+/** @param after sequence number of the last record that was handled; undefined to begin with the oldest one */
+export async function iteratorAfter(
+  streams: DynamoDBStreamsClient,
+  shard: { readonly StreamArn: string; readonly ShardId: string },
+  after: string | undefined,
+): Promise<string | undefined> {
+  const place =
+    after === undefined
+      ? ({ ShardIteratorType: "TRIM_HORIZON" } as const)
+      : ({ ShardIteratorType: "AFTER_SEQUENCE_NUMBER", SequenceNumber: after } as const);
+  return (await streams.send(new GetShardIteratorCommand({ ...shard, ...place }))).ShardIterator;
+}
+
+/** A page of a shard, with its records as Lambda sends them. `next` is absent if the shard is read to its end. */
+export async function readShard(streams: DynamoDBStreamsClient, ShardIterator: string, Limit: number) {
+  const { Records = [], NextShardIterator: next } = await streams.send(new GetRecordsCommand({ ShardIterator, Limit }));
+  const records = Records.map(({ dynamodb, ...record }) => ({
+    ...record,
+    dynamodb: {
+      ...dynamodb,
+      ApproximateCreationDateTime: (dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0) / 1000,
+    },
+  })) as unknown as DynamoDBRecord[];
+  return { records, next };
+}
+
+const batchResponseSchema = z
+  .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().nullish() })).nullish() })
+  .nullish();
+
+function numberOf({ dynamodb }: DynamoDBRecord): string {
+  return dynamodb?.SequenceNumber ?? "";
+}
+
+/**
+ * How many records of a batch, from the first on, are done with, by Lambda's rules: those before the first one that
+ * failed; none if the response names something else
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
+ */
+function doneOf(batch: readonly DynamoDBRecord[], result: unknown): number {
+  const parsed = batchResponseSchema.safeParse(result);
+  if (!parsed.success) return 0;
+  const failures = parsed.data?.batchItemFailures ?? [];
+  const places = failures.map(({ itemIdentifier }) => batch.findIndex((one) => numberOf(one) === itemIdentifier));
+  return places.includes(-1) ? 0 : Math.min(batch.length, ...places);
+}
+
+/**
+ * Polls a table's stream and invokes a function with its records, as Lambda's event source mapping does: one invocation
+ * at a time for each shard, a shard only after its parent, and a batch again until all of its records are done with.
+ */
+export function pollStream(
+  { streamArn, region, batchSize, windowMs, prefixes }: StreamSource,
+  invoke: Invoke,
+  streams: DynamoDBStreamsClient,
+  checkpoints: Checkpoints,
+): Poller {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = (milliseconds: number): Promise<void> => sleep(milliseconds, undefined, { signal }).catch(() => {});
+
+  const placeOf = (shardId: string): string => `${streamArn} ${shardId}`;
+  const keep = (shardId: string, sequenceNumber: string): void => checkpoints.set(placeOf(shardId), sequenceNumber);
+
+  /** Invokes the function until all records are done with. */
+  async function deliver(shardId: string, records: readonly DynamoDBRecord[]): Promise<void> {
+    const matching = records.filter(({ dynamodb }) =>
+      prefixes.some((prefix) => dynamodb?.Keys?.["pk"]?.S?.startsWith(prefix)),
+    );
+    const events = matching.map((record) => ({ ...record, awsRegion: region, eventSourceARN: streamArn }));
+    for (let left = events; left.length > 0 && !signal.aborted;) {
+      const done = await invoke({ Records: left }).then(
+        (result) => doneOf(left, result),
+        () => 0,
+      );
+      const last = left[done - 1];
+      if (last !== undefined) keep(shardId, numberOf(last));
+      left = left.slice(done);
+      if (left.length > 0) await pause(RETRY_AFTER_MS);
+    }
+    const last = records.at(-1);
+    if (last !== undefined && !signal.aborted) keep(shardId, numberOf(last));
+  }
+
+  /** Handles a shard to its end, which an open one has not. */
+  async function pollShard(shardId: string): Promise<void> {
+    const shard = { StreamArn: streamArn, ShardId: shardId };
+    let iterator = await iteratorAfter(streams, shard, checkpoints.get(placeOf(shardId)));
+    let gathered: DynamoDBRecord[] = [];
+    let sendAt = Infinity;
+    while (!signal.aborted && (iterator !== undefined || gathered.length > 0)) {
+      const page: Awaited<ReturnType<typeof readShard>> =
+        iterator === undefined
+          ? { records: [], next: undefined }
+          : await readShard(streams, iterator, batchSize - gathered.length);
+      const { records: found } = page;
+      iterator = page.next;
+      gathered = gathered.concat(found);
+      if (gathered.length > 0) sendAt = Math.min(sendAt, Date.now() + windowMs);
+      if (gathered.length >= batchSize || Date.now() >= sendAt || iterator === undefined) {
+        await deliver(shardId, gathered);
+        [gathered, sendAt] = [[], Infinity];
+      }
+      if (found.length === 0) await pause(Math.min(READ_EVERY_MS, Math.max(0, sendAt - Date.now())));
+    }
+  }
+
+  /** The shards that are polled, by id. One that fails is read again from its checkpoint. */
+  const polling = new Map<string, Promise<void>>();
+  const ended = new Set<string>();
+  async function keepPolling(id: string, parent: string | undefined, known: ReadonlySet<string>): Promise<void> {
+    const isParentOpen = (): boolean => parent !== undefined && known.has(parent) && !ended.has(parent);
+    while (isParentOpen() && !signal.aborted) await pause(READ_EVERY_MS);
+    while (!signal.aborted && !ended.has(id)) {
+      try {
+        await pollShard(id);
+        if (!signal.aborted) ended.add(id);
+      } catch {
+        await pause(RETRY_AFTER_MS);
+      }
+    }
+  }
+  async function poll(): Promise<void> {
+    while (!signal.aborted) {
+      const shards = await shardsOf(streams, streamArn).catch(() => []);
+      const known = new Set(shards.map(({ ShardId = "" }) => ShardId));
+      for (const { ShardId: id = "", ParentShardId: parent } of shards) {
+        if (!polling.has(id)) polling.set(id, keepPolling(id, parent, known));
+      }
+      await pause(shards.length === 0 ? RETRY_AFTER_MS : SHARDS_EVERY_MS);
+    }
+  }
+
+  const running = poll();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+      await Promise.all(polling.values());
+    },
+  };
+}
