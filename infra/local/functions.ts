@@ -55,6 +55,13 @@ export function loggedError(error: unknown) {
     : { name: typeof error };
 }
 
+/** Logs errors that nothing has caught. In Lambda, such an error ends one instance and not the service. */
+export function surviveUncaught(name: string, log: Logger): void {
+  process.on("uncaughtException", (error) => {
+    log.error("uncaught exception", { function: name, error: loggedError(error) });
+  });
+}
+
 /** How functions are run. */
 export interface FunctionHost {
   readonly runtime: LocalRuntime;

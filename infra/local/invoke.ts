@@ -35,7 +35,7 @@ async function findStores(opened: AsyncDisposableStack): Promise<{ runtime: Loca
 async function invoke(name: string, eventFile: string): Promise<void> {
   const timeout = timeouts.get(name);
   if (timeout === undefined) {
-    throw new LocalServiceError(`there is no function ${name}; name one of ${[...timeouts.keys()].join(", ")}`);
+    throw new LocalServiceError(`unknown function ${name}; name one of ${[...timeouts.keys()].join(", ")}`);
   }
   readEvent(eventFile);
   await using opened = new AsyncDisposableStack();
@@ -57,7 +57,7 @@ async function invoke(name: string, eventFile: string): Promise<void> {
   print(`${JSON.stringify(result, undefined, 2)}\n`);
 }
 
-// The function's log is no part of the result.
+// The result alone is printed; the function's log goes to the standard error.
 const print = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 

@@ -18,7 +18,7 @@ import {
   createLocalRuntime,
   importFunction,
   type LocalRuntime,
-  loggedError,
+  surviveUncaught,
 } from "./functions.ts";
 import { printToLog } from "./function-log.ts";
 import { LocalServiceError } from "./local-service-error.ts";
@@ -216,10 +216,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 
   const running = started.move();
   const terminal = printToLog({ log: data.log, verbose });
-  // In Lambda, such an error ends one instance and not the service.
-  process.on("uncaughtException", (error) => {
-    runtime.log.error("uncaught exception", { function: "api", error: loggedError(error) });
-  });
+  surviveUncaught("api", runtime.log);
   return {
     terminal,
     baseUrl,

@@ -33,7 +33,7 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     return id;
   };
   const keyOfOne = (organization: string) => ({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization });
-  /** A damaged record is due all the same: it is written anew. */
+  /** A damaged record is still due: it is replaced. */
   const idOf = async (key: object, { id }: Record<string, unknown>): Promise<string> =>
     typeof id === "string" ? id : put(key);
   /** Carries out a write, if what is due is still the same. */

@@ -38,7 +38,7 @@ async function freePort(host: string): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new LocalServiceError("there is no free port");
+  if (address === null || typeof address === "string") throw new LocalServiceError("no port is free");
   return address.port;
 }
 

@@ -39,7 +39,7 @@ function removeIncomplete(objects: string): void {
 }
 
 /**
- * Makes the messages visible that were taken when the engine ended: whoever took them has ended too. The engine also gives
+ * Makes the messages visible that were taken when the engine ended: their receivers have ended too. The engine also gives
  * messages to pollers that have gone, as all have while the service stops.
  */
 function releaseMessages(queues: string): void {

@@ -1,6 +1,6 @@
 import { openSync } from "node:fs";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { createLocalRuntime, loggedError } from "../functions.ts";
+import { createLocalRuntime, surviveUncaught } from "../functions.ts";
 import { printToLog } from "../function-log.ts";
 import { openCheckpoints } from "./checkpoint-file.ts";
 import { startWorkers } from "./workers.ts";
@@ -9,9 +9,7 @@ import { startWorkers } from "./workers.ts";
 const [, , logFile = "", checkpoints = "", verbose] = process.argv;
 printToLog({ log: openSync(logFile, "a"), verbose: verbose !== undefined });
 const log = new Logger();
-process.on("uncaughtException", (error) => {
-  log.error("uncaught exception", { function: "workers", error: loggedError(error) });
-});
+surviveUncaught("workers", log);
 const environment = process.env as Readonly<Record<string, string>>;
 const workers = startWorkers({
   runtime: createLocalRuntime(environment, log),
@@ -20,5 +18,5 @@ const workers = startWorkers({
 // The service has stopped or was killed.
 process.once("disconnect", () => void workers.then((poller) => poller.stop()).finally(() => process.exit()));
 await workers;
-// If the service has stopped meanwhile, nobody waits for it.
+// The service may have stopped by now: then there is no one to send it to.
 process.send?.("ready", undefined, undefined, () => {});

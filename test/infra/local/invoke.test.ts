@@ -39,7 +39,7 @@ describe("npm run invoke", () => {
   it.each([
     ["", "missing required argument 'function'"],
     ["get-work-item", "missing required argument 'event.json'"],
-    ["get-work-itm events/get-work-item.json", /^there is no function get-work-itm; name one of .*get-work-item,/],
+    ["get-work-itm events/get-work-item.json", /^unknown function get-work-itm; name one of .*get-work-item,/],
     ["get-work-item events/nothing.json", /^events\/nothing\.json cannot be read \(.*\): name an event file/],
     ["get-work-item README.md", /^README\.md isn't valid JSON \(.*\): name an event file/],
   ])("says in one line what to do instead of: %s", async (words, expected) => {
