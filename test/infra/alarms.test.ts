@@ -1,10 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { putOrganization } from "../../lib/operator/administration.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
 import { createCloudWatch } from "../support/alarms/cloudwatch.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
+import { withoutTimeouts } from "../support/faults.ts";
 import { synthesize } from "./synthesized.ts";
 import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
+
+beforeEach(withoutTimeouts);
 
 const getItem = (service: Service) =>
   service.request("getWorkItem", { params: { id: "11111111-1111-4111-8111-111111111111" } });

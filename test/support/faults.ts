@@ -1,6 +1,7 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { vi } from "vitest";
 import { damage, type DamagedResponse, isDamagedResponse, type WireResponse } from "./damaged-responses.ts";
 
 /**
@@ -66,6 +67,16 @@ export const injectFaults = (
     stack.remove(name);
     stack.remove(damaged);
   };
+};
+
+/**
+ * Lets requests take as long as they take, for `beforeEach`: on a busy machine the embedded engine may need longer than
+ * the 100 ms that a request waits for its limit and for the note of its key's use.
+ * @returns what ends it
+ */
+export const withoutTimeouts = (): (() => void) => {
+  const spy = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal);
+  return () => spy.mockRestore();
 };
 
 /** Makes requests of a client fail as AWS would after the client's last attempt. @returns what ends it */

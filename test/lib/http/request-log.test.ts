@@ -2,9 +2,9 @@ import { Console } from "node:console";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { NotFoundError } from "../../../lib/errors.ts";
-import { injectFaults } from "../../support/faults.ts";
+import { injectFaults, withoutTimeouts } from "../../support/faults.ts";
 import { call } from "../../support/organization.ts";
 import { echo, endpoint, key, organization, request, runtime } from "./test-endpoint.ts";
 
@@ -24,6 +24,8 @@ const logged = async (handle: (log: Logger) => Promise<void>): Promise<Record<st
 };
 
 describe("the log", () => {
+  beforeEach(withoutTimeouts);
+
   it("has one line a request, and neither bodies nor keys", async () => {
     const lines = await logged(async (log) => {
       const handler = endpoint(async () => ({ body: { data: "answer-secret" } }), { ...runtime, log });
@@ -77,6 +79,7 @@ describe("a metric", () => {
   });
 
   it("counts each 5xx response by function and version, and no other response", async () => {
+    onTestFinished(withoutTimeouts());
     vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
     const printed = printedMetrics();
     const [failing, refusing] = [new Error("broken"), new NotFoundError("no such test")];

@@ -1,8 +1,8 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createNoteKeyUse, keyUseKey } from "../../../lib/organizations/key-use.ts";
 import { createTestClock } from "../../support/clock.ts";
-import { type Fault, injectFaults } from "../../support/faults.ts";
+import { type Fault, injectFaults, withoutTimeouts } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,6 +17,7 @@ beforeAll(async () => {
     return fault;
   });
 });
+beforeEach(withoutTimeouts);
 const usedAt = async (keyId: string): Promise<unknown> => {
   const { LIMITS_TABLE: table } = runtime.environment;
   const { Item } = await runtime.dynamodb.send(new GetCommand({ TableName: table, Key: keyUseKey(keyId) }));
