@@ -3,11 +3,14 @@ import { PROJECT_ROOT } from "./build.ts";
 import { reportErrors } from "./command-line.ts";
 import { contextOf } from "./context.ts";
 import { createServiceApp } from "./service-app.ts";
+import { processTerminal } from "./terminal.ts";
 
 /** The command in `cdk.json`. `node infra/app.ts -c stage=prod` also synthesizes, into `cdk.out`. */
-await reportErrors(() =>
+const terminal = processTerminal();
+await reportErrors(terminal, () =>
   createServiceApp({
-    context: contextOf(process.argv.slice(2)),
-    outdir: process.env["CDK_OUTDIR"] ?? join(PROJECT_ROOT, "cdk.out"),
+    context: contextOf(terminal.args),
+    outdir: terminal.env["CDK_OUTDIR"] ?? join(PROJECT_ROOT, "cdk.out"),
   }).synth(),
 );
+process.exitCode = terminal.exitCode;

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { printableLines } from "./printable.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** A command failed. The message is for the person who ran it. */
 export class CommandError extends Error {
@@ -11,13 +11,22 @@ export class UsageError extends CommandError {
   override readonly name: string = "UsageError";
 }
 
+const COLUMNS_OF_A_PIPE = 80;
+
 /** A command whose errors are thrown by `parseCommandLine`, as are those of the commands below it. */
-export function createCommandLine(name: string, description: string): Command {
+export function createCommandLine(terminal: Terminal, name: string, description: string): Command {
+  const { stdout, stderr } = terminal;
   return new Command(name)
     .description(description)
     .helpCommand(false)
     .exitOverride()
-    .configureOutput({ outputError: () => undefined });
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => stdout.columns ?? COLUMNS_OF_A_PIPE,
+      getErrHelpWidth: () => stderr.columns ?? COLUMNS_OF_A_PIPE,
+      outputError: () => undefined,
+    });
 }
 
 /** Runs the action that a command line names, or prints the help. @throws UsageError */
@@ -41,18 +50,23 @@ function messageOf(error: unknown): string | undefined {
  * Does what a command is for. An expected error is printed in one line, with exit status 1.
  * @param describe the line for an error; undefined if the error isn't expected
  */
-export async function reportErrors(run: () => unknown, describe = messageOf): Promise<void> {
+export async function reportErrors(terminal: Terminal, run: () => unknown, describe = messageOf): Promise<void> {
   try {
     await run();
   } catch (error) {
     const message = describe(error);
     if (message === undefined) throw error;
-    console.error(printableLines(message));
-    process.exitCode = 1;
+    terminal.noteLines(message);
+    terminal.exitCode = 1;
   }
 }
 
-/** Runs the command line of this process, and reports errors. */
-export function runCommand(command: Command, describe?: (error: unknown) => string | undefined): Promise<void> {
-  return reportErrors(() => parseCommandLine(command, process.argv.slice(2)), describe);
+/** Runs the command line that a terminal has, and reports errors. @returns the exit status */
+export async function runCommand(
+  terminal: Terminal,
+  command: Command,
+  describe?: (error: unknown) => string | undefined,
+): Promise<number> {
+  await reportErrors(terminal, () => parseCommandLine(command, terminal.args), describe);
+  return terminal.exitCode;
 }

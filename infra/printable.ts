@@ -21,8 +21,3 @@ export function printable(text: string): string {
 export function printableLines(text: string): string {
   return text.replaceAll(CONTROLS_IN_LINES, escaped);
 }
-
-/** Data for the standard output: to a pipe or a file as it is, to the byte; on a terminal with its controls shown. */
-export function forOutput(data: string): string {
-  return process.stdout.isTTY ? printableLines(data) : data;
-}

@@ -1,3 +1,4 @@
+import { processTerminal } from "../terminal.ts";
 import { runProgram } from "./work-items/program.ts";
 
 // A reader such as head may end before the output does.
@@ -6,6 +7,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 // Without await at the top, which the packed program cannot have.
-void runProgram(process.argv.slice(2)).then((code) => {
+void runProgram(processTerminal()).then((code) => {
   process.exitCode = code;
 });

@@ -9,6 +9,7 @@ import { API_TIMEOUT_SECONDS, workerTimeoutSeconds } from "../limits.ts";
 import { buildPages, loadPages } from "./api.ts";
 import { createLocalRuntime, loadFunction, type LocalRuntime } from "./functions.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
+import { processTerminal } from "../terminal.ts";
 import { LocalServiceError } from "./local-service-error.ts";
 import { openStores, setEnvironment } from "./service.ts";
 
@@ -50,7 +51,7 @@ async function invoke(name: string, eventFile: string): Promise<void> {
       : await loadFunction(name, timeout, { runtime });
   const payload: unknown = JSON.parse(readEvent(eventFile, process.env["API_KEY"] ?? apiKey));
   const result = await run(payload).catch((error: unknown) => {
-    process.exitCode = 1;
+    terminal.exitCode = 1;
     const { name: errorType, message: errorMessage, stack } = error instanceof Error ? error : new Error(String(error));
     return { errorType, errorMessage, trace: stack?.split("\n") };
   });
@@ -61,11 +62,12 @@ async function invoke(name: string, eventFile: string): Promise<void> {
 const print = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
-const program = createCommandLine("npm run invoke --", "Invoke one function on the local service's data");
+const terminal = processTerminal();
+const program = createCommandLine(terminal, "npm run invoke --", "Invoke one function on the local service's data");
 program
   .argument("<function>", "such as get-work-item")
   .argument("<event.json>", "file with its event, such as events/get-work-item.json")
   .action(invoke);
-await runCommand(program);
+const status = await runCommand(terminal, program);
 // Clients keep connections open.
-process.exit();
+process.exit(status);

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import * as z from "zod";
 import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { originSchema } from "../settings/stage-settings.ts";
+import { processTerminal } from "../terminal.ts";
 import { LocalServiceError } from "./local-service-error.ts";
 import { type LocalService, startLocalService } from "./service.ts";
 import { watchSources } from "./watch.ts";
@@ -95,10 +96,11 @@ async function start({ watch = false }: { readonly watch?: boolean }): Promise<v
   service.terminal.print(introductionOf(service));
 }
 
-const program = createCommandLine("npm start --", "Run the service on this machine");
+const terminal = processTerminal();
+const program = createCommandLine(terminal, "npm start --", "Run the service on this machine");
 program.option("--watch", "start again whenever a source changes").action(start);
-await runCommand(program, (error) =>
+const status = await runCommand(terminal, program, (error) =>
   error instanceof CommandError ? `Cannot start: ${error.message}` : inspect(error),
 );
 // What was started before an error doesn't keep the process.
-if (process.exitCode !== undefined) process.exit();
+if (status !== 0) process.exit(status);

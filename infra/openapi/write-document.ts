@@ -6,6 +6,7 @@ import { clientTypesOf } from "./client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./document.ts";
 import { createCommandLine, UsageError } from "../command-line.ts";
 import { runOperatorCommand } from "../cli/operator/administration.ts";
+import { processTerminal } from "../terminal.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
 const CLIENT_TYPES = join(PROJECT_ROOT, "lib/client/api.ts");
@@ -29,9 +30,10 @@ function writeDocument({ breaking = false }: { readonly breaking?: boolean }): v
   }
   writeFileSync(FILE, `${JSON.stringify(document, null, 2)}\n`);
   writeFileSync(CLIENT_TYPES, clientTypesOf(document));
-  for (const file of [FILE, CLIENT_TYPES]) console.log(`${relative(process.cwd(), file)} is written`);
+  for (const file of [FILE, CLIENT_TYPES]) terminal.print(`${relative(process.cwd(), file)} is written`);
 }
 
-const program = createCommandLine("npm run openapi --", "Write the OpenAPI document and the client's types");
+const terminal = processTerminal();
+const program = createCommandLine(terminal, "npm run openapi --", "Write the OpenAPI document and the client's types");
 program.option("--breaking", "also if callers of the committed document would fail").action(writeDocument);
-await runOperatorCommand(program);
+process.exitCode = await runOperatorCommand(terminal, program);

@@ -1,6 +1,6 @@
 import type { ErasedWorkItemChange, WorkItemChange } from "./api.ts";
 import { ApiError } from "./api-error.ts";
-import { wait } from "./retries.ts";
+import { waitByTimer } from "./retries.ts";
 
 /** A work item that changed, as it is now. Delete your copy of it if `deleted_at` is set. */
 export type Change = WorkItemChange | ErasedWorkItemChange;
@@ -49,7 +49,7 @@ export async function* changePages<T>(
     mark = page.meta.page.next;
     if (page.meta.page.more) continue;
     if (!follow) return;
-    await wait(FOLLOW_MS, signal);
+    await waitByTimer(FOLLOW_MS, signal);
   }
 }
 
@@ -75,6 +75,6 @@ export async function copyChanges(readPage: ReadPage<Change>, options: CopyOptio
     await saveMark(mark);
     if (page.meta.page.more) continue;
     if (!follow) return;
-    await wait(FOLLOW_MS, signal);
+    await waitByTimer(FOLLOW_MS, signal);
   }
 }

@@ -49,7 +49,7 @@ export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     http,
     workItems: workItemCalls(http),
     ...changeCalls(http),
-    uploads: uploadCalls(http, retryOptions.fetch ?? globalThis.fetch),
+    uploads: uploadCalls(http, retryOptions),
     conversationUploads: conversationUploadCalls(http),
   };
 }

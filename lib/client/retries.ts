@@ -9,11 +9,15 @@ export interface RetryOptions {
   readonly retries?: number;
   /** @default the global fetch */
   readonly fetch?: typeof globalThis.fetch;
+  /** How it waits before another attempt or poll. @default with a timer */
+  readonly wait?: Wait;
 }
 
 /** Waits. @throws the signal's reason as soon as it is aborted */
-export function wait(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
-  return new Promise((resolve, reject) => {
+export type Wait = (milliseconds: number, signal?: AbortSignal | null) => Promise<unknown>;
+
+export const waitByTimer: Wait = (milliseconds, signal) =>
+  new Promise<void>((resolve, reject) => {
     signal?.throwIfAborted();
     const abort = (): void => {
       clearTimeout(timer);
@@ -25,7 +29,6 @@ export function wait(milliseconds: number, signal?: AbortSignal | null): Promise
     }, milliseconds);
     signal?.addEventListener("abort", abort, { once: true });
   });
-}
 
 /** The milliseconds in a `Retry-After` header; undefined without one. */
 export function retryAfterMs(headers: Headers): number | undefined {
@@ -41,7 +44,7 @@ function jittered(attempt: number): number {
  * A `fetch` that retries dropped connections, and 429 and 503 responses once the time in `Retry-After` has passed.
  * Every call is safe to retry: creates and uploads have an `Idempotency-Key`.
  */
-export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch }: RetryOptions) {
+export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch, wait = waitByTimer }: RetryOptions) {
   return async (request: Request): Promise<Response> => {
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= retries;

@@ -2,7 +2,7 @@ import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
 import { failedRowsIn } from "./csv.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
 import { entriesOf } from "./pages.ts";
-import { retryAfterMs, wait } from "./retries.ts";
+import { retryAfterMs, type RetryOptions, waitByTimer } from "./retries.ts";
 import type { UploadJob } from "./schemas.ts";
 import {
   formOf,
@@ -20,8 +20,11 @@ import {
 /** Milliseconds between polls if the response has no `Retry-After`. */
 const POLL_MS = 1000;
 
-/** Calls on uploads. @param sendFile sends files to the bucket, once */
-export function uploadCalls(http: Http, sendFile: typeof globalThis.fetch) {
+/** Calls on uploads. Files are sent to the bucket once. */
+export function uploadCalls(
+  http: Http,
+  { fetch: sendFile = globalThis.fetch, wait = waitByTimer }: Pick<RetryOptions, "fetch" | "wait">,
+) {
   const waitFor = async (id: string, { onProgress, ...options }: WaitOptions = {}): Promise<UploadJob> => {
     for (;;) {
       const call = http.GET("/v1/work_items/upload/{id}", { params: path(id), ...options });

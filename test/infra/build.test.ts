@@ -1,16 +1,16 @@
-import { spawn } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
+import { traceCommand } from "../../infra/cli/operator/trace.ts";
 import { operations } from "../../infra/openapi/operations.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { createTestRuntime } from "../support/runtime.ts";
+import { runCommand } from "../support/terminal.ts";
 import { plain, resourcesOf, synthesize } from "./synthesized.ts";
 
 const require = createRequire(import.meta.url);
@@ -103,12 +103,8 @@ describe("the build", () => {
     const bundle = await readFile(join(outdir, "get-work-item/index.js"), "utf8");
     const before = bundle.slice(0, bundle.indexOf('"NotFoundError"')).split("\n");
     const position = `${before.length}:${before.at(-1)!.length + 1}`;
-    const child = spawn(process.execPath, [join(PROJECT_ROOT, "infra/cli/operator/trace.ts"), "get-work-item"], {
-      cwd: PROJECT_ROOT,
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    child.stdin.end(`NotFoundError: no such item\\n    at async a (/var/task/index.js:${position})`);
-    const traced = await text(child.stdout);
+    const input = `NotFoundError: no such item\\n    at async a (/var/task/index.js:${position})`;
+    const { out: traced } = await runCommand(traceCommand, ["get-work-item"], { input });
     const [, file = "", line] =
       /^NotFoundError: no such item\n    at async a \((\S+):(\d+):\d+\)\n$/.exec(traced) ?? [];
     expect([traced, file]).toEqual([traced, "lib/errors.ts"]);

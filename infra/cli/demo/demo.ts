@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Client, Mapping, WorkItemInput } from "../../../lib/client/client.ts";
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { CommandError, createCommandLine, runCommand } from "../../command-line.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { withProgress } from "../progress.ts";
 import { readItems } from "../work-items/read-items.ts";
 import { explain, openService } from "../work-items/service-client.ts";
@@ -20,8 +21,8 @@ async function timed<T>(...work: Parameters<typeof withProgress<T>>) {
 }
 
 /** What the batches did, by outcome, and how long it took. */
-function sendBatches({ workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) {
-  return timed(dryRun ? "compare" : "batches", "items", async (update) => {
+function sendBatches(terminal: Terminal, { workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) {
+  return timed(terminal, dryRun ? "compare" : "batches", "items", async (update) => {
     const summary = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
     let sent = 0;
     for await (const { status } of workItems.apply(items, { dryRun, onInvalid: "skip" })) {
@@ -44,35 +45,46 @@ async function openFile(path: string): Promise<Blob> {
   }
 }
 
-async function main(log: string | undefined): Promise<void> {
+async function run(terminal: Terminal, log: string | undefined): Promise<void> {
   const path = log ?? TICKETS;
   const written = log === undefined ? ticketsMapping : logMapping;
   const mapping = mappingSchema.parse(written);
   const file = await openFile(path);
-  const client = openService();
+  const client = openService(terminal);
   const items = await readItems(createReadStream(path), mapping);
   const events = items.reduce((sum, item) => sum + (item.events?.length ?? 0), 0);
-  console.log(`${items.length} items with ${events} events`);
+  terminal.print(`${items.length} items with ${events} events`);
 
-  const batches = await sendBatches(client, items, false);
+  const batches = await sendBatches(terminal, client, items, false);
   const counts = Object.entries(batches.result).map(([outcome, count]) => `${count} ${outcome}`);
-  console.log(`batches  ${counts.join(", ")}; ${perSecond(items.length, batches.seconds)}`);
+  terminal.print(`batches  ${counts.join(", ")}; ${perSecond(items.length, batches.seconds)}`);
 
-  const { result: job, seconds } = await timed("upload ", "rows", async (update) => {
+  const { result: job, seconds } = await timed(terminal, "upload ", "rows", async (update) => {
     const upload = await client.uploads.upload(file, { filename: basename(path), mapping: written as Mapping });
     return upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) });
   });
   const counted = `${job.succeeded_rows} succeeded, ${job.failed_rows} failed of ${job.total_rows} rows`;
   const why = job.error === undefined ? "" : `; ${job.error}`;
-  console.log(`upload   ${job.status}: ${counted}; ${perSecond(job.total_rows, seconds)}${why}`);
+  terminal.print(`upload   ${job.status}: ${counted}; ${perSecond(job.total_rows, seconds)}${why}`);
 
   // The upload has applied each row to what the batches had made of all: only the same values leave the same items.
-  const { result: compared } = await sendBatches(client, items, true);
-  console.log(`compare  ${compared.unchanged} of ${items.length} items are equal, whichever way they came`);
+  const { result: compared } = await sendBatches(terminal, client, items, true);
+  terminal.print(`compare  ${compared.unchanged} of ${items.length} items are equal, whichever way they came`);
   const failed = batches.result.error + job.failed_rows;
-  if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) process.exitCode = 1;
+  if (failed > 0 || job.status !== "completed" || compared.unchanged < items.length) terminal.exitCode = 1;
 }
 
-const program = createCommandLine("npm run demo --", "Apply a change log as batches and as an upload, and compare");
-program.argument("[incident_event_log.csv]", "a larger log (default: 100 rows of tickets)").action(main);
-await runCommand(program, explain);
+/** `npm run demo`. @returns the exit status */
+export function demoCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run demo --",
+    "Apply a change log as batches and as an upload, and compare",
+  );
+  program
+    .argument("[incident_event_log.csv]", "a larger log (default: 100 rows of tickets)")
+    .action((log: string | undefined) => run(terminal, log));
+  return runCommand(terminal, program, (error) => explain(terminal, error));
+}
+
+if (import.meta.main) process.exitCode = await demoCommand(processTerminal());

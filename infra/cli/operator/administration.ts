@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
+import type { Clock } from "../../../lib/clock.ts";
 import { NotFoundError, WorkItemsError } from "../../../lib/errors.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { type Administration, getOrganization, listOrganizations } from "../../../lib/operator/administration.ts";
@@ -8,9 +9,9 @@ import { organizationIdSchema, type OrganizationRecord } from "../../../lib/orga
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
 import type { OnDamaged } from "../../../lib/store/decode-record.ts";
 import { CommandError, runCommand, UsageError } from "../../command-line.ts";
-import { forOutput, printableLines } from "../../printable.ts";
 import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { meaningOf } from "../../plain-reason.ts";
+import type { Terminal } from "../../terminal.ts";
 
 /** Environment variables. */
 export type Variables = Readonly<NodeJS.Dict<string>>;
@@ -74,7 +75,11 @@ export interface OpenedAdministration extends Administration {
  * Opens the tables that a command works on.
  * @throws UsageError if neither the options nor the environment nor a local service name the Access table
  */
-export function openAdministration(target: Target, variables: Variables): OpenedAdministration {
+export function openAdministration(
+  target: Target,
+  variables: Variables,
+  clock: Clock = Date.now,
+): OpenedAdministration {
   const named = target.table ?? variables["ACCESS_TABLE"];
   const all: Variables = named === undefined ? { ...localVariables(variables), ...variables } : variables;
   const table = named ?? all["ACCESS_TABLE"];
@@ -87,7 +92,7 @@ export function openAdministration(target: Target, variables: Variables): Opened
   return {
     dynamodb: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     environment: { ACCESS_TABLE: table },
-    clock: Date.now,
+    clock,
     region,
     variables: { ...all, WORK_ITEMS_TABLE: target.itemsTable ?? all["WORK_ITEMS_TABLE"] },
   };
@@ -118,19 +123,20 @@ export async function existingOrganization(
 }
 
 /** Prints a command's result: with `--json` data, else lines for people. */
-export function printResult({ json }: Target, result: string): void {
-  console.log(json === true ? forOutput(result) : printableLines(result));
+export function printResult(terminal: Terminal, { json }: Target, result: string): void {
+  if (json === true) terminal.printData(result);
+  else terminal.printLines(result);
 }
 
 /**
  * What a command does with records that can't be read: it names each of them once, goes on with the others, and ends
  * with status 1.
  */
-export function nameDamaged(): OnDamaged {
+export function nameDamaged(terminal: Terminal): OnDamaged {
   const named = new Set<string>();
   return ({ message }) => {
-    process.exitCode = 1;
-    if (!named.has(message)) console.error(printableLines(`can't read a record: ${message}`));
+    terminal.exitCode = 1;
+    if (!named.has(message)) terminal.noteLines(`can't read a record: ${message}`);
     named.add(message);
   };
 }
@@ -147,7 +153,7 @@ export function describeError(error: unknown): string {
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** Runs the command line of this process; any error is printed in one line, with exit status 1. */
-export function runOperatorCommand(command: Command): Promise<void> {
-  return runCommand(command, describeError);
+/** Runs the command line that a terminal has; any error is printed in one line. @returns the exit status */
+export function runOperatorCommand(terminal: Terminal, command: Command): Promise<number> {
+  return runCommand(terminal, command, describeError);
 }

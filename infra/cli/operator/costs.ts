@@ -2,6 +2,7 @@ import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
 import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
 
 /** The costs at rest of each region of a stage. */
@@ -31,11 +32,18 @@ export function tableOf(costs: readonly Cost[]): string {
   return [line(header), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 
-if (import.meta.main) {
-  const program = createCommandLine("npm run costs --", "What an idle stage costs, computed from its template");
+/** `npm run costs`. @returns the exit status */
+export function costsCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run costs --",
+    "What an idle stage costs, computed from its template",
+  );
   program.option("--stage <stage>", "the stage (default: dev)").action(({ stage = "dev" }: { stage?: string }) => {
     for (const [region, costs] of Object.entries(costsOfStage(stage)))
-      console.log(`${region}, ${stage}\n\n${tableOf(costs)}\n`);
+      terminal.printLines(`${region}, ${stage}\n\n${tableOf(costs)}\n`);
   });
-  await runOperatorCommand(program);
+  return runOperatorCommand(terminal, program);
 }
+
+if (import.meta.main) process.exitCode = await costsCommand(processTerminal());

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { distance } from "fastest-levenshtein";
@@ -11,6 +12,7 @@ import { parseSettings, SettingsError, STAGES_FILE, stackNameOf } from "../../se
 import type { RegionSettings } from "../../settings/stage-settings.ts";
 import { stages } from "../../stages.ts";
 import { createCommandLine, runCommand } from "../../command-line.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
 /** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
@@ -18,11 +20,12 @@ const ROLE_NOT_ASSUMED = "could not be used to assume";
 const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/;
 
 /** Prints the CDK's output; if the account is not bootstrapped, one line replaces the CDK's long message. */
-function relay(stack: string, output: NodeJS.ReadableStream): void {
+function relay({ stderr }: Terminal, stack: string, output: NodeJS.ReadableStream): void {
   let held: string[] = [];
   let isReplaced = false;
+  const write = (line: string): void => void stderr.write(`${line}\n`);
   const release = (): void => {
-    for (const line of held) console.error(line);
+    for (const line of held) write(line);
     held = [];
   };
   const print = (line: string): void => {
@@ -33,10 +36,10 @@ function relay(stack: string, output: NodeJS.ReadableStream): void {
     const environment = NOT_BOOTSTRAPPED.exec(line)?.[1];
     if (environment === undefined) {
       release();
-      console.error(line);
+      write(line);
       return;
     }
-    console.error(`${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`);
+    write(`${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`);
     isReplaced = true;
   };
   createInterface({ input: output })
@@ -90,7 +93,11 @@ function assertNotifies(region: RegionCode, settings: RegionSettings): void {
  * @param args the region, and options for `cdk deploy`
  * @throws SettingsError
  */
-async function deploy([region, ...others]: readonly string[], options: DeployOptions): Promise<void> {
+async function deploy(
+  terminal: Terminal,
+  [region, ...others]: readonly string[],
+  options: DeployOptions,
+): Promise<void> {
   if (region === undefined || region.startsWith("-")) {
     const commands = regionCodes.map((code) => `npm run deploy -- ${code}`);
     throw new SettingsError(`name the region to deploy: ${commands.join(", or ")}`);
@@ -115,25 +122,35 @@ async function deploy([region, ...others]: readonly string[], options: DeployOpt
       {
         cwd: PROJECT_ROOT,
         stdio: ["inherit", "inherit", "pipe"],
-        env: { ...(process.stderr.isTTY && { FORCE_COLOR: "1" }), ...process.env },
+        env: { ...(terminal.stderr.isTTY === true && { FORCE_COLOR: "1" }), ...terminal.env },
       },
     );
-    relay(stack, cdk.stderr);
-    cdk.once("close", (status) => (process.exitCode = status ?? 1));
+    relay(terminal, stack, cdk.stderr);
+    const [status] = (await once(cdk, "close")) as [number | null];
+    if (status !== 0) terminal.exitCode = status ?? 1;
   }
 }
 
-const program = createCommandLine("npm run deploy --", "Deploy a region, unless that would remove what is deployed");
-program
-  .usage("<region> [options] [options of cdk deploy]")
-  .option("--stage <stage>", "stage to deploy, such as prod")
-  .option("--profile <profile>", "profile of the AWS configuration files")
-  .option(
-    "--drop <setting>",
-    "setting that may be lost, such as firewall; can be repeated",
-    (name, before?: readonly string[]) => [...(before ?? []), name],
-  )
-  .allowUnknownOption()
-  .allowExcessArguments()
-  .action((options: DeployOptions) => deploy(program.args, options));
-await runCommand(program);
+/** `npm run deploy`. @returns the exit status */
+export function deployCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run deploy --",
+    "Deploy a region, unless that would remove what is deployed",
+  );
+  program
+    .usage("<region> [options] [options of cdk deploy]")
+    .option("--stage <stage>", "stage to deploy, such as prod")
+    .option("--profile <profile>", "profile of the AWS configuration files")
+    .option(
+      "--drop <setting>",
+      "setting that may be lost, such as firewall; can be repeated",
+      (name, before?: readonly string[]) => [...(before ?? []), name],
+    )
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action((options: DeployOptions) => deploy(terminal, program.args, options));
+  return runCommand(terminal, program);
+}
+
+if (import.meta.main) process.exitCode = await deployCommand(processTerminal());

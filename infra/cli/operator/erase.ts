@@ -1,12 +1,11 @@
 import { constants } from "node:os";
-import { createInterface } from "node:readline/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../../../lib/clock.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { countForErasure, type ErasureCounts, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
 import { UsageError } from "../../command-line.ts";
 import { printable } from "../../printable.ts";
+import type { Terminal } from "../../terminal.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged } from "./administration.ts";
 import { costOf, withScanBar } from "./scan-bar.ts";
@@ -32,22 +31,16 @@ const DAY_MS = 86_400_000;
 /** Mentions that are printed without `--json`. */
 const MENTIONS_SHOWN = 20;
 
-async function confirm(organization: string, what: string): Promise<void> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
-  const typed = await Promise.race([
-    reader.question(`This erases ${what} and can't be undone. Type ${organization} to continue: `),
-    closed,
-  ]);
-  reader.close();
-  if (typed.trim() !== organization) throw new UsageError("nothing was erased");
+async function confirm(terminal: Terminal, organization: string, what: string): Promise<void> {
+  const typed = await terminal.ask(`This erases ${what} and can't be undone. Type ${organization} to continue: `);
+  if (typed !== organization) throw new UsageError("nothing was erased");
 }
 
 const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
 
 /** Runs an erasure. If it is interrupted or fails, it says what state that leaves and what to do next. */
-async function resumably<T>(state: string, work: () => Promise<T>): Promise<T> {
-  const advise = (): void => console.error(`${state}. Run the same command again: it completes the erasure.`);
+async function resumably<T>(terminal: Terminal, state: string, work: () => Promise<T>): Promise<T> {
+  const advise = (): void => terminal.note(`${state}. Run the same command again: it completes the erasure.`);
   const interrupted = (signal: NodeJS.Signals): never => {
     advise();
     process.exit(128 + constants.signals[signal]);
@@ -120,8 +113,13 @@ function report(
   return [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n");
 }
 
-async function eraseAll(runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> {
-  const { erased, readUnits } = await withScanBar("counting", (onProgress) =>
+async function eraseAll(
+  terminal: Terminal,
+  runtime: OperatorRuntime,
+  organization: string,
+  options: EraseOptions,
+): Promise<string> {
+  const { erased, readUnits } = await withScanBar(terminal, "counting", (onProgress) =>
     countForErasure(runtime, organization, onProgress),
   );
   if (options.dryRun === true) {
@@ -129,12 +127,17 @@ async function eraseAll(runtime: OperatorRuntime, organization: string, options:
       ? JSON.stringify({ organization, would_erase: erased, read_units: readUnits })
       : `would erase ${countsInWords(erased)}; a pass reads ${costOf(readUnits)}`;
   }
-  if (!options.yes) await confirm(organization, `${organization}: ${countsInWords(erased)}`);
+  if (!options.yes) await confirm(terminal, organization, `${organization}: ${countsInWords(erased)}`);
   const onWait = (until: number, reason: string): void =>
-    console.error(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
-  const receipt = await resumably(`${organization} is partly erased, and its keys are revoked`, () =>
-    withScanBar("erasing", (onProgress) =>
-      eraseOrganization(runtime, organization, { onProgress, onWait, sleep, onDamaged: nameDamaged() }),
+    terminal.note(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
+  const receipt = await resumably(terminal, `${organization} is partly erased, and its keys are revoked`, () =>
+    withScanBar(terminal, "erasing", (onProgress) =>
+      eraseOrganization(runtime, organization, {
+        onProgress,
+        onWait,
+        sleep: terminal.sleep,
+        onDamaged: nameDamaged(terminal),
+      }),
     ),
   );
   const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
@@ -147,21 +150,22 @@ async function eraseAll(runtime: OperatorRuntime, organization: string, options:
 }
 
 async function eraseOne(
+  terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
   externalId: string,
   options: EraseOptions,
 ): Promise<string> {
   const { dryRun = false } = options;
-  const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep });
+  const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep: terminal.sleep });
   if (!dryRun && !options.yes) {
-    await confirm(organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
+    await confirm(terminal, organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
   }
-  if (!dryRun) console.error("waiting 30 s for running calls to end, then checking the item again");
+  if (!dryRun) terminal.note("waiting 30 s for running calls to end, then checking the item again");
   const erased = dryRun
     ? first
-    : await resumably(`${externalId} may be partly erased`, () =>
-        eraseItem(runtime, organization, externalId, { sleep }),
+    : await resumably(terminal, `${externalId} may be partly erased`, () =>
+        eraseItem(runtime, organization, externalId, { sleep: terminal.sleep }),
       );
   return report(options, runtime.clock(), { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
@@ -186,6 +190,7 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
 }
 
 async function eraseAddress(
+  terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
   address: string,
@@ -193,25 +198,39 @@ async function eraseAddress(
 ): Promise<string> {
   if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
   const { dryRun = false } = options;
-  if (!dryRun && !options.yes) await confirm(organization, `${address} in all agents and actors of ${organization}`);
+  if (!dryRun && !options.yes)
+    await confirm(terminal, organization, `${address} in all agents and actors of ${organization}`);
   let shown = "";
   const onWait = (jobs: readonly string[]): void => {
     const what = jobs.length === 0 ? "calls and workers that are under way" : `uploads to end: ${jobs.join(", ")}`;
-    if (what !== shown) console.error(`waiting for ${what}`);
+    if (what !== shown) terminal.note(`waiting for ${what}`);
     shown = what;
   };
   const erasing = () =>
-    withScanBar(dryRun ? "looking for" : "erasing", (onProgress) =>
-      erasePerson(runtime, organization, address, { dryRun, onProgress, onWait, sleep, onDamaged: nameDamaged() }),
+    withScanBar(terminal, dryRun ? "looking for" : "erasing", (onProgress) =>
+      erasePerson(runtime, organization, address, {
+        dryRun,
+        onProgress,
+        onWait,
+        sleep: terminal.sleep,
+        onDamaged: nameDamaged(terminal),
+      }),
     );
-  const erased = await (dryRun ? erasing() : resumably(`${address} is still in some agents and actors`, erasing));
+  const erased = await (dryRun
+    ? erasing()
+    : resumably(terminal, `${address} is still in some agents and actors`, erasing));
   return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
 }
 
 /** Erases everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */
-export function erase(runtime: OperatorRuntime, organization: string, options: EraseOptions): Promise<string> {
+export function erase(
+  terminal: Terminal,
+  runtime: OperatorRuntime,
+  organization: string,
+  options: EraseOptions,
+): Promise<string> {
   const { item, person } = options;
-  if (item !== undefined) return eraseOne(runtime, organization, item, options);
-  if (person !== undefined) return eraseAddress(runtime, organization, person, options);
-  return eraseAll(runtime, organization, options);
+  if (item !== undefined) return eraseOne(terminal, runtime, organization, item, options);
+  if (person !== undefined) return eraseAddress(terminal, runtime, organization, person, options);
+  return eraseAll(terminal, runtime, organization, options);
 }

@@ -5,6 +5,7 @@ import { type CreatedKey, createKey, isLive, listKeys, revokeKey, rotateKey } fr
 import { nearestTo } from "../../../lib/nearest.ts";
 import { apiKeyId, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { lastUsesOf, listAllKeys } from "../../../lib/operator/key-list.ts";
+import type { OnDamaged } from "../../../lib/store/decode-record.ts";
 import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/key-scope.ts";
 import {
   existingOrganization,
@@ -18,6 +19,7 @@ import {
   withTarget,
 } from "./administration.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
 
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
@@ -58,10 +60,14 @@ function describeCreated({ key, record }: CreatedKey): string {
 }
 
 /** Keys, each with the hour of its last use: ISO 8601; undefined if it was never used, or that is unknown. */
-async function keysWithUse(administration: OpenedAdministration, organization: string | undefined) {
+async function keysWithUse(
+  administration: OpenedAdministration,
+  organization: string | undefined,
+  onDamaged: OnDamaged,
+) {
   const keys = await (organization === undefined
-    ? listAllKeys(administration, nameDamaged())
-    : listKeys(administration, organization, nameDamaged()));
+    ? listAllKeys(administration, onDamaged)
+    : listKeys(administration, organization, onDamaged));
   const limits = administration.variables["LIMITS_TABLE"];
   const uses =
     limits === undefined
@@ -114,10 +120,14 @@ async function create(administration: OpenedAdministration, values: Values): Pro
   return [{ key: created.key, ...withoutHash(created.record) }, describeCreated(created)];
 }
 
-async function list(administration: OpenedAdministration, values: Partial<Values>): Promise<Result> {
+async function list(
+  administration: OpenedAdministration,
+  values: Partial<Values>,
+  terminal: Terminal,
+): Promise<Result> {
   const { organization } = values;
   if (organization !== undefined) await existing(administration, organization);
-  const keys = await keysWithUse(administration, organization);
+  const keys = await keysWithUse(administration, organization, nameDamaged(terminal));
   const now = administration.clock();
   return [
     keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
@@ -146,37 +156,44 @@ async function revoke(administration: OpenedAdministration, values: Values & { k
   return [withoutHash(revoked), `key ${revoked.key_id} is revoked; it stops working everywhere within 60 s`];
 }
 
-/** Opens the tables, runs a command and prints its result. */
-function printing<V extends Target>(run: (administration: OpenedAdministration, values: V) => Promise<Result>) {
-  return async (values: V): Promise<void> => {
-    const administration = openAdministration(values, await variablesOf(values, process.env));
-    const [result, lines] = await run(administration, values);
-    printResult(values, values.json === true ? JSON.stringify(result) : lines);
-  };
-}
+type Run<V> = (administration: OpenedAdministration, values: V, terminal: Terminal) => Promise<Result>;
 
-const program = createCommandLine("npm run keys --", "Create, list, rotate and revoke API keys");
-function command(name: string, description: string): Command {
-  return withTarget(program.command(name).description(description));
-}
-function ofNewKey(made: Command): Command {
-  return made
+function ofNewKey(command: Command): Command {
+  return command
     .requiredOption("--organization <id>", "organization of the key, such as acme")
     .option("--name <name>", "name of the key, such as ci")
     .option("--expires <duration>", "hours or days for which it is valid, such as 12h or 90d")
     .option("--scopes <scopes>", `what it may do, of ${KEY_SCOPES.join(",")} (default: all)`);
 }
-ofNewKey(command("create", "create a key"))
-  .option("--create", "create the organization if it doesn't exist")
-  .action(printing(create));
-command("list", "list keys with the hour of their last use")
-  .option("--organization <id>", "only those of this organization")
-  .action(printing(list));
-ofNewKey(command("rotate", "create a key that replaces another, which stays valid until it is revoked"))
-  .option("--key <id>", "id of the key to replace, if several have the name")
-  .action(printing(rotate));
-command("revoke", "revoke a key; npm run keys -- list shows the ids")
-  .requiredOption("--organization <id>", "organization of the key, such as acme")
-  .requiredOption("--key <id or key>", "id of the key, or the key itself")
-  .action(printing(revoke));
-await runOperatorCommand(program);
+
+/** `npm run keys`. @returns the exit status */
+export function keysCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(terminal, "npm run keys --", "Create, list, rotate and revoke API keys");
+  const command = (name: string, description: string): Command =>
+    withTarget(program.command(name).description(description));
+  /** Opens the tables, runs a command and prints its result. */
+  const printing =
+    <V extends Target>(run: Run<V>) =>
+    async (values: V): Promise<void> => {
+      const administration = openAdministration(values, await variablesOf(values, terminal.env), terminal.clock);
+      const [result, lines] = await run(administration, values, terminal);
+      printResult(terminal, values, values.json === true ? JSON.stringify(result) : lines);
+    };
+
+  ofNewKey(command("create", "create a key"))
+    .option("--create", "create the organization if it doesn't exist")
+    .action(printing(create));
+  command("list", "list keys with the hour of their last use")
+    .option("--organization <id>", "only those of this organization")
+    .action(printing(list));
+  ofNewKey(command("rotate", "create a key that replaces another, which stays valid until it is revoked"))
+    .option("--key <id>", "id of the key to replace, if several have the name")
+    .action(printing(rotate));
+  command("revoke", "revoke a key; npm run keys -- list shows the ids")
+    .requiredOption("--organization <id>", "organization of the key, such as acme")
+    .requiredOption("--key <id or key>", "id of the key, or the key itself")
+    .action(printing(revoke));
+  return runOperatorCommand(terminal, program);
+}
+
+if (import.meta.main) process.exitCode = await keysCommand(processTerminal());

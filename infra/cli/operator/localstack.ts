@@ -8,6 +8,7 @@ import { CommandError, createCommandLine, UsageError } from "../../command-line.
 import { type Variables, writeEnvironmentFile } from "../../environment-file.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { regionCode, runOperatorCommand } from "./administration.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
@@ -61,13 +62,17 @@ function readOutputs(file: string, stackName: string): Variables {
 }
 
 /** Deploys a region to LocalStack, makes an organization with a key, and checks the deployment. */
-async function deployToLocalStack(name: string, { endpoint }: { readonly endpoint: string }): Promise<void> {
+async function deployToLocalStack(
+  terminal: Terminal,
+  name: string,
+  { endpoint }: { readonly endpoint: string },
+): Promise<void> {
   const region = regionCode(name);
   await assertRunning(endpoint);
   const directory = mkdtempSync(join(tmpdir(), "work-items-localstack-"));
   const { awsRegion } = REGIONS[region];
   const environment = {
-    ...process.env,
+    ...terminal.env,
     AWS_ENDPOINT_URL: endpoint,
     // The CDK addresses its bucket by host name.
     AWS_ENDPOINT_URL_S3: endpoint.replace("//localhost:", "//s3.localhost.localstack.cloud:"),
@@ -110,20 +115,26 @@ async function deployToLocalStack(name: string, { endpoint }: { readonly endpoin
       { keepsOutput: true },
     );
     const key = created.split("\n", 1)[0] ?? "";
-    console.log(`\nBASE_URL=${url}\nAPI_KEY=${key}\n`);
+    terminal.printLines(`\nBASE_URL=${url}\nAPI_KEY=${key}\n`);
     await run("infra/cli/operator/smoke.ts", ["--url", url, "--key", key], environment);
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-const program = createCommandLine(
-  "npm run localstack --",
-  "Build, bootstrap and deploy a region to a running LocalStack, and check it",
-);
-program
-  .argument("<region>", "us or eu")
-  .option("--endpoint <url>", "address of LocalStack", ENDPOINT_DEFAULT)
-  .addHelpText("after", `\n${HOW_TO_START}`)
-  .action(deployToLocalStack);
-await runOperatorCommand(program);
+/** `npm run localstack`. @returns the exit status */
+export function localstackCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run localstack --",
+    "Build, bootstrap and deploy a region to a running LocalStack, and check it",
+  );
+  program
+    .argument("<region>", "us or eu")
+    .option("--endpoint <url>", "address of LocalStack", ENDPOINT_DEFAULT)
+    .addHelpText("after", `\n${HOW_TO_START}`)
+    .action((region: string, options: { readonly endpoint: string }) => deployToLocalStack(terminal, region, options));
+  return runOperatorCommand(terminal, program);
+}
+
+if (import.meta.main) process.exitCode = await localstackCommand(processTerminal());

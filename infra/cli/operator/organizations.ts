@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import {
   type Administration,
@@ -32,6 +31,7 @@ import type { RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 
@@ -59,11 +59,16 @@ interface ChangesOptions {
   readonly resync?: boolean;
 }
 
-async function open(values: Values): Promise<OpenedAdministration> {
-  return openAdministration(values, await variablesOf(values, process.env));
+async function open({ env, clock }: Terminal, values: Values): Promise<OpenedAdministration> {
+  return openAdministration(values, await variablesOf(values, env), clock);
 }
 
-async function changed(administration: Administration, organization: string, values: Values) {
+async function changed(
+  terminal: Terminal,
+  administration: Administration,
+  organization: string,
+  values: Values,
+): Promise<OrganizationRecord> {
   const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
   const record = await putOrganization(administration, organization, {
     rate: wholeNumber("rate", values.rate, RATE_MAX),
@@ -71,10 +76,10 @@ async function changed(administration: Administration, organization: string, val
   });
   if (shards === undefined || shards === record.listing_write_shards) return record;
   return growListingShards(administration, organization, shards, (milliseconds) => {
-    console.error(
+    terminal.note(
       `waiting ${milliseconds / 1000} s until every function reads the new shards; then they are written too`,
     );
-    return sleep(milliseconds);
+    return terminal.sleep(milliseconds);
   });
 }
 
@@ -90,15 +95,15 @@ function inWords(record: OrganizationRecord, { region }: Administration, { json 
   return json === true ? JSON.stringify({ region, ...publicPart(record) }) : describe(record, region);
 }
 
-const show: Run<Values> = async (opened, organization, values) =>
+const show: Run<Values> = async (_, opened, organization, values) =>
   inWords(await getOrganization(opened, organization), opened, values);
-const set: Run<Values> = async (opened, organization, values) =>
-  inWords(await changed(opened, organization, values), opened, values);
+const set: Run<Values> = async (terminal, opened, organization, values) =>
+  inWords(await changed(terminal, opened, organization, values), opened, values);
 
-async function list(values: Values): Promise<string> {
-  const opened = await open(values);
+async function list(terminal: Terminal, values: Values): Promise<string> {
+  const opened = await open(terminal, values);
   const { region } = opened;
-  const records = (await listOrganizations(opened, nameDamaged())).toSorted((a, b) =>
+  const records = (await listOrganizations(opened, nameDamaged(terminal))).toSorted((a, b) =>
     a.organization.localeCompare(b.organization),
   );
   if (values.json === true) return JSON.stringify(records.map((record) => ({ region, ...publicPart(record) })));
@@ -116,14 +121,15 @@ function describeFeed(state: FeedState): string {
 }
 
 /** Shows the change feed of one organization or of all, and makes its readers start over. */
-async function changes(id: string | undefined, values: Values & ChangesOptions): Promise<void> {
+async function changes(terminal: Terminal, id: string | undefined, values: Values & ChangesOptions): Promise<void> {
   if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
-  const opened = await open(values);
+  const opened = await open(terminal, values);
   const runtime = feedRuntime(opened);
   const change = async (organization: string): Promise<void> => {
     if (values.resync === true) await resyncFeed(runtime, organization);
     const state = await readFeedState(runtime, organization);
-    if (state !== undefined) printResult(values, values.json === true ? JSON.stringify(state) : describeFeed(state));
+    if (state === undefined) return;
+    printResult(terminal, values, values.json === true ? JSON.stringify(state) : describeFeed(state));
   };
   if (id !== undefined) {
     await existingOrganization(opened, organizationId(id));
@@ -133,55 +139,81 @@ async function changes(id: string | undefined, values: Values & ChangesOptions):
   // By their ids alone: an organization whose record can't be read is named, and the others have their turn.
   for (const organization of (await Array.fromAsync(listOrganizationIds(opened))).flat()) {
     await reportErrors(
+      terminal,
       () => change(organization),
       (error) => `${organization}: ${describeError(error)}`,
     );
   }
 }
 
-type Run<V> = (opened: OpenedAdministration, organization: string, values: V) => Promise<string | undefined>;
+type Run<V> = (
+  terminal: Terminal,
+  opened: OpenedAdministration,
+  organization: string,
+  values: V,
+) => Promise<string | undefined>;
 
-/** Opens the tables, runs a command on an organization that exists, and prints what it returns. */
-function onExisting<V extends Values>(run: Run<V>, advice = "") {
-  return async (id: string, values: V): Promise<void> => {
-    const organization = organizationId(id);
-    const opened = await open(values);
-    if (values.create !== true) await existingOrganization(opened, organization, advice);
-    const result = await run(opened, organization, values);
-    if (result !== undefined) printResult(values, result);
-  };
+/** `npm run organizations`. @returns the exit status */
+export function organizationsCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run organizations --",
+    "List, show, set, move and erase organizations",
+  );
+  const command = (usage: string, description: string): Command =>
+    withTarget(program.command(usage).description(description));
+  /** Opens the tables, runs a command on an organization that exists, and prints what it returns. */
+  const onExisting =
+    <V extends Values>(run: Run<V>, advice = "") =>
+    async (id: string, values: V): Promise<void> => {
+      const organization = organizationId(id);
+      const opened = await open(terminal, values);
+      if (values.create !== true) await existingOrganization(opened, organization, advice);
+      const result = await run(terminal, opened, organization, values);
+      if (result !== undefined) printResult(terminal, values, result);
+    };
+
+  command("list", "list all organizations").action(async (values: Values) =>
+    printResult(terminal, values, await list(terminal, values)),
+  );
+  command("show <organization>", "show one").action(onExisting(show));
+  command("set <organization>", "set its limits")
+    .option("--rate <number>", "requests a second")
+    .option("--burst <number>", "requests at once")
+    .option("--listing-shards <number>", "shards of its lists; they can only grow")
+    .option("--create", "create it if it doesn't exist")
+    .action(onExisting(set, "use --create for a new one"));
+  command("changes [organization]", "show the marks of its change feed")
+    .option("--all", "of all organizations")
+    .option("--resync", "make readers load everything again, such as after a table was restored")
+    .action((id: string | undefined, values: Values & ChangesOptions) => changes(terminal, id, values));
+  command("export <organization>", "write its data as NDJSON to the standard output or a file")
+    .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")
+    .option("--overwrite", "replace the file if it exists")
+    .option("--dry-run", "only count")
+    .action(
+      onExisting<TransferOptions & Values>((_, opened, ...rest) =>
+        exportTo(terminal, operatorRuntime(opened), ...rest),
+      ),
+    );
+  command("import <organization>", "read what export has written, from the standard input or a file")
+    .option("--file <file>", "file to read, such as acme.ndjson")
+    .option("--replace", "replace what is there")
+    .option("--dry-run", "write nothing")
+    .action(
+      onExisting<TransferOptions & Values>((_, opened, ...rest) =>
+        importFrom(terminal, operatorRuntime(opened), ...rest),
+      ),
+    );
+  command("erase <organization>", "erase everything of it, or one item or person")
+    .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
+    .option("--person <email>", "empty agents and actors with this address")
+    .option("--dry-run", "erase nothing")
+    .option("--yes", "don't ask for confirmation")
+    .action(
+      onExisting<EraseOptions & Values>((_, opened, ...rest) => erase(terminal, operatorRuntime(opened), ...rest)),
+    );
+  return runOperatorCommand(terminal, program);
 }
 
-const program = createCommandLine("npm run organizations --", "List, show, set, move and erase organizations");
-function command(usage: string, description: string): Command {
-  return withTarget(program.command(usage).description(description));
-}
-command("list", "list all organizations").action(async (values: Values) => printResult(values, await list(values)));
-command("show <organization>", "show one").action(onExisting(show));
-command("set <organization>", "set its limits")
-  .option("--rate <number>", "requests a second")
-  .option("--burst <number>", "requests at once")
-  .option("--listing-shards <number>", "shards of its lists; they can only grow")
-  .option("--create", "create it if it doesn't exist")
-  .action(onExisting(set, "use --create for a new one"));
-command("changes [organization]", "show the marks of its change feed")
-  .option("--all", "of all organizations")
-  .option("--resync", "make readers load everything again, such as after a table was restored")
-  .action(changes);
-command("export <organization>", "write its data as NDJSON to the standard output or a file")
-  .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")
-  .option("--overwrite", "replace the file if it exists")
-  .option("--dry-run", "only count")
-  .action(onExisting<TransferOptions & Values>((opened, ...rest) => exportTo(operatorRuntime(opened), ...rest)));
-command("import <organization>", "read what export has written, from the standard input or a file")
-  .option("--file <file>", "file to read, such as acme.ndjson")
-  .option("--replace", "replace what is there")
-  .option("--dry-run", "write nothing")
-  .action(onExisting<TransferOptions & Values>((opened, ...rest) => importFrom(operatorRuntime(opened), ...rest)));
-command("erase <organization>", "erase everything of it, or one item or person")
-  .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
-  .option("--person <email>", "empty agents and actors with this address")
-  .option("--dry-run", "erase nothing")
-  .option("--yes", "don't ask for confirmation")
-  .action(onExisting<EraseOptions & Values>((opened, ...rest) => erase(operatorRuntime(opened), ...rest)));
-await runOperatorCommand(program);
+if (import.meta.main) process.exitCode = await organizationsCommand(processTerminal());

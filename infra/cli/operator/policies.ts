@@ -2,6 +2,7 @@ import { type ResourceName, resources } from "../../../lib/resources.ts";
 import { REGIONS, type RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { regionCode, runOperatorCommand } from "./administration.ts";
 
 /** What a group of commands does with a resource. */
@@ -74,9 +75,11 @@ export function policyFor(name: OperatorPolicy, stage: string, region: RegionCod
   return { Version: "2012-10-17", Statement: [describe, ...statements] };
 }
 
-if (import.meta.main) {
+/** `npm run policies`. @returns the exit status */
+export function policiesCommand(terminal: Terminal): Promise<number> {
   const names = Object.keys(OPERATOR_POLICIES) as OperatorPolicy[];
   const program = createCommandLine(
+    terminal,
     "npm run policies --",
     "Print an IAM policy for people who run the operator's commands",
   );
@@ -87,7 +90,9 @@ if (import.meta.main) {
     .action((name: string, { region, stage }: { readonly region: string; readonly stage: string }) => {
       const found = names.find((each) => each === name);
       if (found === undefined) throw new UsageError(`there is no ${name}; name one of ${names.join(", ")}`);
-      console.log(JSON.stringify(policyFor(found, stage, regionCode(region)), undefined, 2));
+      terminal.printData(JSON.stringify(policyFor(found, stage, regionCode(region)), undefined, 2));
     });
-  await runOperatorCommand(program);
+  return runOperatorCommand(terminal, program);
 }
+
+if (import.meta.main) process.exitCode = await policiesCommand(processTerminal());

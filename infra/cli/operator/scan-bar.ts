@@ -1,4 +1,5 @@
 import type { ScanProgress } from "../../../lib/operator/customer-records.ts";
+import type { Terminal } from "../../terminal.ts";
 import { withBar } from "../progress.ts";
 
 /** Price of a million read request units in us-east-1 (https://aws.amazon.com/dynamodb/pricing/on-demand/). */
@@ -11,10 +12,12 @@ export function costOf(readUnits: number): string {
 
 /** Shows the progress of a scan, whose end isn't known beforehand. */
 export async function withScanBar<T>(
+  terminal: Terminal,
   label: string,
   scan: (onProgress: (progress: ScanProgress) => void) => Promise<T>,
 ): Promise<T> {
-  return withBar(`${label}: {value} records read, {cost}, {duration_formatted}`, { cost: costOf(0) }, (update) =>
+  const format = `${label}: {value} records read, {cost}, {duration_formatted}`;
+  return withBar(terminal, format, { cost: costOf(0) }, (update) =>
     scan(({ scanned, readUnits }) => update(scanned, 0, { cost: costOf(readUnits) })),
   );
 }

@@ -7,7 +7,8 @@ import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
-import { runOperatorCommand } from "./administration.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
+import { printResult, runOperatorCommand } from "./administration.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";
@@ -69,7 +70,10 @@ interface SmokeOptions {
   readonly json?: boolean;
 }
 
-async function smoke({ url: address, key, organization, json = false }: SmokeOptions): Promise<string> {
+async function smoke(
+  terminal: Terminal,
+  { url: address, key, organization, json = false }: SmokeOptions,
+): Promise<string> {
   if (!URL.canParse(address)) throw new UsageError("--url: must be an address such as https://…");
   const url = address.replace(/\/+$/, "");
   const send = createSend(url, key);
@@ -78,7 +82,7 @@ async function smoke({ url: address, key, organization, json = false }: SmokeOpt
   const outcomes: Outcome[] = [];
   for (const check of [...edgeChecks, ...dataChecks, limitCheck]) outcomes.push(await perform(check, run));
   const differing = outcomes.filter(({ ok }) => !ok).length;
-  if (differing > 0) process.exitCode = 1;
+  if (differing > 0) terminal.exitCode = 1;
   if (json) return JSON.stringify({ url, prefix: run.prefix, differing, checks: outcomes });
   return [
     tableOf(outcomes),
@@ -87,15 +91,24 @@ async function smoke({ url: address, key, organization, json = false }: SmokeOpt
   ].join("\n");
 }
 
-const program = createCommandLine("npm run smoke --", "Check that a deployed service does what its document says");
-program
-  .requiredOption("--url <url>", "address of the service")
-  .requiredOption("--key <key>", "API key of the organization")
-  .option("--organization <id>", "organization to write to", ORGANIZATION_DEFAULT)
-  .option("--json", "print the checks as JSON")
-  .addHelpText(
-    "after",
-    `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,
-  )
-  .action(async (options: SmokeOptions) => console.log(await smoke(options)));
-await runOperatorCommand(program);
+/** `npm run smoke`. @returns the exit status */
+export function smokeCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run smoke --",
+    "Check that a deployed service does what its document says",
+  );
+  program
+    .requiredOption("--url <url>", "address of the service")
+    .requiredOption("--key <key>", "API key of the organization")
+    .option("--organization <id>", "organization to write to", ORGANIZATION_DEFAULT)
+    .option("--json", "print the checks as JSON")
+    .addHelpText(
+      "after",
+      `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,
+    )
+    .action(async (options: SmokeOptions) => printResult(terminal, options, await smoke(terminal, options)));
+  return runOperatorCommand(terminal, program);
+}
+
+if (import.meta.main) process.exitCode = await smokeCommand(processTerminal());

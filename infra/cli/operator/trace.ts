@@ -6,6 +6,7 @@ import { join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { buildFunctions, functionNames } from "../../build.ts";
 import { createCommandLine } from "../../command-line.ts";
+import { processTerminal, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
 import { Argument } from "commander";
 
@@ -44,9 +45,18 @@ async function trace(name: string, stack: string): Promise<string> {
   }
 }
 
-const program = createCommandLine("npm run trace --", "Translate a deployed function's stack from the standard input");
-program
-  .addArgument(new Argument("<function>", "such as get-work-item").choices(functionNames))
-  .addHelpText("after", "\nExample: npm run trace -- get-work-item < stack.txt")
-  .action(async (name: string) => console.log((await trace(name, await text(process.stdin))).trimEnd()));
-await runOperatorCommand(program);
+/** `npm run trace`. @returns the exit status */
+export function traceCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run trace --",
+    "Translate a deployed function's stack from the standard input",
+  );
+  program
+    .addArgument(new Argument("<function>", "such as get-work-item").choices(functionNames))
+    .addHelpText("after", "\nExample: npm run trace -- get-work-item < stack.txt")
+    .action(async (name: string) => terminal.printLines((await trace(name, await text(terminal.stdin))).trimEnd()));
+  return runOperatorCommand(terminal, program);
+}
+
+if (import.meta.main) process.exitCode = await traceCommand(processTerminal());

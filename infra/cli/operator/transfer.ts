@@ -6,8 +6,8 @@ import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
 import { UsageError } from "../../command-line.ts";
-import { forOutput } from "../../printable.ts";
 import { plainReason } from "../../plain-reason.ts";
+import type { Terminal } from "../../terminal.ts";
 import { nameDamaged } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
@@ -32,6 +32,7 @@ function countsInWords(counts: CustomerCounts): string {
 
 /** Exports NDJSON to the standard output or a file. A repeated export to a file continues where it stopped. */
 export async function exportTo(
+  terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
   { file, overwrite, json = false, dryRun = false }: TransferOptions,
@@ -40,20 +41,17 @@ export async function exportTo(
     file === undefined || dryRun
       ? undefined
       : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE }, overwrite);
-  if (toFile?.from) console.error(`continuing the export that started ${toFile.from.exported_at}`);
-  const toOutput = (lines: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      process.stdout.write(forOutput(lines), (error) => (error ? reject(error) : resolve()));
-    });
+  if (toFile?.from) terminal.note(`continuing the export that started ${toFile.from.exported_at}`);
+  const toOutput = (lines: string): Promise<void> => terminal.writeData(lines);
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
   const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
-  const { counts, readUnits } = await withScanBar(dryRun ? "counting" : "exporting", (onProgress) =>
-    exportOrganization(runtime, organization, write, { ...options, onProgress, onDamaged: nameDamaged() }),
+  const { counts, readUnits } = await withScanBar(terminal, dryRun ? "counting" : "exporting", (onProgress) =>
+    exportOrganization(runtime, organization, write, { ...options, onProgress, onDamaged: nameDamaged(terminal) }),
   );
   await toFile?.finish();
   const cost = costOf(readUnits);
   if (!dryRun && file === undefined) {
-    console.error(`${countsInWords(counts)}; ${cost}`);
+    terminal.note(`${countsInWords(counts)}; ${cost}`);
     return undefined;
   }
   if (json) return JSON.stringify({ organization, file, dry_run: dryRun, ...counts, read_units: readUnits });
@@ -77,22 +75,23 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
 
 /** `organizations import`: takes what `export` has written, from the standard input or a file. */
 export async function importFrom(
+  terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
   given: TransferOptions,
 ): Promise<string> {
   const { file, replace = false, json = false, dryRun = false } = given;
-  const options = { replace, dryRun, onDamaged: nameDamaged() };
-  const input = file === undefined ? process.stdin : await opened(file);
+  const options = { replace, dryRun, onDamaged: nameDamaged(terminal) };
+  const input = file === undefined ? terminal.stdin : await opened(file);
   const bytes = file === undefined ? 0 : statSync(file).size;
   const format = `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`;
   let done: Imported = { lines: 0, written: 0, existing: 0 };
-  await withBar(format, { lines: 0 }, async (update) => {
+  await withBar(terminal, format, { lines: 0 }, async (update) => {
     for await (done of importOrganization(runtime, organization, linesOf(input), options)) {
       update("bytesRead" in input ? input.bytesRead : 0, bytes, { lines: done.lines });
     }
   });
   if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
-  if (done.left_out !== undefined) console.error(`the export had left out ${done.left_out} records it couldn't read`);
+  if (done.left_out !== undefined) terminal.note(`the export had left out ${done.left_out} records it couldn't read`);
   return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged`;
 }

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { WorkItemInput } from "../../../lib/client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
-import { type Command, EXIT, note, print, printData } from "./command.ts";
+import { type Command, EXIT } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { withProgress } from "../progress.ts";
@@ -61,14 +61,14 @@ export const batchCommand: Command = {
   summary: "apply work items, one JSON object per line",
   options: { "--dry-run": "show what would change without saving anything", "--json": "print each result as JSON" },
   examples: ["batch items.jsonl", "batch items.jsonl --dry-run --json"],
-  run: async ({ client, options, positionals: [path = ""] }) => {
+  run: async ({ terminal, client, options, positionals: [path = ""] }) => {
     const isDry = options["dryRun"] === true;
     const isJson = options["json"] === true;
     const counts: Record<string, number> = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
     const count = (number: number, status: string, error: string | null, externalId?: string): void => {
       counts[status] = (counts[status] ?? 0) + 1;
-      if (isJson) printData(JSON.stringify({ line: number, external_id: externalId, status, error }));
-      else if (error !== null) note(`line ${number}: ${error}`);
+      if (isJson) terminal.printData(JSON.stringify({ line: number, external_id: externalId, status, error }));
+      else if (error !== null) terminal.note(`line ${number}: ${error}`);
     };
     // Lines of items whose results are awaited, which come in the same order.
     const lines: number[] = [];
@@ -77,7 +77,7 @@ export const batchCommand: Command = {
       (number) => lines.push(number),
       (number, error) => count(number, "error", error),
     );
-    await withProgress("batch", "items", async (update) => {
+    await withProgress(terminal, "batch", "items", async (update) => {
       let done = 0;
       for await (const result of client().workItems.apply(items, { dryRun: isDry, onInvalid: "skip" })) {
         count(lines.shift() ?? 0, result.status, result.error, result.external_id);
@@ -85,7 +85,7 @@ export const batchCommand: Command = {
       }
     });
     const described = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`);
-    if (!isJson) print(`${described.join(", ")}${isDry ? " (dry run)" : ""}`);
+    if (!isJson) terminal.print(`${described.join(", ")}${isDry ? " (dry run)" : ""}`);
     return (counts["error"] ?? 0) > 0 ? EXIT.someFailed : EXIT.done;
   },
 };

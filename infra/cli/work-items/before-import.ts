@@ -1,12 +1,10 @@
-import { createInterface } from "node:readline/promises";
 import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
-import { printable } from "../../printable.ts";
 import { type IdFindings, idsOf, type RepeatedIds } from "../../table-files/repeated-ids.ts";
 import { observeRows } from "../../table-files/whole-file.ts";
+import type { Terminal } from "../../terminal.ts";
 import { withBar } from "../progress.ts";
-import { note } from "./command.ts";
 import type { CsvFile } from "./open-csv.ts";
 
 /** The mapping of a file whose columns are named after the fields, as far as IDs are concerned. */
@@ -24,12 +22,13 @@ export async function usedMapping(client: Client, mapping: Mapping | undefined):
  * @returns undefined if that can't be said: each row is an event of its item, or the mapping doesn't fit the file
  */
 export async function readIds(
+  terminal: Terminal,
   { blob }: Pick<CsvFile, "blob">,
   mapping: CheckedMapping,
 ): Promise<IdFindings | undefined> {
   const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
   let ids: RepeatedIds | undefined;
-  const isWhole = await withBar("reading IDs [{bar}] {percentage} %", {}, (update) =>
+  const isWhole = await withBar(terminal, "reading IDs [{bar}] {percentage} %", {}, (update) =>
     observeRows(blob.stream(), { delimiter, headerRow, onProgress: (bytes) => update(bytes, blob.size) }, (names) =>
       [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
     ),
@@ -38,17 +37,18 @@ export async function readIds(
 }
 
 /** Says which IDs repeat. */
-export function noteIds({ repeatedRows, repeated, isComplete }: IdFindings): void {
-  if (!isComplete) note("there are more IDs than can be compared here: later rows may repeat one");
+export function noteIds(terminal: Terminal, { repeatedRows, repeated, isComplete }: IdFindings): void {
+  if (!isComplete) terminal.note("there are more IDs than can be compared here: later rows may repeat one");
   if (repeatedRows === 0) {
-    if (isComplete) note("no ID repeats");
+    if (isComplete) terminal.note("no ID repeats");
     return;
   }
   const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows} rows repeat`;
-  note(
+  terminal.note(
     `${rows} the ID of an earlier row, and the later row wins${repeated.length < repeatedRows ? "; the first IDs" : ""}:`,
   );
-  for (const { row, externalId, firstRow } of repeated) note(`row ${row}: ${externalId}, first in row ${firstRow}`);
+  for (const { row, externalId, firstRow } of repeated)
+    terminal.note(`row ${row}: ${externalId}, first in row ${firstRow}`);
 }
 
 /** What a trial found, in one line. */
@@ -64,14 +64,10 @@ function describeTrial(trial: WorkItemUpload): string {
   return `trial of ${rows}: ${counts.join(", ")}`;
 }
 
-/** Asks the person at the terminal. @returns undefined without a terminal */
-async function ask(question: string): Promise<boolean | undefined> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
-  const answer = await Promise.race([reader.question(printable(question)), closed]);
-  reader.close();
-  return /^y(?:es)?$/i.test(answer.trim());
+/** Asks the person at the terminal. @returns undefined where nobody sits */
+async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
+  if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) return undefined;
+  return /^y(?:es)?$/i.test(await terminal.ask(question));
 }
 
 /**
@@ -81,14 +77,16 @@ async function ask(question: string): Promise<boolean | undefined> {
  * @returns whether the import may begin
  */
 export async function confirmed(
+  terminal: Terminal,
   trial: WorkItemUpload,
   ids: IdFindings | undefined,
   isAgreed: boolean,
 ): Promise<boolean> {
-  note(describeTrial(trial));
+  terminal.note(describeTrial(trial));
   const isHarmless = trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0;
   if (isHarmless || isAgreed) return true;
-  const answer = await ask("Import the file? [y/N] ");
-  if (answer !== true) note(`nothing was imported${answer === undefined ? "; --yes imports without a question" : ""}`);
-  return answer === true;
+  const answer = await ask(terminal, "Import the file? [y/N] ");
+  if (answer === true) return true;
+  terminal.note(`nothing was imported${answer === undefined ? "; --yes imports without a question" : ""}`);
+  return false;
 }

@@ -3,7 +3,8 @@ import { ApiError } from "../../../lib/client/api-error.ts";
 import { changePages, type ChangesPage, type FeedOptions } from "../../../lib/client/changes.ts";
 import type { Client } from "../../../lib/client/client.ts";
 import { CommandError } from "../../command-line.ts";
-import { type Command, type CommandCall, EXIT, type ExitCode, note, printData, textOption } from "./command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { type Command, type CommandCall, EXIT, type ExitCode, textOption } from "./command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 interface PrintOptions extends FeedOptions {
@@ -11,7 +12,11 @@ interface PrintOptions extends FeedOptions {
 }
 
 /** Prints changes, one JSON object per line. @returns the mark after them */
-async function printChanges({ http }: Client, { withEvents, ...options }: PrintOptions): Promise<string> {
+async function printChanges(
+  terminal: Terminal,
+  { http }: Client,
+  { withEvents, ...options }: PrintOptions,
+): Promise<string> {
   const readPage = (after: string | number | undefined) => {
     const query = {
       ...(after !== undefined && { after: String(after) }),
@@ -23,17 +28,10 @@ async function printChanges({ http }: Client, { withEvents, ...options }: PrintO
   };
   let mark = "";
   for await (const { data, meta } of changePages(readPage, options)) {
-    for (const change of data) printData(JSON.stringify(change));
+    for (const change of data) terminal.printData(JSON.stringify(change));
     mark = meta.page.next;
   }
   return mark;
-}
-
-/** Waits until everything that was printed has been taken by the reader. */
-function written(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write("", (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 function readMark(file: string): string | undefined {
@@ -49,11 +47,12 @@ function readMark(file: string): string | undefined {
  * Prints what changed since the mark in a file, or all work items if there is no file yet, and then saves the new mark. If
  * it is interrupted, the next call prints the same again.
  */
-export async function exportSince({ client, options }: CommandCall, file: string): Promise<ExitCode> {
+export async function exportSince({ terminal, client, options }: CommandCall, file: string): Promise<ExitCode> {
   const after = readMark(file);
   try {
-    const mark = await printChanges(client(), { after, withEvents: options["events"] === true });
-    await written();
+    const mark = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
+    // All of it has been taken by the reader.
+    await terminal.writeData("");
     writeFileSync(`${file}.new`, `${mark}\n`);
     renameSync(`${file}.new`, file);
     return EXIT.done;
@@ -75,13 +74,13 @@ export const changesCommand: Command = {
     "--events": "include the events of each work item",
   },
   examples: ["changes > items.ndjson", "changes --after now"],
-  run: async ({ client, options }) => {
-    const mark = await printChanges(client(), {
+  run: async ({ terminal, client, options }) => {
+    const mark = await printChanges(terminal, client(), {
       after: textOption(options, "after"),
       follow: options["follow"] === true,
       withEvents: options["events"] === true,
     });
-    note(`continue with --after ${mark}`);
+    terminal.note(`continue with --after ${mark}`);
     return EXIT.done;
   },
 };

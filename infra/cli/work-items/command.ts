@@ -1,5 +1,5 @@
 import type { Client } from "../../../lib/client/client.ts";
-import { forOutput, printable } from "../../printable.ts";
+import type { Terminal } from "../../terminal.ts";
 
 export { UsageError } from "../../command-line.ts";
 
@@ -11,6 +11,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface CommandCall {
+  readonly terminal: Terminal;
   readonly client: () => Client;
   readonly options: Options;
   readonly positionals: readonly string[];
@@ -32,19 +33,4 @@ export interface Command {
 export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
-}
-
-/** Writes a line for people to the standard output. */
-export function print(line: string): void {
-  process.stdout.write(`${printable(line)}\n`);
-}
-
-/** Writes JSON or CSV, with a line end, to the standard output. Programs get it to the byte. */
-export function printData(data: string): void {
-  process.stdout.write(`${forOutput(data)}\n`);
-}
-
-/** Writes a line for the person at the terminal, beside the output. */
-export function note(line: string): void {
-  process.stderr.write(`${printable(line)}\n`);
 }

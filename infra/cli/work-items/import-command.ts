@@ -9,14 +9,13 @@ import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/deli
 import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
+import type { Terminal } from "../../terminal.ts";
 import {
   type Command,
+  type CommandCall,
   EXIT,
   type ExitCode,
-  note,
   type Options,
-  print,
-  printData,
   textOption,
   UsageError,
 } from "./command.ts";
@@ -72,12 +71,18 @@ async function mappingOf(options: Options, file: CsvFile): Promise<Mapping | und
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
 }
 
-async function saveList(client: Client, id: string, list: RowList, file: string | undefined): Promise<void> {
+async function saveList(
+  terminal: Terminal,
+  client: Client,
+  id: string,
+  list: RowList,
+  file: string | undefined,
+): Promise<void> {
   if (file === undefined) return;
   const content = await readList(client, id, list);
   if (content === undefined) return;
   await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
-  note(`${list} are in ${file}`);
+  terminal.note(`${list} are in ${file}`);
 }
 
 /** What a job did, in one line. */
@@ -95,17 +100,18 @@ function exitCodeOf(job: WorkItemUpload): ExitCode {
   return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
 }
 
-function printJob(job: WorkItemUpload, { json }: Options): void {
-  if (json === true) printData(JSON.stringify(job));
-  else print(describeJob(job));
+function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Options): void {
+  if (json === true) terminal.printData(JSON.stringify(job));
+  else terminal.print(describeJob(job));
 }
 
-async function runImport(client: Client, options: Options, path: string, file: CsvFile): Promise<ExitCode> {
+async function runImport({ terminal, options, ...call }: CommandCall, path: string, file: CsvFile): Promise<ExitCode> {
+  const client = call.client();
   const mapping = await mappingOf(options, file);
-  const content = options["withoutTotals"] === true ? await withoutTotals(file, mapping) : file.blob;
+  const content = options["withoutTotals"] === true ? await withoutTotals(terminal, file, mapping) : file.blob;
   const used = await usedMapping(client, mapping);
-  const ids = used && (await readIds({ blob: content }, used));
-  if (ids) noteIds(ids);
+  const ids = used && (await readIds(terminal, { blob: content }, used));
+  if (ids) noteIds(terminal, ids);
   const start = (dryRun: boolean): Promise<Upload> =>
     client.uploads.upload(content, {
       filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
@@ -113,15 +119,15 @@ async function runImport(client: Client, options: Options, path: string, file: C
       ...(mapping !== undefined && { mapping }),
     });
   const endOf = (upload: Upload, label: string): Promise<WorkItemUpload> =>
-    withProgress(label, "rows", (update) =>
+    withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
   const isDry = options["dryRun"] === true;
   if (!isDry && options["trial"] !== false) {
     const trial = await endOf(await start(true), "trial");
     const hasCompleted = trial.status === "completed";
-    if (!hasCompleted || !(await confirmed(trial, ids, options["yes"] === true))) {
-      printJob(trial, options);
+    if (!hasCompleted || !(await confirmed(terminal, trial, ids, options["yes"] === true))) {
+      printJob(terminal, trial, options);
       return hasCompleted ? EXIT.notConfirmed : EXIT.failed;
     }
   }
@@ -130,12 +136,12 @@ async function runImport(client: Client, options: Options, path: string, file: C
   const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
   let { job } = upload;
   if (waits) {
-    note(`Upload ${upload.id} started. It continues if you stop this command.`);
+    terminal.note(`Upload ${upload.id} started. It continues if you stop this command.`);
     job = await endOf(upload, "import");
-    await saveList(client, upload.id, "failed_rows", lists.failed_rows);
-    await saveList(client, upload.id, "results", lists.results);
+    await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
+    await saveList(terminal, client, upload.id, "results", lists.results);
   }
-  printJob(job, options);
+  printJob(terminal, job, options);
   return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
 }
 
@@ -168,18 +174,24 @@ export const importCommand: Command = {
     "import - --mapping mapping.json --wait < tickets.csv",
     "import tickets.xlsx --sheet June --mapping mapping.json --wait",
   ],
-  run: async ({ client, options, positionals: [path = ""] }) => {
-    const file = await openCsv(path, {
+  run: async (call) => {
+    const {
+      terminal,
+      options,
+      positionals: [path = ""],
+    } = call;
+    const known = {
       encoding: textOption(options, "encoding"),
       delimiter: delimiterOf(options),
       sheet: textOption(options, "sheet"),
-    });
+    };
+    const file = await openCsv(path, known, terminal.stdin);
     try {
-      if (file.readAs !== undefined) note(`${path} is read as ${file.readAs}`);
+      if (file.readAs !== undefined) terminal.note(`${path} is read as ${file.readAs}`);
       const propose = textOption(options, "propose");
-      if (propose === undefined) return await runImport(client(), options, path, file);
-      await writeProposal(file, propose, options);
-      note(
+      if (propose === undefined) return await runImport(call, path, file);
+      await writeProposal(terminal, file, propose, options);
+      terminal.note(
         `wrote a proposed mapping to ${propose}; check it, then run: import ${path} --mapping ${propose} --dry-run --wait`,
       );
       return EXIT.done;

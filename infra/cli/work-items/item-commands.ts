@@ -1,16 +1,8 @@
 import type { Client, WorkItem } from "../../../lib/client/client.ts";
 import { entriesOf, type Page } from "../../../lib/client/pages.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../table-files/item-csv.ts";
-import {
-  type Command,
-  type CommandCall,
-  EXIT,
-  type Options,
-  print,
-  printData,
-  textOption,
-  UsageError,
-} from "./command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { printable } from "../../printable.ts";
 import { exportSince } from "./changes-command.ts";
@@ -52,12 +44,12 @@ async function* itemsOf({ http }: Client, options: Options, most: number): Async
   }
 }
 
-async function printCsv(items: AsyncIterable<WorkItem>): Promise<void> {
-  printData(ITEM_CSV_HEADER);
-  for await (const item of items) printData(itemCsvLine(item));
+async function printCsv(terminal: Terminal, items: AsyncIterable<WorkItem>): Promise<void> {
+  terminal.printData(ITEM_CSV_HEADER);
+  for await (const item of items) terminal.printData(itemCsvLine(item));
 }
-async function printJson(items: AsyncIterable<WorkItem>): Promise<void> {
-  for await (const item of items) printData(JSON.stringify(item));
+async function printJson(terminal: Terminal, items: AsyncIterable<WorkItem>): Promise<void> {
+  for await (const item of items) terminal.printData(JSON.stringify(item));
 }
 const segmenter = new Intl.Segmenter();
 
@@ -67,7 +59,7 @@ function widthOf(text: string): number {
 }
 
 /** For people at a terminal: columns with a header, as wide as their longest value. */
-async function printTable(items: AsyncIterable<WorkItem>): Promise<void> {
+async function printTable(terminal: Terminal, items: AsyncIterable<WorkItem>): Promise<void> {
   const rows = [["EXTERNAL ID", "STATUS", "TYPE", "AGENT", "COMPLETED"]];
   for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
     const who = agent.name ?? agent.email ?? agent.external_id ?? "";
@@ -78,7 +70,7 @@ async function printTable(items: AsyncIterable<WorkItem>): Promise<void> {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? "")))) ?? [];
   for (const row of rows) {
     const cells = row.map((value, column) => value + " ".repeat((widths[column] ?? 0) - widthOf(value)));
-    print(cells.join("  ").trimEnd());
+    terminal.print(cells.join("  ").trimEnd());
   }
 }
 
@@ -88,12 +80,12 @@ function mostOf(options: Options): number {
   return limit;
 }
 
-async function list({ client, options }: CommandCall) {
+async function list({ terminal, client, options }: CommandCall) {
   if (options["json"] === true && options["csv"] === true) throw new UsageError("--json or --csv, not both");
   const items = itemsOf(client(), options, mostOf(options));
-  const isForPeople = process.stdout.isTTY && options["json"] !== true;
-  if (options["csv"] === true) await printCsv(items);
-  else await (isForPeople ? printTable(items) : printJson(items));
+  const isForPeople = terminal.stdout.isTTY === true && options["json"] !== true;
+  if (options["csv"] === true) await printCsv(terminal, items);
+  else await (isForPeople ? printTable(terminal, items) : printJson(terminal, items));
   return EXIT.done;
 }
 
@@ -104,12 +96,12 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     summary: "print a work item with its events as JSON, by id or external_id",
     options: {},
     examples: ["get T-1001"],
-    run: async ({ client, positionals: [name = ""] }) => {
+    run: async ({ terminal, client, positionals: [name = ""] }) => {
       const service = client();
       const path = { id: await idOf(service, name) };
       const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
       const { data } = await keepingDigits<{ readonly data: object }>(call);
-      printData(JSON.stringify(data, null, 2));
+      terminal.printData(JSON.stringify(data, null, 2));
       return EXIT.done;
     },
   },
@@ -136,7 +128,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     },
     examples: ["export --status completed > completed.csv", "export --since mark.txt > changes.ndjson"],
     run: async (call) => {
-      const { client, options } = call;
+      const { terminal, client, options } = call;
       const since = textOption(options, "since");
       if (since !== undefined) {
         const filter = FILTERS.find((name) => textOption(options, camelCase(name)) !== undefined);
@@ -145,7 +137,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       }
       if (options["events"] === true) throw new UsageError("--events needs --since");
       const items = itemsOf(client(), options, Infinity);
-      await (options["json"] === true ? printJson(items) : printCsv(items));
+      await (options["json"] === true ? printJson(terminal, items) : printCsv(terminal, items));
       return EXIT.done;
     },
   },
@@ -154,11 +146,11 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     summary: "delete work items by id or external_id; a batch or an upload with its external_id restores an item",
     options: {},
     examples: ["delete T-1001 T-1002"],
-    run: async ({ client, positionals }) => {
+    run: async ({ terminal, client, positionals }) => {
       const service = client();
       for (const name of positionals) {
         await service.workItems.delete(await idOf(service, name));
-        print(`${name} deleted`);
+        terminal.print(`${name} deleted`);
       }
       return EXIT.done;
     },

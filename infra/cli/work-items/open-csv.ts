@@ -76,8 +76,8 @@ async function keep(source: Readable): Promise<OpenFile> {
 }
 
 /** Opens a file, a pipe, or the standard input as `-`. */
-async function openFile(path: string): Promise<OpenFile> {
-  if (path === STANDARD_INPUT) return keep(process.stdin);
+async function openFile(path: string, stdin: Readable): Promise<OpenFile> {
+  if (path === STANDARD_INPUT) return keep(stdin);
   const isFile = (await stat(path)).isFile();
   if (!isFile) return keep(createReadStream(path));
   return { blob: await openAsBlob(path), close: async () => undefined };
@@ -132,11 +132,11 @@ async function openTable(path: string, file: Blob, head: Buffer, options: OpenOp
  * Opens a table: CSV in any common encoding, or a sheet of a workbook.
  * @throws CommandError if it is neither
  */
-export async function openCsv(path: string, options: OpenOptions): Promise<CsvFile> {
+export async function openCsv(path: string, options: OpenOptions, stdin: Readable = process.stdin): Promise<CsvFile> {
   let opened: OpenFile;
   let head: Buffer;
   try {
-    opened = await openFile(path);
+    opened = await openFile(path, stdin);
     head = Buffer.from(await opened.blob.slice(0, HEAD_BYTES).arrayBuffer());
   } catch (error) {
     throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);

@@ -12,7 +12,8 @@ import { checkedColumns, NOT_COMPARED } from "../../table-files/repeated-ids.ts"
 import { observeRows } from "../../table-files/whole-file.ts";
 import { CommandError } from "../../command-line.ts";
 import { readIds } from "./before-import.ts";
-import { note, type Options, textOption, UsageError } from "./command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { type Options, textOption, UsageError } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
 import { openQuestions, proposalLines } from "./proposal-lines.ts";
 
@@ -34,7 +35,7 @@ function timeZoneOf(options: Options): string | undefined {
   return zone;
 }
 
-async function proposed(file: CsvFile, options: Options): Promise<Proposal> {
+async function proposed(terminal: Terminal, file: CsvFile, options: Options): Promise<Proposal> {
   const [dateOrder, chosenZone] = [dateOrderOf(options), timeZoneOf(options)];
   const sample = await readSample(file, SAMPLE_ROWS);
   const survey = new RowSurvey(sample.names.length);
@@ -46,7 +47,7 @@ async function proposed(file: CsvFile, options: Options): Promise<Proposal> {
     isZoneChosen: chosenZone !== undefined,
     dateOrder,
   });
-  const ids = (await readIds(file, proposal.mapping)) ?? NOT_COMPARED;
+  const ids = (await readIds(terminal, file, proposal.mapping)) ?? NOT_COMPARED;
   return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
 }
 
@@ -62,14 +63,16 @@ async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<numbe
  * Writes a proposed mapping for a file, and says what it means.
  * @throws CommandError if a date can be read in two ways, and no option says which is meant
  */
-export async function writeProposal(file: CsvFile, path: string, options: Options): Promise<void> {
-  const proposal = await proposed(file, options);
-  proposalLines(proposal).forEach(note);
+export async function writeProposal(terminal: Terminal, file: CsvFile, path: string, options: Options): Promise<void> {
+  const proposal = await proposed(terminal, file, options);
+  for (const line of proposalLines(proposal)) terminal.note(line);
   const questions = openQuestions(proposal);
   if (questions.length > 0) throw new CommandError(`${questions.join(" ")} No mapping was written.`);
   const undated = await countUndated(file, proposal);
   if (undated > 0) {
-    note(`please check: ${undated === 1 ? "1 row is" : `${undated} rows are`} completed without a completion date`);
+    terminal.note(
+      `please check: ${undated === 1 ? "1 row is" : `${undated} rows are`} completed without a completion date`,
+    );
   }
   await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
 }
@@ -83,7 +86,7 @@ function idColumns(mapping: Mapping | undefined, names: readonly string[]): numb
 }
 
 /** The content of a file in which rows of sums are blank lines, so that all rows keep their numbers. It names those rows. */
-export async function withoutTotals(file: CsvFile, mapping: Mapping | undefined): Promise<Blob> {
+export async function withoutTotals(terminal: Terminal, file: CsvFile, mapping: Mapping | undefined): Promise<Blob> {
   const sample = await readSample(file, 1);
   const names = sample.names;
   const headerRow = mapping?.header_row ?? sample.headerRow;
@@ -91,6 +94,7 @@ export async function withoutTotals(file: CsvFile, mapping: Mapping | undefined)
   const survey = new RowSurvey(names.length);
   await observeRows(file.blob.stream(), { ...sample, headerRow }, () => [survey]);
   const totals = totalsIn(survey.result(), id);
-  for (const { row, cells } of totals) note(`left out: row ${row}, a total (${cells.filter(Boolean).join(", ")})`);
+  for (const { row, cells } of totals)
+    terminal.note(`left out: row ${row}, a total (${cells.filter(Boolean).join(", ")})`);
   return withRepairs(file.blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), file.delimiter);
 }

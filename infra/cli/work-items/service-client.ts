@@ -5,13 +5,14 @@ import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts
 import { CommandError } from "../../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../../environment-file.ts";
 import { plainReason } from "../../plain-reason.ts";
+import type { Terminal } from "../../terminal.ts";
 
 /**
  * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
  * wrote into its data directory.
  * @throws CommandError
  */
-function findService(variables: NodeJS.Dict<string> = process.env) {
+function findService(variables: Terminal["env"]) {
   const file = localFiles(variables).service;
   const local: NodeJS.Dict<string> = readEnvironmentFile(file);
   const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
@@ -28,8 +29,8 @@ function findService(variables: NodeJS.Dict<string> = process.env) {
 const RETRIES = 5;
 
 /** The client of the service that is found. @throws CommandError */
-export function openService(): Client {
-  return createClient({ ...findService(), retries: RETRIES });
+export function openService({ env, sleep }: Terminal): Client {
+  return createClient({ ...findService(env), retries: RETRIES, wait: sleep });
 }
 
 /** A response whose body the client leaves as text. */
@@ -45,12 +46,12 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /** Says in one line why a command failed. @returns undefined for an error of this program */
-export function explain(error: unknown): string | undefined {
+export function explain({ env }: Terminal, error: unknown): string | undefined {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
   // fetch throws a TypeError if there is no response.
   if (error instanceof TypeError && error.message === "fetch failed") {
-    return `no service responds at ${findService().baseUrl}: ${plainReason(error)}`;
+    return `no service responds at ${findService(env).baseUrl}: ${plainReason(error)}`;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { WorkItemUpload } from "../../../lib/client/client.ts";
-import { type Command, EXIT, print, printData, UsageError } from "./command.ts";
+import { type Command, EXIT, UsageError } from "./command.ts";
 import { describeJob } from "./import-command.ts";
 
 const LISTED_MAX = 50;
@@ -9,10 +9,10 @@ export const uploadsCommand: Command = {
   summary: "list upload jobs, newest first; show <id> or cancel <id> one",
   options: { "--json": "print jobs as JSON" },
   examples: ["uploads", "uploads show 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e"],
-  run: async ({ client, options, positionals: [action = "list", id] }) => {
+  run: async ({ terminal, client, options, positionals: [action = "list", id] }) => {
     const { uploads } = client();
     const show = (job: WorkItemUpload): void =>
-      options["json"] === true ? printData(JSON.stringify(job)) : print(describeJob(job));
+      options["json"] === true ? terminal.printData(JSON.stringify(job)) : terminal.print(describeJob(job));
     if (!["list", "show", "cancel"].includes(action)) {
       throw new UsageError(`unknown action ${action}; use list, show or cancel`);
     }

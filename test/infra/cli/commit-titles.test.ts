@@ -3,7 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { runScript } from "../../support/run-script.ts";
+import { commitTitlesCommand } from "../../../infra/cli/commit-titles.ts";
+import { runCommand } from "../../support/terminal.ts";
 
 /** Only the variables that git needs: a hook's variables would point it at the hook's repository. */
 const env = {
@@ -27,7 +28,7 @@ function commit(title: string): void {
 }
 
 function check(since = start) {
-  return runScript("infra/cli/commit-titles.ts", [since], { cwd, env });
+  return runCommand(commitTitlesCommand, [since], { env: { ...env, GIT_DIR: join(cwd, ".git") } });
 }
 
 describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("commit titles", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { deployCommand } from "../../../../infra/cli/operator/deploy.ts";
 import { checkDeployedStack, type Drop } from "../../../../infra/cli/operator/deployed-stack.ts";
 import { lossesOf, tagsOf } from "../../../../infra/settings/setting-tags.ts";
 import { parseSettings } from "../../../../infra/settings/settings.ts";
@@ -6,14 +7,29 @@ import type { StageSettings } from "../../../../infra/settings/stage-settings.ts
 import { regionCodes } from "../../../../lib/regions.ts";
 import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../../support/aws-account.ts";
 import { runScript } from "../../../support/run-script.ts";
+import { runCommand } from "../../../support/terminal.ts";
 import { EVERY_SETTING } from "../../every-setting.ts";
 import { assemblyOf } from "../../synthesized.ts";
 
-/** Runs a file of `infra/` as the npm scripts do, without credentials. */
-const run = async (file: string, options: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
-  const { HOME = "" } = process.env;
-  const { status, out, error } = await runScript(`infra/${file}`, options, { env: { HOME, ...variables } });
-  return { status, lines: `${out}${error}`.split("\n").filter((line) => line.trim() !== "") };
+const linesOf = ({
+  status,
+  out,
+  error,
+}: {
+  readonly status: number | null;
+  readonly out: string;
+  readonly error: string;
+}) => ({
+  status,
+  lines: `${out}${error}`.split("\n").filter((line) => line.trim() !== ""),
+});
+
+/** Deploys without credentials. */
+const run = async (options: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
+  const { PATH = "", HOME = "" } = process.env;
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return linesOf(await runCommand(deployCommand, options, { env: { PATH, HOME, ...variables } }));
 };
 
 const account = async (...given: Parameters<typeof startAwsAccount>): Promise<AwsAccount> => {
@@ -26,37 +42,30 @@ const noStage = "-c stage=production: there is no such stage; did you mean prod?
 
 describe("a rejection is one line and exit 1", () => {
   test.each([
-    ["app.ts", ["-c", "stage=production"], noStage],
+    [[], `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`],
+    [["uss"], `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`],
+    [["us", "-c", "stage=production"], noStage],
+    [["us", "--stage", "production"], noStage],
+    [["us", "--stage=production"], noStage],
+    [["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
     [
-      "cli/operator/deploy.ts",
-      [],
-      `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`,
-    ],
-    [
-      "cli/operator/deploy.ts",
-      ["uss"],
-      `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`,
-    ],
-    ["cli/operator/deploy.ts", ["us", "-c", "stage=production"], noStage],
-    ["cli/operator/deploy.ts", ["us", "--stage", "production"], noStage],
-    ["cli/operator/deploy.ts", ["us", "--stage=production"], noStage],
-    ["cli/operator/deploy.ts", ["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
-    [
-      "cli/operator/deploy.ts",
       ["us", "--stage", "prod"],
       "WorkItems-us-prod: no one would get its alarms; set alarmEmail, or alarmTopic of the region, " +
         'or alarms: "none" for stage prod in infra/stages.ts',
     ],
-    ["cli/operator/deploy.ts", ["us", "--stage"], "option '--stage <stage>' argument missing"],
-    ["cli/operator/deploy.ts", ["us", "--drop"], "option '--drop <setting>' argument missing"],
-    ["cli/operator/deploy.ts", ["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
-    [
-      "cli/operator/deploy.ts",
-      ["us", "--drop", "domains"],
-      "--drop domains: there is no such setting; did you mean domain?",
-    ],
-  ])("%s %j", async (file, options, line) => {
-    expect(await run(file, options)).toEqual({ status: 1, lines: [line] });
+    [["us", "--stage"], "option '--stage <stage>' argument missing"],
+    [["us", "--drop"], "option '--drop <setting>' argument missing"],
+    [["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
+    [["us", "--drop", "domains"], "--drop domains: there is no such setting; did you mean domain?"],
+  ])("npm run deploy -- %j", async (options, line) => {
+    expect(await run(options)).toEqual({ status: 1, lines: [line] });
+  });
+
+  test("of the CDK's app too", async () => {
+    expect(linesOf(await runScript("infra/app.ts", ["-c", "stage=production"]))).toEqual({
+      status: 1,
+      lines: [noStage],
+    });
   });
 });
 
@@ -65,7 +74,6 @@ describe("an account that is not bootstrapped", () => {
     const { variables } = await account();
     const { directory } = assemblyOf();
     const { status, lines } = await run(
-      "cli/operator/deploy.ts",
       ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],
       variables,
     );
@@ -226,7 +234,7 @@ describe("a deployment", () => {
   test("stops with one line where it can't read what is deployed", async () => {
     const { variables } = await account();
     const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
-    const { status, lines } = await run("cli/operator/deploy.ts", ["us"], nowhere);
+    const { status, lines } = await run(["us"], nowhere);
     expect([status, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: can't read what is deployed, /)]]);
   });
 });

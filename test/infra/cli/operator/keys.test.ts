@@ -2,12 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keysCommand } from "../../../../infra/cli/operator/keys.ts";
+import { organizationsCommand } from "../../../../infra/cli/operator/organizations.ts";
 import { createAccessStore } from "../../../../lib/organizations/access-store.ts";
 import { createAuthenticate } from "../../../../lib/organizations/authenticate.ts";
 import { create as createGetHandler } from "../../../../functions/list-work-items.ts";
 import { call } from "../../../support/organization.ts";
-import { runScript } from "../../../support/run-script.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { runCommand } from "../../../support/terminal.ts";
 
 let runtime: TestRuntime;
 let dataDirectory: string;
@@ -23,9 +25,9 @@ afterAll(() => rm(dataDirectory, { recursive: true }));
 
 /** Runs a command line as `npm run` does, with this file's own data directory unless variables name another. */
 const run = async (command: string, variables: Readonly<Record<string, string>> = {}) => {
-  const [name = "", ...words] = command.split(" ");
+  const [name, ...words] = command.split(" ");
   const env = { ...process.env, DATA_DIR: dataDirectory, ...variables };
-  const { status, out, error } = await runScript(`infra/cli/operator/${name}.ts`, words, { env });
+  const { status, out, error } = await runCommand(name === "keys" ? keysCommand : organizationsCommand, words, { env });
   return { status, out: out.trim(), error };
 };
 const json = async (command: string): Promise<Record<string, string>> => {

@@ -2,10 +2,11 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { runScript } from "../../../support/run-script.ts";
+import { localstackCommand } from "../../../../infra/cli/operator/localstack.ts";
+import { runCommand } from "../../../support/terminal.ts";
 
 const run = async (...args: readonly string[]) => {
-  const { status, out, error } = await runScript("infra/cli/operator/localstack.ts", args);
+  const { status, out, error } = await runCommand(localstackCommand, args);
   return { status, output: out + error };
 };
 

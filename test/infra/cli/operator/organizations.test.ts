@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { organizationsCommand } from "../../../../infra/cli/operator/organizations.ts";
 import { listedOrganizationKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
 import type { RecordKey } from "../../../../lib/store/versioned-record.ts";
 import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
-import { runScript } from "../../../support/run-script.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { runCommand } from "../../../support/terminal.ts";
 
 let runtime: TestRuntime;
 let acme: Customer;
@@ -30,10 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 const run = (command: string, input = "") =>
-  runScript("infra/cli/operator/organizations.ts", command.split(" "), {
-    env: { ...process.env, DATA_DIR: directory },
-    input,
-  });
+  runCommand(organizationsCommand, command.split(" "), { env: { ...process.env, DATA_DIR: directory }, input });
 const items = async () => (await acme.send("listWorkItems")).body.data;
 
 describe("npm run organizations", () => {
@@ -149,7 +147,8 @@ describe("npm run organizations", () => {
   });
 
   it("erases a person, and names what may still hold the address", async () => {
-    const { out } = await run("erase acme --person ann@example.com", "acme\n");
+    const { out, error } = await run("erase acme --person ann@example.com", "acme\n");
+    expect(error).toMatch(/waiting for calls and workers that are under way$/);
     expect(out).toContain("emptied the agent of 2 work items and the actor of 1 events;");
     expect(out).toMatch(/ {2}content \(1\): [-0-9a-f]{36}\n/);
     expect(out).toContain("large.csv");
@@ -169,6 +168,9 @@ describe("npm run organizations", () => {
     expect(error).toContain("leaving is partly erased, and its keys are revoked. Run the same command again");
     expect(child.exitCode ?? (await once(child, "exit"))[0]).toBe(130);
     expect((await run("show leaving")).out).toContain("it is being erased since");
+    const completed = await run("erase leaving --yes");
+    expect(completed).toMatchObject({ status: 0, error: expect.stringMatching(/^waiting until 20\S+Z: /) });
+    expect(completed.out).toMatch(/^leaving in us is erased: .*\nbegan .* [2-9] passes, .*\nwhat remains:\n/s);
   });
 
   it.each([

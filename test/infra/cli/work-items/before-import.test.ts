@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WorkItem } from "../../../../lib/client/client.ts";
 import { startTestService, type TestService } from "../../../support/local-service.ts";
-import { run } from "./terminal.ts";
+import { run, runAt } from "./terminal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
 const home = process.cwd();
@@ -26,16 +26,6 @@ afterAll(async () => {
 const typeOf = async (id: string): Promise<string | undefined> => {
   const { out, exit } = await run("get", id);
   return exit === 0 ? (JSON.parse(out) as WorkItem).type : undefined;
-};
-
-/** Does something as if a person sat at the terminal. */
-const atTerminal = async <T>(streams: readonly (keyof typeof process & `std${string}`)[], work: () => Promise<T>) => {
-  for (const name of streams) Object.defineProperty(process[name], "isTTY", { value: true, configurable: true });
-  try {
-    return await work();
-  } finally {
-    for (const name of streams) Reflect.deleteProperty(process[name], "isTTY");
-  }
 };
 
 describe("before an import the command", () => {
@@ -80,7 +70,7 @@ describe("before an import the command", () => {
   });
 
   it.each([
-    ["y", 0, "b"],
+    ["y\n", 0, "b"],
     ["\n", 4, "a"],
   ] as const)("asks the person at the terminal, who answers %j", async (answer, exit, type) => {
     const id = `Q-${exit}`;
@@ -88,14 +78,8 @@ describe("before an import the command", () => {
       writeFileSync(file, `external_id,type\n${id},${each}\n`);
     }
     await run("import", "a.csv", "--wait");
-    const asked = atTerminal(["stdin", "stderr"], async () => {
-      const done = run("import", "b.csv", "--wait");
-      await vi.waitFor(() => expect(process.stdin.listenerCount("keypress")).toBeGreaterThan(0), 60_000);
-      process.stdin.emit("keypress", answer, { sequence: answer, name: answer === "\n" ? "return" : answer });
-      process.stdin.emit("keypress", "\n", { sequence: "\n", name: "return" });
-      return done;
-    });
-    expect(await asked).toMatchObject({ exit, told: expect.stringContaining("Import the file? [y/N] ") });
+    const asked = await runAt(["stdin", "stderr"], answer, "import", "b.csv", "--wait");
+    expect(asked).toMatchObject({ exit, told: expect.stringContaining("Import the file? [y/N] ") });
     expect(await typeOf(id)).toBe(type);
   });
 
@@ -166,7 +150,7 @@ describe("at a terminal", () => {
     ];
     let shown = 0;
     for (const call of calls) {
-      const { out, told } = await atTerminal(["stdout"], () => run(...call));
+      const { out, told } = await runAt(["stdout"], "", ...call);
       expect({ call, printed: `${out}${told}`.match(CONTROLS)?.[0] }).toEqual({ call, printed: undefined });
       if (`${out}${told}`.includes(SHOWN)) shown += 1;
     }
@@ -181,7 +165,7 @@ describe("at a terminal", () => {
     const { out } = await run("list", "--type", "pipe", "--json");
     expect(out).toContain("\u009b2J\u202e");
     expect((JSON.parse(out) as WorkItem).external_id).toBe(id);
-    const atOne = await atTerminal(["stdout"], () => run("list", "--type", "pipe", "--json"));
+    const atOne = await runAt(["stdout"], "", "list", "--type", "pipe", "--json");
     expect((JSON.parse(atOne.out) as WorkItem).external_id).toBe(id);
     expect((await run("delete", id)).out).toBe(`P-${SHOWN} deleted\n`);
     expect(readFileSync("pipe.jsonl", "utf8")).toContain("P-");

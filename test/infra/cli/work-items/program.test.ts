@@ -1,40 +1,39 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile as execFileWithCallback } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands } from "../../../../infra/cli/work-items/program.ts";
+import { localFilesIn, writeEnvironmentFile } from "../../../../infra/environment-file.ts";
 import type { UploadJob, WorkItem } from "../../../../lib/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
-import { runScript } from "../../../support/run-script.ts";
-import { run, TICKETS, WORKBOOK } from "./terminal.ts";
+import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { run, runAt, TICKETS, WORKBOOK } from "./terminal.ts";
 
-const start = fileURLToPath(new URL("../../../../infra/local/start.ts", import.meta.url));
+const execFile = promisify(execFileWithCallback);
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
 const home = process.cwd();
-let service: ChildProcess;
+let service: TestService;
 
 beforeAll(async () => {
   process.chdir(folder);
-  vi.stubEnv("DATA_DIR", join(folder, "data"));
+  const data = join(folder, "data");
+  vi.stubEnv("DATA_DIR", data);
   for (const name of ["WORK_ITEMS_URL", "WORK_ITEMS_KEY", "BASE_URL", "API_KEY"]) vi.stubEnv(name, undefined);
-  service = spawn(process.execPath, [start], {
-    cwd: home,
-    env: { ...childEnvironment(), DATA_DIR: join(folder, "data"), PORT: "0" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  service = await startTestService();
+  mkdirSync(data);
+  writeEnvironmentFile(localFilesIn(data).service, { BASE_URL: service.baseUrl, API_KEY: service.apiKey });
   writeFileSync("tickets.csv", TICKETS);
   writeFileSync("tickets.xlsx", WORKBOOK);
   const items = [{ external_id: "J-1", custom_attributes: { n: 1 } }, { external_id: "J-2" }];
   writeFileSync("items.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
-  for await (const chunk of service.stdout!) if (/^ready$/m.test(String(chunk))) break;
 });
-afterAll(() => {
-  service.kill("SIGKILL");
+afterAll(async () => {
   process.chdir(home);
   rmSync(folder, { recursive: true });
   vi.unstubAllEnvs();
+  await service?.stop();
 });
 
 describe("work-items", () => {
@@ -219,11 +218,9 @@ describe("work-items", () => {
     await run("batch", "items.jsonl");
     const piped = (await run("list", "--external-id", "J-1")).out;
     expect(JSON.parse(piped)).toMatchObject({ external_id: "J-1" });
-    Object.defineProperty(process.stdout, "isTTY", { value: true, configurable: true });
     writeFileSync("agent.jsonl", '{"external_id":"J-1","agent_name":"Ada \\u001b[31m Okafor"}\n');
     await run("batch", "agent.jsonl");
-    const shown = (await run("list", "--type", "work_item")).out.split("\n");
-    Reflect.deleteProperty(process.stdout, "isTTY");
+    const shown = (await runAt(["stdout"], "", "list", "--type", "work_item")).out.split("\n");
     expect(shown[0]).toMatch(/^EXTERNAL ID {2,}STATUS {2,}TYPE {2,}AGENT {2,}COMPLETED$/);
     const row = shown.find((line) => line.startsWith("J-1")) ?? "";
     expect(row.indexOf("Ada \\u001b[31m Okafor")).toBe(shown[0]?.indexOf("AGENT"));
@@ -238,12 +235,12 @@ describe("work-items", () => {
     });
     const program = "infra/cli/work-items.ts";
     const env = { ...childEnvironment(), DATA_DIR: join(folder, "data") };
-    expect(await runScript(program, ["import", "-", "--wait"], { env, input: rows("I") })).toMatchObject({
-      status: 0,
+    expect(await runAt([], rows("I"), "import", "-", "--wait")).toMatchObject({
+      exit: 0,
       out: expect.stringContaining("1 rows, 1 created"),
     });
     const script = `cat semicolons.csv | sed s/S-1/P-1/ | ${process.execPath} ${join(home, program)} import /dev/stdin --wait`;
-    expect(execFileSync("bash", ["-c", script], { env, encoding: "utf8" })).toContain("1 rows, 1 created");
+    expect((await execFile("bash", ["-c", script], { env })).stdout).toContain("1 rows, 1 created");
   });
 
   it("runs the examples of its help", async () => {
@@ -267,13 +264,12 @@ describe("work-items", () => {
     }
   });
 
-  it("can be packed into one file that needs no checkout", () => {
-    const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: home });
-    execFileSync("tar", ["-xzf", join(folder, packed.toString().trim())], { cwd: folder });
+  it("can be packed into one file that needs no checkout", async () => {
+    const packed = await execFile("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: home });
+    await execFile("tar", ["-xzf", join(folder, packed.stdout.trim())], { cwd: folder });
     const program = join(folder, "package/packed/work-items.cjs");
-    expect(execFileSync(process.execPath, [program, "list", "--csv"], { cwd: folder }).toString()).toMatch(
-      /^\uFEFFexternal_id,/,
-    );
+    const listed = await execFile(process.execPath, [program, "list", "--csv"], { cwd: folder });
+    expect(listed.stdout).toMatch(/^\uFEFFexternal_id,/);
   });
 
   it("reports errors in one line, and the outcome by its exit code", async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openCsv } from "../../../../infra/cli/work-items/open-csv.ts";
 import { withoutTotals } from "../../../../infra/cli/work-items/propose.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { testTerminal } from "../../../support/terminal.ts";
 import { run } from "./terminal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
@@ -90,5 +91,7 @@ it("names rows of totals, and leaves them out as blank lines", async () => {
   expect(told).toContain("looks like totals, not items: row 5 (Total, 5); leave such rows out with --without-totals");
   const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
   const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;
-  expect(await (await withoutTotals(file, mapping)).text()).toBe("ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n");
+  expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(
+    "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n",
+  );
 });

@@ -1,5 +1,5 @@
-import { vi } from "vitest";
 import { runProgram } from "../../../../infra/cli/work-items/program.ts";
+import { testTerminal } from "../../../support/terminal.ts";
 import { makeWorkbook } from "../../../support/workbook.ts";
 
 /** Tickets of a help desk. The date of the last isn't a date. */
@@ -19,22 +19,14 @@ export const WORKBOOK = makeWorkbook({
   ],
 });
 
-/** Runs the program in this process. */
-export const run = async (...args: readonly string[]) => {
-  let out = "";
-  let told = "";
-  const stdout = vi.spyOn(process.stdout, "write").mockImplementation((text, ...others: unknown[]) => {
-    out += String(text);
-    const then = others.find((each) => typeof each === "function");
-    then?.();
-    return true;
-  });
-  const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => ((told += String(text)), true));
-  try {
-    const exit = await runProgram(args);
-    return { exit, out, told };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
+type People = NonNullable<NonNullable<Parameters<typeof testTerminal>[1]>["people"]>;
+
+/** Runs the program in this process, with a person at some of its streams who types this. */
+export const runAt = async (people: People, input: string, ...args: readonly string[]) => {
+  const { terminal, printed } = testTerminal(args, { people, input });
+  const exit = await runProgram(terminal);
+  return { exit, out: printed.stdout, told: printed.stderr };
 };
+
+/** Runs the program in this process, in a pipe. */
+export const run = (...args: readonly string[]) => runAt([], "", ...args);
