@@ -9,18 +9,6 @@ import { watchSources } from "./watch.ts";
 
 /** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
 const SAME_SIGNAL_MS = 1000;
-const PARENT_CHECK_MS = 200;
-
-/** Ends this process after npm was killed with -9: otherwise it would hold the port without a visible owner. */
-function endWithNpm(end: () => void): void {
-  if (process.env["npm_lifecycle_event"] === undefined) return;
-  const npm = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === npm) return;
-    clearInterval(timer);
-    end();
-  }, PARENT_CHECK_MS);
-}
 
 function portOf(text: string): number {
   const port = Number(text);
@@ -64,7 +52,6 @@ function onSignals(stop: () => void): void {
     } else if (Date.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  endWithNpm(onSignal);
 }
 
 /** What `npm start` runs. */

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import manifest from "../../../package.json" with { type: "json" };
+import { runScript } from "../../support/run-script.ts";
+
+const programs = Object.entries(manifest.scripts).flatMap(([name, command]) => {
+  const [, file] = /run\.mjs (infra\/cli\/\S+)$/.exec(command) ?? [];
+  return file === undefined ? [] : [[name, file] as const];
+});
+
+test("there are commands", () => expect(programs.length).toBeGreaterThan(9));
+
+test.each(programs)("npm run %s starts %s", async (_, file) => {
+  const { status, out, error } = await runScript("infra/local/run.mjs", [file, "--help"]);
+  expect({ status, error }).toEqual({ status: 0, error: "" });
+  expect(out).toMatch(/^Usage: .+\n\n[A-Z]/);
+});
+
+test("a command's status is its program's", async () => {
+  const { status, error } = await runScript("infra/local/run.mjs", ["infra/cli/operator/policies.ts", "none"]);
+  expect({ status, error }).toEqual({ status: 1, error: "required option '--region <region>' not specified" });
+});
