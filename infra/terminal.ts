@@ -114,3 +114,13 @@ export function processTerminal(): Terminal {
     sleep,
   });
 }
+
+/** Runs a command as the program of this process. */
+export async function runAsProgram(command: (terminal: Terminal) => Promise<number>): Promise<void> {
+  // A reader such as head may end before the output does.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+  process.exitCode = await command(processTerminal());
+}

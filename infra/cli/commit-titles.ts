@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createCommandLine, runCommand } from "../command-line.ts";
-import { processTerminal, type Terminal } from "../terminal.ts";
+import { runAsProgram, type Terminal } from "../terminal.ts";
 
 /** Commits after this one follow the rule. */
 const RULE_STARTS_AFTER = "0a8395248b0a9f688a14466492285538375c699b";
@@ -57,4 +57,4 @@ export function commitTitlesCommand(terminal: Terminal): Promise<number> {
   return runCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await commitTitlesCommand(processTerminal());
+if (import.meta.main) await runAsProgram(commitTitlesCommand);

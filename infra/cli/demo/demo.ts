@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Client, Mapping, WorkItemInput } from "../../../lib/client/client.ts";
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { CommandError, createCommandLine, runCommand } from "../../command-line.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { withProgress } from "../progress.ts";
 import { readItems } from "../work-items/read-items.ts";
 import { explain, openService } from "../work-items/service-client.ts";
@@ -87,4 +87,4 @@ export function demoCommand(terminal: Terminal): Promise<number> {
   return runCommand(terminal, program, (error) => explain(terminal, error));
 }
 
-if (import.meta.main) process.exitCode = await demoCommand(processTerminal());
+if (import.meta.main) await runAsProgram(demoCommand);

@@ -2,7 +2,7 @@ import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
 import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
 
 /** The costs at rest of each region of a stage. */
@@ -46,4 +46,4 @@ export function costsCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await costsCommand(processTerminal());
+if (import.meta.main) await runAsProgram(costsCommand);

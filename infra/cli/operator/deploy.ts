@@ -12,7 +12,7 @@ import { parseSettings, SettingsError, STAGES_FILE, stackNameOf } from "../../se
 import type { RegionSettings } from "../../settings/stage-settings.ts";
 import { stages } from "../../stages.ts";
 import { createCommandLine, runCommand } from "../../command-line.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
 /** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
@@ -153,4 +153,4 @@ export function deployCommand(terminal: Terminal): Promise<number> {
   return runCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await deployCommand(processTerminal());
+if (import.meta.main) await runAsProgram(deployCommand);

@@ -19,7 +19,7 @@ import {
   withTarget,
 } from "./administration.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
 
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
@@ -196,4 +196,4 @@ export function keysCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await keysCommand(processTerminal());
+if (import.meta.main) await runAsProgram(keysCommand);

@@ -8,7 +8,7 @@ import { CommandError, createCommandLine, UsageError } from "../../command-line.
 import { type Variables, writeEnvironmentFile } from "../../environment-file.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { regionCode, runOperatorCommand } from "./administration.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
@@ -137,4 +137,4 @@ export function localstackCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await localstackCommand(processTerminal());
+if (import.meta.main) await runAsProgram(localstackCommand);

@@ -31,7 +31,7 @@ import type { RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 
@@ -216,4 +216,4 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await organizationsCommand(processTerminal());
+if (import.meta.main) await runAsProgram(organizationsCommand);

@@ -2,7 +2,7 @@ import { type ResourceName, resources } from "../../../lib/resources.ts";
 import { REGIONS, type RegionCode } from "../../../lib/regions.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { regionCode, runOperatorCommand } from "./administration.ts";
 
 /** What a group of commands does with a resource. */
@@ -95,4 +95,4 @@ export function policiesCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await policiesCommand(processTerminal());
+if (import.meta.main) await runAsProgram(policiesCommand);

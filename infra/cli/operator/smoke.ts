@@ -7,7 +7,7 @@ import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { printResult, runOperatorCommand } from "./administration.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
@@ -111,4 +111,4 @@ export function smokeCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await smokeCommand(processTerminal());
+if (import.meta.main) await runAsProgram(smokeCommand);

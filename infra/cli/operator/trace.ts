@@ -6,7 +6,7 @@ import { join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { buildFunctions, functionNames } from "../../build.ts";
 import { createCommandLine } from "../../command-line.ts";
-import { processTerminal, type Terminal } from "../../terminal.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
 import { Argument } from "commander";
 
@@ -59,4 +59,4 @@ export function traceCommand(terminal: Terminal): Promise<number> {
   return runOperatorCommand(terminal, program);
 }
 
-if (import.meta.main) process.exitCode = await traceCommand(processTerminal());
+if (import.meta.main) await runAsProgram(traceCommand);

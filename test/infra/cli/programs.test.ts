@@ -1,5 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import manifest from "../../../package.json" with { type: "json" };
+import { childEnvironment } from "../../support/child-environment.ts";
 import { runScript } from "../../support/run-script.ts";
 
 const programs = Object.entries(manifest.scripts).flatMap(([name, command]) => {
@@ -18,4 +22,11 @@ test.each(programs)("npm run %s starts %s", async (_, file) => {
 test("a command's status is its program's", async () => {
   const { status, error } = await runScript("infra/local/run.mjs", ["infra/cli/operator/policies.ts", "none"]);
   expect({ status, error }).toEqual({ status: 1, error: "required option '--region <region>' not specified" });
+});
+
+test("a reader may end before the output does", async () => {
+  const child = spawn(process.execPath, ["infra/cli/operator/keys.ts", "--help"], { env: childEnvironment() });
+  child.stdout.destroy();
+  const [error, [status]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect({ status, error }).toEqual({ status: 0, error: "" });
 });
