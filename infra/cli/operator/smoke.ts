@@ -76,8 +76,9 @@ async function smoke(
 ): Promise<string> {
   if (!URL.canParse(address)) throw new UsageError("--url: must be an address such as https://…");
   const url = address.replace(/\/+$/, "");
-  const send = createSend(url, key);
-  const run: Run = { url, key, send, prefix: `${PREFIX}${randomBytes(4).toString("hex")}-` };
+  const { sleep } = terminal;
+  const send = createSend(url, key, sleep);
+  const run: Run = { url, key, send, sleep, prefix: `${PREFIX}${randomBytes(4).toString("hex")}-` };
   await assertRightPlace(run, organization);
   const outcomes: Outcome[] = [];
   for (const check of [...edgeChecks, ...dataChecks, limitCheck]) outcomes.push(await perform(check, run));

@@ -7,11 +7,12 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { organizationsCommand } from "../../../infra/cli/operator/organizations.ts";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
-import { runScript } from "../../support/run-script.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { runCommand } from "../../support/terminal.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
 
@@ -179,7 +180,7 @@ describe("what npm start serves", () => {
 
   test("keeps limits that were set, through an orderly stop", async () => {
     const limits = ["set", "demo", "--rate", "2", "--burst", "2"];
-    const set = await runScript("infra/cli/operator/organizations.ts", limits, { env: { DATA_DIR: directory } });
+    const set = await runCommand(organizationsCommand, limits, { env: { DATA_DIR: directory } });
     expect(set.status).toBe(0);
     running.kill("SIGTERM");
     expect(await once(running, "exit")).toEqual([0, null]);

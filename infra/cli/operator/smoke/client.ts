@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 /** A response with its body, parsed if it is JSON. */
 export interface Response {
   readonly status: number;
@@ -45,8 +43,8 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Sends requests with a key. */
-export function createSend(url: string, ownKey: string): Send {
+/** Sends requests with a key. @param sleep waits */
+export function createSend(url: string, ownKey: string, sleep: (milliseconds: number) => Promise<unknown>): Send {
   const send: Send = async (path, request = {}) => {
     const { method = "GET", json, key = ownKey, isLimited = false } = request;
     const body = json === undefined ? request.body : JSON.stringify(json);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Check, Difference, expectEqual, expectStatus, type Run } from "./check.ts";
 import { type Json, textOf } from "./client.ts";
 
@@ -67,7 +66,7 @@ function isOpen(job: Json | undefined): boolean {
 }
 
 /** Waits for the end of a job, and checks its counters and the report of its failed row. */
-async function expectEnd({ send, prefix }: Run, first: Json | undefined): Promise<string> {
+async function expectEnd({ send, sleep, prefix }: Run, first: Json | undefined): Promise<string> {
   const path = `/v1/work_items/upload/${textOf(first?.["id"])}`;
   const began = Date.now();
   let job = first;

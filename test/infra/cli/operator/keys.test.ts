@@ -161,6 +161,9 @@ describe("npm run organizations", () => {
     );
     expect((await run("organizations set limited --listing-shards 1")).error).toContain("must be from 2");
     expect(await json("organizations set made --rate 5 --create")).toMatchObject({ organization: "made", rate: 5 });
+    const grown = await run("organizations set limited --listing-shards 3");
+    expect(grown).toMatchObject({ status: 0, error: expect.stringMatching(/^waiting \d+ s until every function/) });
+    expect(grown.out).toContain("its lists have 3 shards");
     expect((await run("organizations set limited --listing-shards 65")).error).toContain("from 1 to 64");
   });
 });
