@@ -51,7 +51,7 @@ export async function exportSince({ terminal, client, options }: CommandCall, fi
   const after = readMark(file);
   try {
     const mark = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
-    // All of it has been taken by the reader.
+    // The mark is saved only once the reader has everything.
     await terminal.writeData("");
     writeFileSync(`${file}.new`, `${mark}\n`);
     renameSync(`${file}.new`, file);
