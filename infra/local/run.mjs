@@ -82,6 +82,7 @@ if (file !== undefined) {
   if (node === process.execPath) {
     process.argv = [node, program, ...args];
     endWithNpm(process.pid);
+    // As if Node had been started with the program: an import would not make it import.meta.main.
     runMain();
   } else runBy(node, [program, ...args]);
 }
