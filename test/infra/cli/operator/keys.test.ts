@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { keysCommand } from "../../../../infra/cli/operator/keys.ts";
 import { organizationsCommand } from "../../../../infra/cli/operator/organizations.ts";
 import { createAccessStore } from "../../../../lib/organizations/access-store.ts";
 import { createAuthenticate } from "../../../../lib/organizations/authenticate.ts";
 import { create as createGetHandler } from "../../../../functions/list-work-items.ts";
+import { withoutTimeouts } from "../../../support/faults.ts";
 import { call } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { runCommand } from "../../../support/terminal.ts";
@@ -22,6 +23,7 @@ beforeAll(async () => {
   await writeFile(join(dataDirectory, "stack.env"), lines.join(""));
 });
 afterAll(() => rm(dataDirectory, { recursive: true }));
+beforeEach(withoutTimeouts);
 
 /** Runs a command line as `npm run` does, with this file's own data directory unless variables name another. */
 const run = async (command: string, variables: Readonly<Record<string, string>> = {}) => {
