@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -56,6 +56,13 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
 const LONG = new Set(["nightly-sync", "keep-a-copy"]);
 const TWICE: Language = "ts";
 
+/** A copy of "Keep a copy" with an item that is no longer there, whose mark is too old. */
+const OLD_COPY = {
+  bash: ["pages.jsonl", '{"data":[{"id":"gone"}]}\n'],
+  ts: ["copy.json", '[["gone",{"id":"gone"}]]'],
+  python: ["copy.json", '{"gone":{"id":"gone"}}'],
+} as const satisfies Record<Language, object>;
+
 let stack: TestService;
 beforeAll(async () => {
   stack = await startTestService();
@@ -105,7 +112,12 @@ describe("the guides", () => {
       const { command, args, file } = PROGRAMS[language];
       const directory = mkdtempSync(join(tmpdir(), "guide-"));
       const busy = name === "keep-a-copy" ? await startBusyService(stack.baseUrl) : undefined;
+      const [stored, oldCopy] = OLD_COPY[language];
       try {
+        if (busy !== undefined) {
+          writeFileSync(join(directory, stored), oldCopy);
+          writeFileSync(join(directory, "mark"), "1");
+        }
         // One language sends all of the 5,000 tickets, the others the first 500, so that the suite takes less time.
         const code = codeOf(guide, language);
         writeFileSync(join(directory, file), language === "ts" ? code : code.replaceAll(/\b500([01])\b/g, "50$1"));
@@ -124,12 +136,12 @@ describe("the guides", () => {
           expect(stderr.replaceAll(/^curl: \(22\) .* 503$/gm, "").trim()).toBe("");
         }
         if (busy === undefined) return;
-        // It waited as it was told to, both times, and stored whole pages only.
+        // It waited as it was told to, both times, started over, and stored whole pages only.
         const [first = 0, second = 0, third = 0] = busy.requestedAt;
         expect(Math.min(second - first, third - second)).toBeGreaterThan(990);
-        const stored = readdirSync(directory).find((each) => /^(copy\.json|pages\.jsonl)$/.test(each)) ?? "";
-        const lines = readFileSync(join(directory, stored), "utf8").trim().split("\n");
-        for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+        const text = readFileSync(join(directory, stored), "utf8");
+        expect(text).not.toContain('"gone"');
+        for (const line of text.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
       } finally {
         busy?.stop();
         rmSync(directory, { recursive: true });
