@@ -17,8 +17,13 @@ const SHOWN_CHARACTERS = 40;
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const FOREIGN = /[^\0-\u007F]/gu;
+const LATIN = /\p{Script=Latin}/u;
+/** Nobody writes their letters and Latin ones in one word. A wrong alphabet does: "Chloй". */
+const OTHER_ALPHABETS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]/u;
+/** So many letters that make sense are needed beside one in such a word. */
+const MIXED_WEIGHT = 3;
 const SCRIPTS = [
-  /\p{Script=Latin}/u,
+  LATIN,
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}/u,
   /\p{Script=Hebrew}/u,
@@ -38,13 +43,15 @@ function countForeign(text: string): number {
 function isWord(word: string): boolean {
   if (UNUSUAL.test(word) || /\p{Ll}\p{Lu}/u.test(word)) return false;
   if (SCRIPTS.filter((script) => script.test(word)).length !== 1) return false;
-  return !/\p{Script=Latin}/u.test(word) || word.length < 3 || countForeign(word) <= word.length / 2;
+  return !LATIN.test(word) || word.length < 3 || countForeign(word) <= word.length / 2;
 }
 
-/** How much of the text that isn't ASCII makes sense, from 0 to 1: it is in words, not in signs. */
+/** How much of the text that isn't ASCII makes sense, up to 1: it is in words, not in signs or in words of two alphabets. */
 function senseOf(text: string): number {
-  const inWords = (text.match(WORD) ?? []).filter(isWord).reduce((sum, word) => sum + countForeign(word), 0);
-  return inWords / Math.max(1, countForeign(text));
+  const words = text.match(WORD) ?? [];
+  const mixed = words.filter((word) => LATIN.test(word) && OTHER_ALPHABETS.test(word));
+  const letters = countForeign(words.filter(isWord).join("")) - MIXED_WEIGHT * countForeign(mixed.join(""));
+  return letters / Math.max(1, countForeign(text));
 }
 
 function decodeAll(lines: readonly Uint8Array[], encoding: string): readonly string[] | undefined {

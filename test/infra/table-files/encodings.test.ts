@@ -17,6 +17,7 @@ const table = (header: string, row: string): string =>
   `${header}\n${Array.from({ length: 40 }, (_, index) => `${index},${row}\n`).join("")}`;
 const GERMAN = table("id,name,note", "Jürgen Groß,Störung am Gerät");
 const FRENCH = table("id,name,note", "Hélène Lefèvre,ça marche");
+const ACCENTS = table("id,name,note", "Chloé Dupont,Printer éàü");
 const RUSSIAN = table("номер,имя,заметка", "Иван Петров,Проверка связи");
 const JAPANESE = table("番号,名前,備考", "山田太郎,東京都の問い合わせ");
 const CZECH = table("číslo,jméno,poznámka", "Jiří Dvořák,Žluťoučký kůň");
@@ -72,6 +73,11 @@ const asked: Readonly<
   ],
   "UTF-16 without a mark in Japanese": [encodeUtf16(JAPANESE), "looks like UTF-16", ["utf-16le", JAPANESE]],
   "Windows-1252": [encodeAs("windows-1252", GERMAN), "row 2 isn't valid UTF-8", ["windows-1252", GERMAN]],
+  "Windows-1252 with words of accents alone": [
+    encodeAs("windows-1252", ACCENTS),
+    "row 2 isn't valid UTF-8",
+    ["windows-1252", ACCENTS],
+  ],
   "code page 850": [encodeBy(CP850, GERMAN), "row 2 isn't valid UTF-8"],
   "Mac OS Roman": [encodeAs("macintosh", GERMAN), "row 2 isn't valid UTF-8", ["macintosh", GERMAN]],
   "UTF-7": [encodeUtf7(GERMAN), "row 2 looks like UTF-7"],
