@@ -2,10 +2,11 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
+const PROOFS = "test/proofs/**/*.test.ts";
+
 export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
-    include: ["test/**/*.test.ts"],
     // Only what hangs takes so long: on a busy machine everything takes many times what it takes on a quiet one.
     testTimeout: 600_000,
     hookTimeout: 600_000,
@@ -17,5 +18,9 @@ export default defineConfig({
     isolate: false,
     setupFiles: ["test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
     sequence: { sequencer: SlowFirst },
+    projects: [
+      { extends: true, test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [PROOFS] } },
+      { extends: true, test: { name: "proofs", include: [PROOFS] } },
+    ],
   },
 });

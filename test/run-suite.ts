@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { startVitest } from "vitest/node";
+import { printSlowest, runTests } from "./support/test-run.ts";
 
 /** Checks types, lint and format. @returns what it printed, and whether it found nothing */
 const runCheck = async (): Promise<{ readonly isGood: boolean; readonly printed: string }> => {
@@ -13,36 +13,20 @@ const runCheck = async (): Promise<{ readonly isGood: boolean; readonly printed:
 };
 
 /**
- * Runs for `npm test`: all tests, and beside them the check of types, lint and format, since some tests mostly wait. The
- * last line of the output is `N passed, N failed`. A failed check counts as one failed test, and so does a file that
- * cannot be loaded, or a suite without tests.
+ * Runs for `npm test`: all tests but the proofs, and beside them the check of types, lint and format, since some tests
+ * mostly wait. With parts of paths it runs the tests that have them, and no check. The last line of the output is
+ * `N passed, N failed`. A failed check counts as one failed test.
  */
 const filters = process.argv.slice(2);
 const checking = filters.length > 0 ? undefined : runCheck();
-let passed = 0;
-let failed = 0;
-try {
-  const vitest = await startVitest("test", filters, { run: true, watch: false });
-  for (const module of vitest.state.getTestModules()) {
-    for (const test of module.children.allTests()) {
-      const { state } = test.result();
-      if (state === "passed") passed += 1;
-      else if (state === "failed") failed += 1;
-    }
-    if (module.errors().length > 0) failed += 1;
-  }
-  failed += vitest.state.getUnhandledErrors().length;
-  await vitest.close();
-} catch (error) {
-  console.error(error);
-  failed += 1;
-}
+const run = await runTests(filters, filters.length > 0 ? undefined : "behaviour");
+let { failed } = run;
 const check = await checking;
 if (check !== undefined) console.log(check.printed);
 if (check?.isGood === false) {
   failed += 1;
   console.error("Types, lint or format failed: see above.");
 }
-if (passed + failed === 0) failed = 1;
-console.log(`${passed} passed, ${failed} failed`);
+printSlowest(run.files);
+console.log(`${run.passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

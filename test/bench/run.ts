@@ -16,12 +16,14 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
     scale: () => import("./scale.ts"),
     latencies: () => import("./latencies.ts"),
     pages: () => import("./pages.ts"),
+    load: () => import("./load.ts"),
   };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
-/** Fetches a program, and needs a browser: only by name. */
-const ONLY_BY_NAME = "pages";
-const names = positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter((name) => name !== ONLY_BY_NAME);
+/** The one fetches a program and needs a browser, the other needs two cores of its own. */
+const ONLY_BY_NAME = ["pages", "load"];
+const names =
+  positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter((name) => !ONLY_BY_NAME.includes(name));
 
 const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown.length > 0) {

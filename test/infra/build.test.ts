@@ -11,7 +11,7 @@ import { operations } from "../../infra/openapi/operations.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { runCommand } from "../support/terminal.ts";
-import { plain, resourcesOf, synthesize } from "./synthesized.ts";
+import { plain, resourcesOf, templateOf } from "./synthesized.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -39,7 +39,7 @@ describe("the build", () => {
 
   test.each(regionCodes)("makes functions that start with the variables of their template in %s", (region) => {
     const { awsRegion } = REGIONS[region];
-    const names = resourcesOf(synthesize()[region], "AWS::Lambda::Function").map(([, properties]) => {
+    const names = resourcesOf(templateOf(region), "AWS::Lambda::Function").map(([, properties]) => {
       const name = String(properties["FunctionName"]).slice(stackIdOf(region).length + 1);
       const { Variables } = plain(properties["Environment"]) as { Variables: Record<string, string> };
       expect([name, typeof start(name, { AWS_REGION: awsRegion, ...Variables })]).toEqual([name, "function"]);

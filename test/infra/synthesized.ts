@@ -63,22 +63,22 @@ export const assemblyOf = (settings: TestSettings = {}, context: TestContext = {
   return assembly;
 };
 
+/** The template of a region. */
+export const templateOf = (region: RegionCode, settings: TestSettings = {}, context: TestContext = {}): Template =>
+  assemblyOf(settings, { ...context, region }).getStackArtifact(stackIdOf(region)).template as Template;
+
 /** The templates of both regions. Only those that are read are synthesized. */
 export const synthesize = (
   settings: TestSettings = {},
   context: TestContext = {},
-): { readonly us: Template; readonly eu: Template } => {
-  const template = (region: RegionCode) =>
-    assemblyOf(settings, { ...context, region }).getStackArtifact(stackIdOf(region)).template as Template;
-  return {
-    get us() {
-      return template("us");
-    },
-    get eu() {
-      return template("eu");
-    },
-  };
-};
+): { readonly us: Template; readonly eu: Template } => ({
+  get us() {
+    return templateOf("us", settings, context);
+  },
+  get eu() {
+    return templateOf("eu", settings, context);
+  },
+});
 
 /** Logical ids and properties of all resources of a type. */
 export const resourcesOf = (template: Template, type: string): readonly (readonly [string, Resource["Properties"]])[] =>

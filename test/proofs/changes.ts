@@ -1,7 +1,7 @@
 import { startEngines } from "../support/engines.ts";
 import { runChanges, summaryOf } from "./changes/run-changes.ts";
 
-/** Runs for `npm run test:changes`. */
+/** Runs for `npm run prove -- changes`. */
 const SEED = Number(process.env["CHANGES_SEED"] ?? 20_261_123);
 const SEEDS = Number(process.env["CHANGES_SEEDS"] ?? 200);
 const FAULTS = Number(process.env["CHANGES_FAULTS"] ?? 100_000);

@@ -2,7 +2,7 @@ import { startEngines } from "../support/engines.ts";
 import { summaryOf } from "./faults/findings.ts";
 import { runFaults } from "./faults/run-faults.ts";
 
-/** Runs for `npm run test:faults`. */
+/** Runs for `npm run prove -- faults`. */
 const SEED = Number(process.env["FAULTS_SEED"] ?? 20_261_121);
 const SEEDS = Number(process.env["FAULTS_SEEDS"] ?? 300);
 const FAULTS = Number(process.env["FAULTS"] ?? 150_000);

@@ -1,7 +1,7 @@
 import { startEngines } from "../support/engines.ts";
 import { runFuzz } from "./fuzz/fuzz.ts";
 
-/** Runs for `npm run test:fuzz`. */
+/** Runs for `npm run prove -- fuzz`. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000_000);
 const REQUESTS = Number(process.env["FUZZ_REQUESTS"] ?? 20_000);
 

@@ -4,7 +4,7 @@ import { tryCursors } from "./isolation/cursors.ts";
 import { compareForeignIds, compareForeignNames } from "./isolation/foreign-ids.ts";
 import { createTenants } from "./isolation/tenants.ts";
 
-/** Runs for `npm run test:isolation`. */
+/** Runs for `npm run prove -- isolation`. */
 const SEED = Number(process.env["ISOLATION_SEED"] ?? 20_261_121);
 const CANARY_ROUNDS = 20;
 

@@ -1,6 +1,6 @@
 import { runKills } from "./kills/run-kills.ts";
 
-/** Runs for `npm run test:kills`. */
+/** Runs for `npm run prove -- kills`. */
 const SEED = Number(process.env["KILLS_SEED"] ?? 20_261_121);
 const KILLS = Number(process.env["KILLS"] ?? 50);
 const JOBS = Number(process.env["KILLS_JOBS"] ?? 25);

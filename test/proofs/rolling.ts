@@ -1,16 +1,17 @@
 import { checkoutOf, thisCheckout } from "./rolling/checkouts.ts";
 import { runRolling } from "./rolling/run-rolling.ts";
+import { skip } from "./skip.ts";
 
-/** `npm run test:rolling -- <older commit> [<newer commit>]`; without a newer one, the checkout as it is. */
+/**
+ * Runs for `npm run prove -- rolling`. `ROLLING_OLDER` is the commit that is deployed, `ROLLING_NEWER` the one after it;
+ * without a newer one it is the checkout as it is.
+ */
+const { ROLLING_OLDER: olderCommit, ROLLING_NEWER: newerCommit } = process.env;
 const SEED = Number(process.env["ROLLING_SEED"] ?? 20_261_123);
 const JOBS = Number(process.env["ROLLING_JOBS"] ?? 6);
 const KILLS = Number(process.env["ROLLING_KILLS"] ?? 6);
 
-const [, , olderCommit, newerCommit] = process.argv;
-if (olderCommit === undefined) {
-  console.error("which commit is deployed? npm run test:rolling -- <older commit> [<newer commit>]");
-  process.exit(2);
-}
+if (olderCommit === undefined) skip("which commit is deployed? ROLLING_OLDER=<commit> npm run prove -- rolling");
 await using older = checkoutOf(olderCommit);
 await using newer = newerCommit === undefined ? thisCheckout() : checkoutOf(newerCommit);
 const run = await runRolling(older.directory, newer.directory, { jobs: JOBS, kills: KILLS, seed: SEED });

@@ -6,10 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createClient } from "../../lib/client/client.ts";
 import { startService } from "./service-process.ts";
+import { skip } from "./skip.ts";
 import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../support/warehouse.ts";
 
 /**
- * Runs for `npm run test:warehouse`: keeps tables by dlt and by Airbyte's source-declarative-manifest as the guide "Keep a
+ * Runs for `npm run prove -- warehouse`: keeps tables by dlt and by Airbyte's source-declarative-manifest as the guide "Keep a
  * copy" says, and compares them with the list of the service.
  */
 const { WAREHOUSE_DLT: dlt, WAREHOUSE_AIRBYTE: airbyte } = process.env;
@@ -19,11 +20,10 @@ const INCREMENTS = ["first", "second", "third"];
 const KILLED_AFTER_MS = 6000;
 
 if (dlt === undefined || airbyte === undefined) {
-  console.error(`It needs Python with dlt and Airbyte's CDK, each in an environment of its own:
+  skip(`it needs Python with dlt and Airbyte's CDK, each in an environment of its own:
   python3 -m venv dlt && dlt/bin/pip install "dlt[duckdb]"
   python3 -m venv airbyte && airbyte/bin/pip install airbyte-cdk
-  WAREHOUSE_DLT=dlt/bin/python WAREHOUSE_AIRBYTE=airbyte/bin/source-declarative-manifest npm run test:warehouse`);
-  process.exit(1);
+  WAREHOUSE_DLT=dlt/bin/python WAREHOUSE_AIRBYTE=airbyte/bin/source-declarative-manifest npm run prove -- warehouse`);
 }
 
 /** Custom attributes that a warehouse's own numbers can't hold. */

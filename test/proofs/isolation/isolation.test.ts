@@ -4,7 +4,7 @@ import { tryCursors } from "./cursors.ts";
 import { compareForeignIds, compareForeignNames, endpointsWithId } from "./foreign-ids.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
 
-/** Every bit is flipped by npm run test:isolation. */
+/** Every bit is flipped by npm run prove -- isolation. */
 const EVERY_SO_MANY_BITS = 61;
 
 describe("organizations", () => {

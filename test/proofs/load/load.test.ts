@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { runLoadProof } from "./run-load.ts";
 
 it.runIf(process.platform === "linux")(
-  "responds to mixed work and to an overload with nothing but what is right and 429 (npm run test:load)",
+  "responds to mixed work and to an overload with nothing but what is right and 429 (npm run bench -- load)",
   async () => {
     const seconds = {
       warmUpSeconds: 2,

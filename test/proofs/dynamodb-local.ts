@@ -3,8 +3,14 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { startDynamoDbProcess } from "../../infra/local/engines/dynamodb.ts";
+import { runTests } from "../support/test-run.ts";
+import { skip } from "./skip.ts";
 
-/** Runs for `npm run test:dynamodb-local`: the suite on Amazon's DynamoDB Local instead of the embedded engine. */
+/**
+ * Runs for `npm run prove -- dynamodb-local`: all tests, or those whose paths contain a part that
+ * `DYNAMODB_LOCAL_TESTS` names, on Amazon's DynamoDB Local instead of the embedded engine.
+ */
+const FILTERS = process.env["DYNAMODB_LOCAL_TESTS"]?.split(" ") ?? [];
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const JARS = pathOf("../../node_modules/.cache/dynamodb-local");
 const COPY_JARS = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
@@ -18,7 +24,7 @@ const fetchJars = async (): Promise<string | undefined> => {
   const incomplete = `${JARS}.making`;
   const fetched = spawnSync(
     "mvn",
-    ["-q", "-B", "-f", pathOf("pom.xml"), COPY_JARS, `-DoutputDirectory=${incomplete}`],
+    ["-q", "-B", "-f", pathOf("dynamodb-local/pom.xml"), COPY_JARS, `-DoutputDirectory=${incomplete}`],
     {
       encoding: "utf8",
     },
@@ -29,10 +35,7 @@ const fetchJars = async (): Promise<string | undefined> => {
 };
 
 const missing = isInstalled("java") ? await fetchJars() : "Java is not installed";
-if (missing !== undefined) {
-  console.error(`DynamoDB Local cannot run: ${missing}`);
-  process.exit(1);
-}
+if (missing !== undefined) skip(missing);
 const engine = await startDynamoDbProcess((port) => [
   "java",
   `-Djava.library.path=${JARS}`,
@@ -45,12 +48,8 @@ const engine = await startDynamoDbProcess((port) => [
   "-port",
   String(port),
 ]);
-const filters = process.argv.slice(2);
-const { status } = spawnSync(
-  process.execPath,
-  // A filter also leaves out types, lint and format, which `npm test` checks.
-  [pathOf("../run-suite.ts"), ...(filters.length > 0 ? filters : ["test/"])],
-  { stdio: "inherit", env: { ...process.env, DYNAMODB_ENDPOINT: engine.endpoint } },
-);
+process.env["DYNAMODB_ENDPOINT"] = engine.endpoint;
+const { passed, failed } = await runTests(FILTERS);
 await engine.stop();
-process.exit(status ?? 1);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

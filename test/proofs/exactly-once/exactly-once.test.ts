@@ -6,18 +6,18 @@ import {
   runWithFaults,
   runWithoutFaults,
   tally,
-} from "../support/uploads/fault-schedule.ts";
-import { makeFile, makeMappedFile } from "../support/uploads/test-file.ts";
-import { isWrite, type RequestFault, type StatementFault } from "../support/uploads/fault-injection.ts";
-import { createAttemptFaults } from "../support/uploads/random-faults.ts";
-import { randomFrom } from "../support/random.ts";
+} from "../../support/uploads/fault-schedule.ts";
+import { makeFile, makeMappedFile } from "../../support/uploads/test-file.ts";
+import { isWrite, type RequestFault, type StatementFault } from "../../support/uploads/fault-injection.ts";
+import { createAttemptFaults } from "../../support/uploads/random-faults.ts";
+import { randomFrom } from "../../support/random.ts";
 
 const SEED = Number(process.env["UPLOAD_FAULT_SEED"] ?? 20_261_121);
-/** Multiplies the numbers of faults and kills; less than 1 for the part that `npm test` runs. */
+/** Multiplies the numbers of faults and kills; less than 1 for the slice. */
 const TIMES = Number(process.env["UPLOAD_FAULT_TIMES"] ?? 0.375);
 const KILLS = 24 * TIMES;
 const FAULTS = 1000 * TIMES;
-/** `npm run test:exactly-once` kills the worker at each write, `npm test` at every fifth, each test at others. */
+/** `npm run prove -- exactly-once` kills the worker at each write, its slice at every fifth, each test at others. */
 const WRITES_PER_KILL = TIMES > 1 ? 1 : 5;
 /** Jobs at the same time, since they mostly wait. */
 const CONCURRENCY = 8;
