@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, createClient } from "../../lib/client/client.ts";
-import { childEnvironment } from "../support/child-environment.ts";
-import { startTestService, type TestService } from "../support/local-service.ts";
-import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../support/warehouse.ts";
+import { type Client, createClient } from "../../../lib/client/client.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
+import { startTestService, type TestService } from "../../support/local-service.ts";
+import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../../support/warehouse.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
 let stack: TestService;
 let client: Client;
