@@ -1,8 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files of half a minute and more, much of which is waiting. */
-const SLOW =
-  /test\/(proofs\/|infra\/pages\/|infra\/cli\/|infra\/local\/(stack|invoke|watch)|scenarios\/(exactly-once|frozen-worker|stalled-workers|upload-watch|damaged-responses))/;
+/** Files that take ten seconds and more, much of which is waiting. */
+const SLOW = /test\/(proofs\/|infra\/pages\/|infra\/cli\/|infra\/local\/(service|invoke|watch)|lib\/client\/)/;
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
 

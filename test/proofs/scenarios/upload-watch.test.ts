@@ -1,15 +1,15 @@
 import { PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { isoTime } from "../../lib/clock.ts";
-import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { CHECK_WITHIN_MS } from "../../lib/uploads/job/open-uploads.ts";
-import type { UploadJob } from "../../lib/uploads/job/upload-record.ts";
-import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
-import { failRequests } from "../support/faults.ts";
-import { lambdaContext } from "../support/lambda-context.ts";
-import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
-import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import { CHECK_WITHIN_MS } from "../../../lib/uploads/job/open-uploads.ts";
+import type { UploadJob } from "../../../lib/uploads/job/upload-record.ts";
+import { recordKeys } from "../../../lib/uploads/job/upload-table.ts";
+import { failRequests } from "../../support/faults.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { keepFilesOnClock } from "../../support/uploads/files-on-clock.ts";
+import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
+import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 
 const GIB = 1024 ** 3;
 const FILE = "external_id\nA\nB\n";

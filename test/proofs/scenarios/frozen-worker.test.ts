@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { randomFrom } from "../support/random.ts";
-import { workItemId } from "../../lib/identity.ts";
-import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
-import { createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";
-import { createDeleteWorkItem } from "../../lib/work-items/change-work-item.ts";
-import { contentOf, prepareOrganization } from "../support/uploads/client.ts";
-import type { FaultyRun } from "../support/uploads/fault-injection.ts";
-import { createDeployment, type Deployment } from "../support/uploads/fault-schedule.ts";
-import { splitMessage } from "../support/uploads/upload-harness.ts";
-import { makeMappedFile } from "../support/uploads/test-file.ts";
+import { randomFrom } from "../../support/random.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
+import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
+import { createDeleteWorkItem } from "../../../lib/work-items/change-work-item.ts";
+import { contentOf, prepareOrganization } from "../../support/uploads/client.ts";
+import type { FaultyRun } from "../../support/uploads/fault-injection.ts";
+import { createDeployment, type Deployment } from "../../support/uploads/fault-schedule.ts";
+import { splitMessage } from "../../support/uploads/upload-harness.ts";
+import { makeMappedFile } from "../../support/uploads/test-file.ts";
 
 const file = makeMappedFile(randomFrom(3), 90);
 const WORKER_MS = 60_000;

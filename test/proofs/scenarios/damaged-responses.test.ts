@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
-import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
-import { routes } from "../../functions/routes.ts";
-import { isUnavailable } from "../../lib/aws/error-codes.ts";
-import { type Caller, createCaller } from "../support/caller.ts";
-import { createTestClock } from "../support/clock.ts";
-import { DAMAGED_RESPONSES } from "../support/damaged-responses.ts";
-import { type Fault, injectFaults } from "../support/faults.ts";
-import type { RouteName } from "../support/handlers.ts";
-import { type ApiRequest, createTestOrganization } from "../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
-import { multipart } from "../support/uploads/multipart.ts";
-import { createUploadService, dataOf, MINUTE_MS } from "../support/uploads/upload-service.ts";
+import { create as createRecordConversationUpload } from "../../../functions/record-conversation-upload.ts";
+import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
+import { routes } from "../../../functions/routes.ts";
+import { isUnavailable } from "../../../lib/aws/error-codes.ts";
+import { type Caller, createCaller } from "../../support/caller.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { DAMAGED_RESPONSES } from "../../support/damaged-responses.ts";
+import { type Fault, injectFaults } from "../../support/faults.ts";
+import type { RouteName } from "../../support/handlers.ts";
+import { type ApiRequest, createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { multipart } from "../../support/uploads/multipart.ts";
+import { createUploadService, dataOf, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 
 /** Each damaged request moves the clock, so that calls do not repeat theirs for 20 s. */
 const REQUEST_MS = 2000;

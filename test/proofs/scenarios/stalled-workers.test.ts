@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { failRequests } from "../support/faults.ts";
-import { lambdaContext } from "../support/lambda-context.ts";
-import { sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createUploadService, dataOf, MINUTE_MS } from "../support/uploads/upload-service.ts";
+import { failRequests } from "../../support/faults.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { sqsEvent } from "../../support/uploads/upload-harness.ts";
+import { createUploadService, dataOf, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 
 const TEN_MINUTES_MS = 10 * MINUTE_MS;
 const RUN_MS = 120_000;
