@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take ten seconds and more, much of which is waiting. */
-const SLOW = /test\/(proofs\/|infra\/pages\/|infra\/cli\/|infra\/local\/(service|invoke|watch)|lib\/client\/)/;
+const SLOW = /test\/(proofs\/|infra\/pages\/|infra\/cli\/|infra\/local\/(service|invoke)|lib\/client\/)/;
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
 
