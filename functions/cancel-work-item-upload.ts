@@ -2,11 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NotFoundError, StateConflictError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
-import { leaveToWorker } from "../lib/uploads/files/write-list.ts";
+import { createEndWithoutRows } from "../lib/uploads/chain/finish.ts";
+import { createChunkSender } from "../lib/uploads/chain/messages.ts";
+import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import {
   isEnded,
   type JobKey,
@@ -14,15 +15,13 @@ import {
   type UploadSnapshot,
 } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
-import { createFinishOrSend, createFinishUpload } from "../lib/uploads/workers/finish-upload.ts";
-import { createPartSender, startOfPart } from "../lib/uploads/workers/upload-messages.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.cancelWorkItemUpload;
 
 /**
- * Running parts reach their next checkpoint within about a second, and a worker then writes the lists of rows; the
- * response waits for both up to this long; the job ends in any case.
+ * Workers count their rows within about a second, and one of them then writes the lists of rows; the response waits for
+ * both up to this long; the job ends in any case.
  */
 const WAIT_MS = 5_000;
 const POLL_MS = 200;
@@ -31,7 +30,8 @@ const POLL_MS = 200;
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const { clock } = runtime;
   const store = new UploadStore(runtime);
-  const finishOrSend = createFinishOrSend(createFinishUpload(store, leaveToWorker, runtime), createPartSender(runtime));
+  const endWithoutRows = createEndWithoutRows({ ...runtime, store });
+  const sendChunks = createChunkSender(runtime);
 
   const find = async (key: JobKey): Promise<UploadSnapshot> => {
     const snapshot = await store.read(key);
@@ -43,22 +43,20 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     return snapshot;
   };
 
-  const hasEnded = async (key: JobKey): Promise<boolean> => {
-    const job = await store.readJob(key);
-    return job === undefined || isEnded(job);
-  };
-
   return endpoint(route, runtime, async ({ organization, id }) => {
-    const { job } = await find({ organization: organization.id, id });
-    await store.requestStop(job, "cancelled");
-    const waitUntil = clock() + WAIT_MS;
-    const end = () => finishOrSend(job, startOfPart(0), waitUntil);
-    for (let state = await end(); state !== "ended" && clock() < waitUntil;) {
-      await sleep(POLL_MS);
-      if (state === "working") state = await end();
-      else if (await hasEnded(job)) state = "ended";
+    await store.requestStop((await find({ organization: organization.id, id })).job, "cancelled");
+    let snapshot = await find({ organization: organization.id, id });
+    const { job } = snapshot;
+    if (job.chunks === undefined) await endWithoutRows(job);
+    else if (!isEnded(job)) {
+      await Promise.all(snapshot.buckets.map((bucket) => store.stop(job, bucket)));
+      await sendChunks(job, [{ bucket: 0, chunk: snapshot.buckets[0]?.next ?? 0 }]);
     }
-    const data = toSingleUploadJobResponse(await find(job));
+    const waitUntil = clock() + WAIT_MS;
+    for (snapshot = await find(job); !isEnded(snapshot.job) && clock() < waitUntil; snapshot = await find(job)) {
+      await sleep(POLL_MS);
+    }
+    const data = toSingleUploadJobResponse(snapshot);
     return { body: { data }, headers: openJobHeaders(data, clock()) };
   });
 }

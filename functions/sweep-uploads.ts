@@ -4,9 +4,9 @@ import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
+import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
+import { createSweep } from "../lib/uploads/chain/sweep.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
-import { UploadSweep } from "../lib/uploads/workers/sweep-uploads.ts";
-import { createPartSender, createSplitSender } from "../lib/uploads/workers/upload-messages.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.sweepUploads;
@@ -16,16 +16,15 @@ const MARGIN_MS = 30_000;
 
 /** Checks all open upload jobs that are due, once a minute. */
 export function create(runtime: Runtime<typeof worker.permissions>) {
-  const { clock } = runtime;
+  const { clock, sqs, environment } = runtime;
   const metrics = new Metrics({ namespace: "WorkItems" });
-  const sweep = new UploadSweep({
-    ...runtime,
+  const sweep = createSweep({
     ...createUploads(runtime),
-    sendSplit: createSplitSender(runtime),
-    sendParts: createPartSender(runtime),
+    sendSplit: createJobSender(sqs, environment.SPLIT_QUEUE_URL),
+    sendChunks: createChunkSender(runtime),
   });
   return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
-    const { jobSeconds, fileSeconds } = await sweep.run(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
+    const { jobSeconds, fileSeconds } = await sweep(clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
     metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, jobSeconds);
     metrics.addMetric("FileWaitSeconds", MetricUnit.Seconds, fileSeconds);
     metrics.publishStoredMetrics();

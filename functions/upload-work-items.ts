@@ -11,9 +11,8 @@ import { assertMapping, assertReadable } from "../lib/uploads/file-format.ts";
 import { createUploadForm } from "../lib/uploads/files/upload-form.ts";
 import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-objects.ts";
 import { createFindMapping, newUploadOf } from "../lib/uploads/job/new-upload.ts";
-import { CHECK_WITHIN_MS } from "../lib/uploads/job/open-uploads.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
-import { UploadStore } from "../lib/uploads/job/upload-store.ts";
+import { CHECK_WITHIN_MS, UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.uploadWorkItems;
@@ -39,8 +38,8 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     const upload = newUploadOf(organization.id, request);
     const known =
       idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
-    if (known === undefined) await store.openUploads.assertRoom(organization);
-    const { job, created } = await store.openUploads.create(organization, upload, clock() + CHECK_WITHIN_MS);
+    if (known === undefined) await store.assertRoom(organization);
+    const { job, created } = await store.create(organization, upload, clock() + CHECK_WITHIN_MS);
     if (!created && job.content_hash !== upload.content_hash) {
       throw new IdempotencyKeyReusedError("for another upload");
     }
@@ -49,7 +48,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
 
     const form = file ? null : await uploadForm(job);
     const snapshot = created ? undefined : await store.read(job);
-    const data = toSingleUploadJobResponse(snapshot ?? { job, parts: [] });
+    const data = toSingleUploadJobResponse(snapshot ?? { job, buckets: [] });
     return {
       body: { data, ...(form && { meta: { upload: form } }) },
       headers: openJobHeaders(data, clock()),

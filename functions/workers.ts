@@ -11,9 +11,9 @@ export type Trigger =
       readonly maximumConcurrency: number;
       /** Most messages that one instance gets at once, and handles at the same time. @default 1 */
       readonly batchSize?: number;
+      /** The longest that one invocation takes. @default 2 */
+      readonly timeoutMinutes?: 15;
     }
-  /** The dead letters of these queues. */
-  | { readonly kind: "dead-letters"; readonly queues: readonly ("splitQueue" | "partsQueue")[] }
   /** The stream of a table's keys: only records whose partition keys begin with one of these prefixes. */
   | {
       readonly kind: "stream";
@@ -35,43 +35,51 @@ export interface Worker {
   readonly permissions: Permissions;
 }
 
-const jobPartitions = ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"] as const;
+const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
+const rowPartitions = ["UPLOAD", "ITEM", "DRY_RUN"] as const;
 
 /** All functions that are not behind the gateway, by the name that the code uses for each. */
 export const workers = {
   splitUpload: {
     name: "split-upload",
-    summary: "Reads an uploaded CSV file once and cuts it into parts",
+    summary: "Reads an uploaded CSV file once and puts its rows into chunks",
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
     permissions: {
-      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
+      access: { actions: ["GetItem"] },
+      workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
-      partsQueue: { actions: ["SendMessage"] },
+      largeSplitQueue: { actions: ["SendMessage"] },
+      chunksQueue: { actions: ["SendMessage"] },
     },
   },
-  applyUploadPart: {
-    name: "apply-upload-part",
-    summary: "Applies the rows of one part, window by window",
-    // While one part waits for DynamoDB or S3, the others use the CPU (`npm run bench -- latencies`).
-    trigger: { kind: "queue", queue: "partsQueue", maximumConcurrency: 20, batchSize: 4 },
+  splitLargeUpload: {
+    name: "split-large-upload",
+    summary: "Puts the rows of a large CSV file into chunks, and merges its lists of rows at the end",
+    trigger: { kind: "queue", queue: "largeSplitQueue", maximumConcurrency: 5, timeoutMinutes: 15 },
+    permissions: {
+      access: { actions: ["GetItem"] },
+      // It also counts what the workers of stopped jobs have applied.
+      workItems: { actions: ["Query", "GetItem", "BatchGetItem", "UpdateItem"], partitions: rowPartitions },
+      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
+      largeSplitQueue: { actions: ["SendMessage"] },
+      chunksQueue: { actions: ["SendMessage"] },
+    },
+  },
+  applyUploadChunk: {
+    name: "apply-upload-chunk",
+    summary: "Applies the rows of one chunk, window by window",
+    // While one chunk waits for DynamoDB or S3, the others use the CPU (`npm run bench -- latencies`).
+    trigger: { kind: "queue", queue: "chunksQueue", maximumConcurrency: 20, batchSize: 4 },
     permissions: {
       access: { actions: ["GetItem"] },
       workItems: {
-        actions: [
-          "Query",
-          "GetItem",
-          "BatchGetItem",
-          "PutItem",
-          "UpdateItem",
-          "DeleteItem",
-          "PartiQLInsert",
-          "PartiQLUpdate",
-        ],
-        partitions: [...jobPartitions, "ITEM", "DRY_RUN"],
+        actions: ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "PartiQLInsert", "PartiQLUpdate"],
+        partitions: rowPartitions,
       },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
-      partsQueue: { actions: ["SendMessage"] },
+      largeSplitQueue: { actions: ["SendMessage"] },
+      chunksQueue: { actions: ["SendMessage"] },
     },
   },
   sweepUploads: {
@@ -79,22 +87,10 @@ export const workers = {
     summary: "Resumes upload jobs that lost a message or a worker; ends those that can no longer complete",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
-      workItems: {
-        actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"],
-        partitions: jobPartitions,
-      },
-      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
+      workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: jobPartitions, indexes: ["open_jobs"] },
+      uploads: { actions: ["GetObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
-      partsQueue: { actions: ["SendMessage"] },
-    },
-  },
-  failDeadUpload: {
-    name: "fail-dead-upload",
-    summary: "Ends the job of a message that exhausted its receives",
-    trigger: { kind: "dead-letters", queues: ["splitQueue", "partsQueue"] },
-    permissions: {
-      workItems: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: jobPartitions },
-      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
+      chunksQueue: { actions: ["SendMessage"] },
     },
   },
   recordChanges: {

@@ -64,6 +64,8 @@ export const resources = {
       },
       /** Lists the work items of an agent, in the same order: it shares the listing's sort key. */
       agents: { partitionKey: "agent_pk", sortKey: "listing_sk", projection: ["type", "status"] },
+      /** The upload jobs that have not ended, by organization and id. */
+      open_jobs: { partitionKey: "open_pk", sortKey: "open_sk", projection: ["check_at"] },
     },
   },
   /** API keys and organizations. Only the operator's commands write to it. */
@@ -72,7 +74,7 @@ export const resources = {
   limits: { kind: "table", id: "Limits", variable: "LIMITS_TABLE", indexes: {} },
   /** The change feed: a log for each organization. */
   changes: { kind: "table", id: "Changes", variable: "CHANGES_TABLE", indexes: {} },
-  /** Uploaded files, their segments, and the reports of failed rows. */
+  /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
     kind: "bucket",
     id: "Uploads",
@@ -80,10 +82,12 @@ export const resources = {
     prefix: "uploads/",
     notifies: { queue: "splitQueue", suffix: "source.csv" },
   },
-  /** S3's events, and messages of a splitter that hands over to the next. */
+  /** Uploaded files to put into chunks: S3's events, and jobs. */
   splitQueue: { kind: "queue", id: "SplitQueue", variable: "SPLIT_QUEUE_URL" },
-  /** Parts of uploads to apply. */
-  partsQueue: { kind: "queue", id: "PartsQueue", variable: "PARTS_QUEUE_URL" },
+  /** Large files to put into chunks, and long lists of rows to merge. */
+  largeSplitQueue: { kind: "queue", id: "LargeSplitQueue", variable: "LARGE_SPLIT_QUEUE_URL" },
+  /** Chunks of uploads to apply. */
+  chunksQueue: { kind: "queue", id: "ChunksQueue", variable: "CHUNKS_QUEUE_URL" },
   /** Changes on their way from the stream to the change logs; each organization is a group. */
   changesQueue: { kind: "queue", id: "ChangesQueue", variable: "CHANGES_QUEUE_URL", isFifo: true, keepsAll: true },
   /** Changes of organizations whose log can't be appended to, because a record is damaged. */
@@ -123,7 +127,6 @@ export type PartitionKind =
   | "DRY_RUN"
   | "UPLOAD"
   | "OPEN_UPLOADS"
-  | "OPEN_UPLOADS_OF"
   | "CONVERSATION"
   | "HEALTH"
   | "HEARTBEAT"

@@ -34,7 +34,8 @@ export const uploadRoutes = {
       permissions: {
         workItems: {
           actions: ["GetItem", "Query", "PutItem"],
-          partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
+          partitions: ["UPLOAD", "OPEN_UPLOADS"],
+          indexes: ["open_jobs"],
         },
         uploads: { actions: ["PutObject"] },
       },
@@ -81,11 +82,8 @@ export const uploadRoutes = {
       response: z.strictObject({ data: singleUploadJobSchema }),
       extension: true,
       permissions: {
-        workItems: {
-          actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"],
-          partitions: ["UPLOAD", "OPEN_UPLOADS", "OPEN_UPLOADS_OF"],
-        },
-        partsQueue: { actions: ["SendMessage"] },
+        workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
+        chunksQueue: { actions: ["SendMessage"] },
       },
     }),
   getWorkItemUploadFailedRows: () =>

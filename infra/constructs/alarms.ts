@@ -32,18 +32,10 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
     {
       name: "DeadLetters",
-      metric: metrics.deadLettersTaken,
-      impact:
-        "An upload job was ended as failed after its message had been tried five times; its remaining rows are not applied.",
-      threshold: 1,
-    },
-    {
-      name: "DeadLettersStuck",
       metric: metrics.deadLettersHeld,
       impact:
-        "Dead letters are not taken, or cannot be handled: their upload jobs look as if they were still being processed.",
+        "A message about an upload has failed five times. The sweep sends its job again; if workers go on failing, the job fails.",
       threshold: 1,
-      periods: [3, 3],
     },
     {
       name: "ServerErrors",
@@ -113,7 +105,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
         "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
       threshold: HALF_AN_HOUR_SECONDS,
     },
-    ...(["splitQueue", "partsQueue"] as const).map((name) => ({
+    ...(["splitQueue", "chunksQueue"] as const).map((name) => ({
       name: `${resources[name].id}Age`,
       metric: metrics.messageAgeSeconds[name],
       impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs finish late.",

@@ -49,7 +49,7 @@ export function addDashboard(
       metrics.jobAgeSeconds,
       metrics.fileWaitSeconds,
       metrics.messageAgeSeconds.splitQueue,
-      metrics.messageAgeSeconds.partsQueue,
+      metrics.messageAgeSeconds.chunksQueue,
     ]),
     graph("Messages waiting", "messages", [...metrics.messagesWaiting, metrics.deadLettersHeld]),
   );

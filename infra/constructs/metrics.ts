@@ -121,13 +121,12 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
   const serverErrors = api.metricServerError({ ...sum, label: "5xx" });
   const ofEveryQueue = (map: (queue: WorkQueue, label: string) => Metric) =>
     mapResources("queue", ({ id }, name) => map(resources.queues[name], id));
-  const inDeadLetters = (metric: "Visible" | "NotVisible") =>
-    Object.fromEntries(
-      resourcesOfKind("queue").flatMap(([name]) => {
-        const found = resources.queues[name].deadLetters?.metric(`ApproximateNumberOfMessages${metric}`, maximum);
-        return found ? [[`${name}${metric}`, found]] : [];
-      }),
-    );
+  const inDeadLetters = Object.fromEntries(
+    resourcesOfKind("queue").flatMap(([name]) => {
+      const found = resources.queues[name].deadLetters?.metricApproximateNumberOfMessagesVisible(maximum);
+      return found ? [[name, found]] : [];
+    }),
+  );
   return {
     requests,
     clientErrors: api.metricClientError({ ...sum, label: "4xx" }),
@@ -159,12 +158,8 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     messageAgeSeconds: ofEveryQueue(({ queue }, label) =>
       queue.metricApproximateAgeOfOldestMessage({ ...maximum, label }),
     ),
-    /** Dead letters that a function has received; it ends their jobs. */
-    deadLettersTaken: functionOf(workers.failDeadUpload).metricInvocations({ ...sum, label: "Dead letters taken" }),
-    /**
-     * Dead letters that wait, or that a function has received and not deleted: it is working on them, or has failed.
-     */
-    deadLettersHeld: sumOf({ ...inDeadLetters("Visible"), ...inDeadLetters("NotVisible") }, "Dead letters"),
+    /** Messages that have failed five times. */
+    deadLettersHeld: sumOf(inDeadLetters, "Dead letters"),
     /** Seconds for which the oldest change that is in no log yet has waited, in the stream or in the queue. */
     changeAgeSeconds: new MathExpression({
       expression: "IF(FILL(stream, 0) / 1000 > FILL(queue, 0), FILL(stream, 0) / 1000, FILL(queue, 0))",

@@ -36,7 +36,7 @@ export const SAVED_QUERIES = {
   "one upload": [
     'filter job = "<ID of the job>" or request_id = "<ID of the request>"',
     "sort @timestamp",
-    "display @timestamp, message, organization, status, rows, part, succeeded, failed, job, request_id",
+    "display @timestamp, message, organization, status, bucket, rows, job, request_id",
   ],
   "held changes": [
     'filter message = "the changes of an organization are held"',

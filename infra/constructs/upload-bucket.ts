@@ -16,7 +16,7 @@ export interface UploadBucketProps {
   readonly origins: string[];
 }
 
-/** The bucket for uploaded files, their segments and the reports of failed rows. All objects expire. */
+/** The bucket for uploaded files, their chunks and the lists of their rows. All objects expire. */
 export class UploadBucket extends Construct {
   readonly bucket: Bucket;
 

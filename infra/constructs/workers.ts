@@ -66,29 +66,18 @@ function receiveFrom({ queue }: QueueSource): PolicyStatement {
   });
 }
 
-/** If one changes, CloudFormation replaces the event source. */
-const DEAD_LETTER_SOURCES = { splitQueue: "DeadSplits", partsQueue: "DeadParts" } as const;
-
 function sourcesOf(
   { trigger }: Worker,
   { queues }: StatefulResources,
   most: number | undefined,
 ): readonly QueueSource[] {
-  if (trigger.kind === "queue") {
-    const { batchSize = 1 } = trigger;
-    const maximumConcurrency = most ?? trigger.maximumConcurrency;
-    const main = { id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize };
-    if (trigger.also === undefined) return [main];
-    const also = { queue: queues[trigger.also].queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize };
-    return [main, { id: "MoreMessages", ...also }];
-  }
-  if (trigger.kind !== "dead-letters") return [];
-  return trigger.queues.flatMap((name) => {
-    const queue = queues[name].deadLetters;
-    return queue === undefined
-      ? []
-      : { id: DEAD_LETTER_SOURCES[name], queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize: 1 };
-  });
+  if (trigger.kind !== "queue") return [];
+  const { batchSize = 1 } = trigger;
+  const maximumConcurrency = most ?? trigger.maximumConcurrency;
+  const main = { id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize };
+  if (trigger.also === undefined) return [main];
+  const also = { queue: queues[trigger.also].queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize };
+  return [main, { id: "MoreMessages", ...also }];
 }
 
 function feedsItself({ trigger, permissions }: Worker): boolean {

@@ -11,7 +11,7 @@ const SAMPLES = join(PROJECT_ROOT, "events");
 const KEY_PLACEHOLDER = "${API_KEY}";
 
 const SPLIT_UPLOAD = ["upload-work-items", "split-upload"] as const;
-const ENDED_UPLOAD = [...SPLIT_UPLOAD, "apply-upload-part"] as const;
+const ENDED_UPLOAD = [...SPLIT_UPLOAD, "apply-upload-chunk"] as const;
 const ITEM = ["create-work-item"] as const;
 
 /** The samples in `events/` that make what others need, in order; each can be repeated. */
@@ -29,8 +29,8 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "list-conversation-uploads": ["record-conversation-upload"],
   "split-upload": ["upload-work-items"],
   "split-upload.s3": ["upload-work-items"],
-  "apply-upload-part": SPLIT_UPLOAD,
-  "fail-dead-upload": SPLIT_UPLOAD,
+  "split-large-upload": ["upload-work-items"],
+  "apply-upload-chunk": SPLIT_UPLOAD,
   "get-work-item-upload": ["upload-work-items"],
   "list-work-item-uploads": ["upload-work-items"],
   "get-work-item-upload-failed-rows": ENDED_UPLOAD,

@@ -3,12 +3,7 @@ import { codeOf, isUnavailable } from "./error-codes.ts";
 import type { RuntimeWith } from "./runtime.ts";
 import type { SendAgain } from "./send-again.ts";
 
-/** Another worker holds the lease: the message must be delivered again. */
-export class HeldError extends Error {
-  override readonly name: string = "HeldError";
-}
-
-/** Reserved at the end of the function's time for the last window, its checkpoint and the hand-over. */
+/** Reserved at the end of the function's time for the window that is being applied. */
 const HAND_OVER_MARGIN_MS = 30_000;
 
 /** The handler of a function that a queue triggers. */
@@ -45,8 +40,7 @@ export function queueWorker(
         return false;
       } catch (error) {
         if (await replace(message, error)) return false;
-        if (error instanceof HeldError) log.info("message returned", { messageId, reason: error.message });
-        else log.error("message failed", { messageId, error: error instanceof Error ? error : String(error) });
+        log.error("message failed", { messageId, error: error instanceof Error ? error : String(error) });
         return true;
       }
     };

@@ -2,7 +2,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { checkResponses } from "./response-check.ts";
 
-/** Longer than for other requests, since a segment of a file has several megabytes. */
+/** Longer than for other requests, since a chunk of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The client for the bucket. Endpoint, region and credentials come from the SDK's own environment variables. */

@@ -6,7 +6,8 @@ import { type Organization, toOrganization } from "../organizations/organization
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import type { UploadJob } from "../uploads/job/upload-record.ts";
-import { jobFrom } from "../uploads/job/upload-table.ts";
+import { isEnded } from "../uploads/job/upload-record.ts";
+import { jobFrom } from "../uploads/job/upload-store.ts";
 import { getOrganization } from "./administration.ts";
 import { deleteRecords, scanOrganization, type ScanProgress } from "./customer-records.ts";
 import { emptyPerson } from "./empty-person.ts";
@@ -29,7 +30,7 @@ export interface PersonOptions {
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** An upload whose file, segments and report may hold the person's address until they expire. */
+/** An upload whose file, chunks and lists may hold the person's address until they expire. */
 interface FileOfPerson {
   readonly job: string;
   readonly file_name: string;
@@ -51,6 +52,8 @@ export interface ErasedPerson {
 interface Pass {
   /** When it began, in milliseconds since the epoch. */
   readonly began: number;
+  /** Ids of jobs that have not ended. */
+  readonly open: readonly string[];
   /** Until when workers of jobs that have ended may write, in milliseconds since the epoch. */
   readonly workersUntil: number;
   readonly mentions: readonly Mention[];
@@ -95,9 +98,19 @@ class PersonErasure {
   /** Waits for calls under way, and for the upload jobs whose files have come by then. */
   async waitForJobs(): Promise<void> {
     await this.#wait(CALLS_END_WITHIN_MS, []);
-    for (let open = await this.#jobs.open(); open.length > 0; open = await this.#jobs.open()) {
+    await this.waitFor(await this.#jobs.listed());
+  }
+
+  /** Waits until jobs have ended. */
+  async waitFor(jobs: readonly string[]): Promise<void> {
+    for (let open = await this.openOf(jobs); open.length > 0; open = await this.openOf(jobs)) {
       await this.#wait(ASK_AGAIN_MS, open);
     }
+  }
+
+  /** The jobs among some whose rows may still be applied. */
+  openOf(jobs: readonly string[]): Promise<string[]> {
+    return this.#jobs.openOf(jobs);
   }
 
   /** @param time milliseconds since the epoch. @returns false if it has come already */
@@ -113,6 +126,7 @@ class PersonErasure {
     const began = this.#runtime.clock();
     const mentions: Mention[] = [];
     const files: FileOfPerson[] = [];
+    const open: string[] = [];
     let [workersUntil, found, items, events] = [0, 0, 0, 0];
     const { readUnits } = await scanOrganization(
       this.#runtime,
@@ -123,6 +137,8 @@ class PersonErasure {
           .flatMap((record) => unlessDamaged(() => jobFrom(record), this.#onDamaged) ?? []);
         files.push(...jobs.map(fileOf));
         workersUntil = Math.max(workersUntil, ...jobs.map((job) => this.#jobs.workersUntil(job)));
+        // The index of open jobs may not have shown them.
+        open.push(...jobs.filter((job) => !isEnded(job)).map(({ id }) => id));
         const plans = await this.#deletePlans(records);
         mentions.push(
           ...records.filter((record) => !plans.includes(record)).flatMap((record) => this.#person.mentionsIn(record)),
@@ -147,7 +163,7 @@ class PersonErasure {
       },
       this.#options.onProgress,
     );
-    return { began, workersUntil, mentions, files, found, items, events, readUnits };
+    return { began, workersUntil, open, mentions, files, found, items, events, readUnits };
   }
 
   get #isDryRun(): boolean {
@@ -193,11 +209,13 @@ export async function erasePerson(
     items += pass.items;
     events += pass.events;
     readUnits += pass.readUnits;
-    if (options.dryRun || (pass.found === 0 && pass.began >= pass.workersUntil)) {
+    const open = options.dryRun ? [] : await erasure.openOf(pass.open);
+    if (options.dryRun || (pass.found === 0 && open.length === 0 && pass.began >= pass.workersUntil)) {
       const { mentions, files } = pass;
       return { work_items: items, events, mentions, files, read_units: readUnits };
     }
-    const hasWaited = await erasure.waitUntil(pass.workersUntil);
+    await erasure.waitFor(open);
+    const hasWaited = (await erasure.waitUntil(pass.workersUntil)) || open.length > 0;
     if (!hasWaited && pass.found > 0 && ++repeated === PASSES_MAX) {
       throw new StoreBusyError(
         `${address} is being added again: stop the system that sends it, then run the command again`,

@@ -1,11 +1,8 @@
-import { paginateQuery } from "@aws-sdk/lib-dynamodb";
-import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, passDamaged } from "../store/decode-record.ts";
-import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createUploadObjects, objectKeys } from "../uploads/files/upload-objects.ts";
 import { isEnded, type UploadJob } from "../uploads/job/upload-record.ts";
-import { UploadTable } from "../uploads/job/upload-table.ts";
+import { UploadStore } from "../uploads/job/upload-store.ts";
 
 /** Calls end within this time, frozen or not, since the gateway waits 29 s. */
 export const CALLS_END_WITHIN_MS = 30_000;
@@ -26,8 +23,7 @@ export function createJobsBefore(
   time: number,
   onDamaged: OnDamaged,
 ) {
-  const { dynamodb, environment } = runtime;
-  const table = new UploadTable(runtime);
+  const store = new UploadStore(runtime);
   const { head } = createUploadObjects(runtime);
   const known = new Map<string, Promise<boolean>>();
 
@@ -35,28 +31,21 @@ export function createJobsBefore(
   /** Whether a form has been given out and no file has come: one that comes now comes later. */
   const isWaiting = async (job: UploadJob): Promise<boolean> =>
     job.origin === "form" && job.status === "pending" && (await head(objectKeys.source(job))) === null;
-  const readJob = (id: string) => table.readJob({ organization, id }).catch(passDamaged(onDamaged));
+  const readJob = (id: string) => store.readJob({ organization, id }).catch(passDamaged(onDamaged));
   const find = async (id: string): Promise<boolean> => {
     const job = await readJob(id);
     return job === undefined || isBefore(job);
   };
 
   return {
-    /** Ids of those whose rows may still be applied. */
-    open: async (): Promise<string[]> => {
-      const pages = paginateQuery(
-        { client: dynamodb },
-        {
-          TableName: environment.WORK_ITEMS_TABLE,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": partitionKeyOf("OPEN_UPLOADS_OF", organization) },
-          ConsistentRead: true,
-        },
-      );
+    /** Ids of the open jobs, as far as the index shows them. */
+    listed: async (): Promise<string[]> => (await store.openJobsOf(organization)).map(({ id }) => id),
+    /** The jobs among some that came before, and whose rows may still be applied. */
+    openOf: async (ids: readonly string[]): Promise<string[]> => {
       const open: string[] = [];
-      for (const { sk } of await allItems(pages)) {
-        const job = await readJob(String(sk));
-        if (job !== undefined && !isEnded(job) && isBefore(job) && !(await isWaiting(job))) open.push(job.id);
+      for (const id of ids) {
+        const job = await readJob(id);
+        if (job !== undefined && !isEnded(job) && isBefore(job) && !(await isWaiting(job))) open.push(id);
       }
       return open;
     },

@@ -32,9 +32,6 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
   },
   CONVERSATION: { ownerOf: secondPart, erasedAs: () => "conversation_uploads", exportedAs: "conversation upload" },
   UPLOAD: { ...others, erasedAs: ({ sk }) => (sk === "#JOB" ? "upload_jobs" : "other_records") },
-  // These partitions are shared: their sort keys are `<due>#<organization>#<job>`.
-  OPEN_UPLOADS: { ...others, ownerOf: ({ sk }) => sk.split("#")[1] },
-  OPEN_UPLOADS_OF: others,
   DRY_RUN: others,
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
@@ -44,6 +41,7 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
   NOTED_HEARTBEAT: ELSEWHERE,
   HOLES: ELSEWHERE,
   ORGANIZATIONS: ELSEWHERE,
+  OPEN_UPLOADS: ELSEWHERE,
   LIST_ITEM: ELSEWHERE,
   LIST_ITEM_OF_AGENT: ELSEWHERE,
   LIST_UPLOAD: ELSEWHERE,

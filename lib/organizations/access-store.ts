@@ -75,16 +75,17 @@ export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environmen
 
 /** Reads the Access table, with one GetItem for each call. */
 export function createAccessStore({ dynamodb, environment }: AccessRuntime) {
-  const get = async (key: Record<string, string>) =>
-    (await dynamodb.send(new GetCommand({ TableName: environment.ACCESS_TABLE, Key: key }))).Item;
+  const get = async (key: Record<string, string>, consistent = false) =>
+    (await dynamodb.send(new GetCommand({ TableName: environment.ACCESS_TABLE, Key: key, ConsistentRead: consistent })))
+      .Item;
   return {
     findKey: async (hash: string): Promise<ApiKeyRecord | undefined> => {
       const item = await get(keyRecordKey(hash));
       return item && decodeKey(item);
     },
     /** @returns undefined also for an organization whose data is being erased */
-    findOrganization: async (id: string): Promise<Organization | undefined> => {
-      const item = await get(organizationRecordKey(id));
+    findOrganization: async (id: string, { consistent = false } = {}): Promise<Organization | undefined> => {
+      const item = await get(organizationRecordKey(id), consistent);
       const record = item && decodeOrganization(item);
       return record === undefined || record.erasing_since !== undefined ? undefined : toOrganization(record);
     },

@@ -48,10 +48,11 @@ export interface OptimisticWriteOptions {
   readonly deadline: number;
   /** Makes plans without writing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Called in every round between the read and the writes; throws to prevent all further writes. */
-  readonly guard?: (() => void) | undefined;
-  /** Called if a request was refused or had no response that can be read. */
-  readonly onRefused?: (() => void) | undefined;
+  /**
+   * Called in every round between the read and the writes; throws to prevent all further writes.
+   * @param isRetry whether it is a later round: others write to the records too
+   */
+  readonly guard?: ((isRetry: boolean) => Promise<void>) | undefined;
   /** Reads the records. @default the store's `read` */
   readonly read?: ReadRecords | undefined;
   /** Records that were just read, by `keyText`, so that the first round does not read them again. */
@@ -162,16 +163,15 @@ class OptimisticWrite<R> {
   }
 
   async #runRound(round: number, pending: readonly Pending<R>[]): Promise<void> {
-    const { clock, guard, onRefused } = this.#options;
+    const { clock, guard } = this.#options;
     const records = await this.#read(round, pending);
     // After the read: a call that was frozen in it must not write on what others have written since.
     const isLate = clock() > this.#until;
     if (records === undefined) {
-      onRefused?.();
       if (isLate) for (const entry of pending) entry.fail(OUT_OF_TIME);
       return;
     }
-    guard?.();
+    await guard?.(round > 0);
 
     const writeId = newWriteId();
     const writing: Pending<R>[] = [];
@@ -231,7 +231,6 @@ class OptimisticWrite<R> {
     else {
       if (kind === "unknown") entry.uncertain.push(attempt);
       if (kind === "outage") entry.outages += 1;
-      if (kind !== "lost") this.#options.onRefused?.();
     }
   }
 }

@@ -78,11 +78,6 @@ export function conditionFailureOf(error: unknown): Readonly<Record<string, unkn
   return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
 }
 
-/** Whether a write was refused because a transaction was changing its record. */
-export function isTransactionConflict(error: unknown): boolean {
-  return codeOf(error) === "TransactionConflictException";
-}
-
 /** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
 export function isTransactionCancelled(error: unknown): boolean {
   return ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));

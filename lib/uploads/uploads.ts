@@ -1,13 +1,32 @@
+import { createAccessStore } from "../organizations/access-store.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { createWriteList } from "./files/write-list.ts";
+import { createApplyWorkItems } from "../work-items/apply-work-items.ts";
+import { createApplyRows } from "./chain/apply-rows.ts";
+import { createEndWithoutRows } from "./chain/finish.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
+import { createFindEndedJobs } from "./job/ended-jobs.ts";
 import { UploadStore } from "./job/upload-store.ts";
-import { createFinishUpload } from "./workers/finish-upload.ts";
 
-/** The dependencies of every function that works on jobs: records, objects, and the function that ends a job. */
+/** The dependencies of every worker on jobs. */
 export function createUploads(runtime: RuntimeWith<"workItems" | "uploads">) {
+  const { clock, log } = runtime;
   const store = new UploadStore(runtime);
-  const objects = createUploadObjects(runtime);
-  const finish = createFinishUpload(store, createWriteList(runtime, objects), runtime);
-  return { store, objects, finish };
+  return {
+    clock,
+    log,
+    store,
+    objects: createUploadObjects(runtime),
+    endWithoutRows: createEndWithoutRows({ store, log }),
+  };
+}
+
+/** The dependencies of workers that apply rows. */
+export function createRowUploads(runtime: RuntimeWith<"workItems" | "uploads" | "access">) {
+  const access = createAccessStore(runtime);
+  return {
+    ...createUploads(runtime),
+    findOrganization: (id: string) => access.findOrganization(id, { consistent: true }),
+    findEndedJobs: createFindEndedJobs(runtime),
+    applyRows: createApplyRows(createApplyWorkItems(runtime), runtime.clock),
+  };
 }

@@ -25,6 +25,8 @@ export interface ApplyResult {
   readonly outcome: RowOutcome;
   /** The item after this input; null if the input could not be applied. */
   readonly item: WorkItem | null;
+  /** Whether its job has applied the input before, as the marks of its item and events say. */
+  readonly recognized: boolean;
   /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
   readonly error: ApplyError | null;
 }
@@ -54,6 +56,7 @@ export class AppliedInput {
   #outcome: RowOutcome = "error";
   #item: WorkItem | null = null;
   #error: ApplyError | null = null;
+  #recognized = false;
 
   constructor(id: string, { input, row = 0 }: ApplyInput) {
     this.id = id;
@@ -66,7 +69,17 @@ export class AppliedInput {
   }
 
   get result(): ApplyResult {
-    return { id: this.id, outcome: this.#outcome, item: this.#item, error: this.#error };
+    return {
+      id: this.id,
+      outcome: this.#outcome,
+      item: this.#item,
+      recognized: this.#recognized,
+      error: this.#error,
+    };
+  }
+
+  setRecognized(): void {
+    this.#recognized = true;
   }
 
   /** Takes over the outcome of its item. */

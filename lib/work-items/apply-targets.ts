@@ -51,7 +51,8 @@ function planGroup(
   const marks = applied && new RecordMarks(stored, applied);
   const plans: ApplyPlan[] = [];
   let current = before;
-  for (const { input, row } of group.members) {
+  for (const member of group.members) {
+    const { input, row } = member;
     const planMember = (): ApplyPlan => {
       try {
         return planApply(current, input.external_id, input, now);
@@ -63,6 +64,7 @@ function planGroup(
     // An item that the row did not change has no mark of it, but its event does.
     const known = marks?.outcomeOf(row) ?? (applied?.rowsWithEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && known !== undefined) {
+      member.setRecognized();
       plans.push(planAgain(known, before, planMember));
       continue;
     }
@@ -142,6 +144,7 @@ export function targetOfEvent(
         const { row } = member;
         const known = marks?.outcomeOf(row);
         if (known !== undefined) {
+          member.setRecognized();
           if (known === "error") failed.push(member);
           else if (known !== "unchanged") changedBy.push(member);
           continue;

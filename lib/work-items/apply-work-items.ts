@@ -26,10 +26,8 @@ interface ApplyOptions {
   readonly source?: RowSource;
   /** Skips the first read of the items. Items that exist nevertheless fail their condition, and are then read. */
   readonly assumeNew?: boolean;
-  /** Called between every read and the writes based on it; throws to prevent the writes. */
-  readonly guard?: () => void;
-  /** Called if a write, or a read after it, was refused or had no response that can be read. */
-  readonly onRefused?: () => void;
+  /** Called between every read and the writes based on it; throws to prevent the writes. @param isRetry as in `optimisticWrite` */
+  readonly guard?: (isRetry: boolean) => Promise<void>;
 }
 
 /**
@@ -48,7 +46,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
   return async (
     organization: Organization,
     inputs: readonly ApplyInput[],
-    { source, assumeNew = false, dryRun, deadline, guard, onRefused }: ApplyOptions,
+    { source, assumeNew = false, dryRun, deadline, guard }: ApplyOptions,
   ): Promise<ApplyResult[]> => {
     const { members, groups } = groupByItem(organization, inputs);
     const allEvents = groupEvents(organization, members);
@@ -66,8 +64,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     );
     const eventKeys = keysOfEvents.map(records.keyOf);
     const applied = source && (await findApplied(source, known, eventKeys));
-    guard?.();
-    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, onRefused, clock, known };
+    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known };
     const report: Report = (cause) => {
       log.error("an input cannot be planned", { job: source?.job, ...traceOf(cause) });
     };

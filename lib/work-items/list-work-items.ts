@@ -1,8 +1,7 @@
 import type { RecordKey } from "../store/versioned-record.ts";
-import { agentSource, listingSource } from "../store/lists/partition.ts";
+import { agentSource, listingIndexes, listingSource } from "../store/lists/partition.ts";
 import { readPage } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { resources } from "../resources.ts";
 import type { NoneBesides } from "../http/page.ts";
 import { countFitting } from "../http/response.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
@@ -24,7 +23,7 @@ function sourceOf(organization: Organization, { agent_external_id: agent }: Work
 
 /** The filters by attributes that an index projects. All others are applied to the items. */
 function projectedFilters(filters: WorkItemFilters, { index }: ReturnType<typeof sourceOf>) {
-  const names: readonly (keyof WorkItemFilters)[] = resources.workItems.indexes[index].projection;
+  const names: readonly (keyof WorkItemFilters)[] = listingIndexes[index].projection;
   const valuesOf = (some: typeof names): Record<string, string | undefined> =>
     Object.fromEntries(some.map((name) => [name, filters[name]]));
   return {

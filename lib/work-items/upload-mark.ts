@@ -12,7 +12,7 @@ interface AppliedRow {
 
 /**
  * The rows that each upload job has applied to an item or event, in file order, by the job's id: those of the window
- * that is applied now, or was applied last. A job that applies a window again, because its worker died before the checkpoint,
+ * that is applied now, or was applied last. A job that applies a window again, because its worker died before it had counted them,
  * recognizes them, whatever other jobs and callers have changed since.
  */
 export type UploadMarks = ReadonlyMap<string, readonly AppliedRow[]>;

@@ -12,7 +12,7 @@ const BUSY_MIN = 0.8;
 const INSTANCES = 4;
 const MILLION = 1_000_000;
 
-/** CPU of one instance with AWS's latencies, by the number of parts that it applies at the same time. */
+/** CPU of one instance with AWS's latencies, by the number of chunks that it applies at the same time. */
 export const measure = (): Promise<BenchRow[]> =>
   withEngines(async () => {
     const execArgv = nodeOptionsFor(MEMORY_MB.computes).split(" ");
@@ -21,12 +21,12 @@ export const measure = (): Promise<BenchRow[]> =>
     child.once("exit", () => ended.abort());
     const [found] = (await once(child, "message", { signal: ended.signal })) as [readonly [number, Busy][]];
     child.disconnect();
-    return found.flatMap(([parts, { busy, perSecond }], index) => {
-      const name = `CPU busy, ${parts} ${parts === 1 ? "part" : "parts"} at once`;
+    return found.flatMap(([chunks, { busy, perSecond }], index) => {
+      const name = `CPU busy, ${chunks} ${chunks === 1 ? "chunk" : "chunks"} at once`;
       return [
         index === found.length - 1 ? atLeast(name, busy, "", BUSY_MIN) : fact(name, busy, ""),
-        fact(`rows a second, ${parts} at once`, perSecond, "rows/s"),
-        fact(`1,000,000 rows in ${INSTANCES} instances, ${parts} at once`, MILLION / perSecond / INSTANCES, "s"),
+        fact(`rows a second, ${chunks} at once`, perSecond, "rows/s"),
+        fact(`1,000,000 rows in ${INSTANCES} instances, ${chunks} at once`, MILLION / perSecond / INSTANCES, "s"),
       ];
     });
   });

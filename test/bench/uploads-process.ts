@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { create as createApplyUploadPart } from "../../functions/apply-upload-part.ts";
+import { create as createApplyUploadChunk } from "../../functions/apply-upload-chunk.ts";
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
+import { create as createSplitLargeUpload } from "../../functions/split-large-upload.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
@@ -21,14 +22,14 @@ import { addLatencies, redirectRowWrites } from "./latency-of-aws.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
-/** Parts that one instance applies at the same time, as its trigger says, and simultaneous batch calls. */
+/** Chunks that one instance applies at the same time, as its trigger says, and simultaneous batch calls. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
 /** As many rows as fit into one request with every cell in quotes. */
 const ROWS_COMPARED = 20_000;
 const ROWS_WARM_UP = 2000;
 const ROUNDS = 4;
-/** Numbers of parts that one instance applies at the same time. */
+/** Numbers of chunks that one instance applies at the same time. */
 const BATCH_SIZES = [1, 4];
 
 /** Sent when the job is created: where to put its file. */
@@ -45,7 +46,7 @@ export interface Finished {
 }
 /** How busy one instance is with a file. */
 export interface Busy {
-  /** CPU time ÷ time, while parts are applied. */
+  /** CPU time ÷ time, while chunks are applied. */
   readonly busy: number;
   readonly perSecond: number;
 }
@@ -81,7 +82,8 @@ interface Queue {
   readonly worker: QueueWorker;
 }
 const splits: Queue = { url: environment.SPLIT_QUEUE_URL, worker: split };
-const parts: Queue = { url: environment.PARTS_QUEUE_URL, worker: createApplyUploadPart(runtime) };
+const largeSplits: Queue = { url: environment.LARGE_SPLIT_QUEUE_URL, worker: createSplitLargeUpload(runtime) };
+const chunks: Queue = { url: environment.CHUNKS_QUEUE_URL, worker: createApplyUploadChunk(runtime) };
 
 /** Receives so many messages of a queue and invokes its function with each. @returns the running deliveries */
 const deliver = async ({ url, worker }: Queue, messages: number): Promise<Promise<void>[]> => {
@@ -105,8 +107,10 @@ const runJob = async (job: JobKey): Promise<number> => {
       for (const work of running) void work.finally(() => running.delete(work));
     }
     await Promise.race([...splitting, ...applying]);
-    for (const work of await deliver(splits, AT_ONCE)) splitting.add(work);
-    for (const work of await deliver(parts, AT_ONCE - applying.size)) applying.add(work);
+    for (const queue of [splits, largeSplits]) {
+      for (const work of await deliver(queue, AT_ONCE)) splitting.add(work);
+    }
+    for (const work of await deliver(chunks, AT_ONCE - applying.size)) applying.add(work);
   }
   const ended = await store.readJob(job);
   if (ended?.status !== "completed") throw new Error(`the job is ${ended?.status}: ${ended?.error}`);
@@ -216,12 +220,12 @@ const applyIn = async (batchSize: number, rows: number): Promise<Busy> => {
   const cpu = process.cpuUsage();
   const start = performance.now();
   for (;;) {
-    const request = new ReceiveMessageCommand({ QueueUrl: parts.url, MaxNumberOfMessages: batchSize });
+    const request = new ReceiveMessageCommand({ QueueUrl: chunks.url, MaxNumberOfMessages: batchSize });
     const { Messages = [] } = await sqs.send(request);
     if (Messages.length === 0) break;
-    await parts.worker(sqsEvent(...Messages.map(({ Body }) => Body)), lambdaContext(WORKER_MS));
+    await chunks.worker(sqsEvent(...Messages.map(({ Body }) => Body)), lambdaContext(WORKER_MS));
     for (const { ReceiptHandle } of Messages) {
-      await sqs.send(new DeleteMessageCommand({ QueueUrl: parts.url, ReceiptHandle }));
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: chunks.url, ReceiptHandle }));
     }
   }
   const milliseconds = performance.now() - start;
@@ -243,7 +247,7 @@ const withLatencies = async (): Promise<readonly [number, Busy][]> => {
 };
 
 const runFile = async (): Promise<Finished> => {
-  const { job } = await store.openUploads.create(
+  const { job } = await store.create(
     organization,
     { id: randomUUID(), origin: "form" },
     Date.now() + 3_600_000,

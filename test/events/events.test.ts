@@ -38,8 +38,8 @@ const ORDERED = Object.entries({
   "list-conversation-uploads": ["422"],
   "upload-work-items": ["form", "400", "415", "422"],
   "split-upload": ["s3", "failure"],
-  "apply-upload-part": ["failure"],
-  "fail-dead-upload": ["dropped"],
+  "apply-upload-chunk": ["failure"],
+  "split-large-upload": ["failure"],
   "sweep-uploads": [],
   "get-work-item-upload": ["404"],
   "get-work-item-upload-failed-rows": ["404"],
@@ -158,10 +158,10 @@ describe("events/", () => {
     expect(messageIn(sent?.body ?? "")).toMatchObject({ organization: "demo", ids: [item] });
     const key = `uploads/demo/${job}/source.csv`;
     expect(messagesOf("split-upload.s3")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
-    expect(messagesOf("split-upload")).toEqual([{ organization: "demo", id: job, offset: 0 }]);
-    for (const sample of ["apply-upload-part", "fail-dead-upload"]) {
-      expect(messagesOf(sample)).toMatchObject([{ organization: "demo", id: job, part: 0 }]);
+    for (const sample of ["split-upload", "split-large-upload"]) {
+      expect(messagesOf(sample)).toEqual([{ organization: "demo", id: job }]);
     }
+    expect(messagesOf("apply-upload-chunk")).toEqual([{ organization: "demo", id: job, bucket: 0, chunk: 0 }]);
   });
 });
 
@@ -204,7 +204,7 @@ describe("API functions", () => {
 });
 
 describe("functions behind queues", () => {
-  it.each(samplesOf("queue", "dead-letters"))("%s is an event of SQS", (sample) => {
+  it.each(samplesOf("queue"))("%s is an event of SQS", (sample) => {
     const { Records } = eventOf(sample) as SQSEvent;
     expect(Records).not.toEqual([]);
     for (const record of Records) {
@@ -213,9 +213,9 @@ describe("functions behind queues", () => {
     }
   });
 
-  it.each(samplesOf("queue", "dead-letters"))("%s fails, or does not, as its name says", (sample) => {
+  it.each(samplesOf("queue"))("%s fails, or does not, as its name says", (sample) => {
     const { Records } = eventOf(sample) as SQSEvent;
-    // A dead letter that names no job is logged and dropped.
+    // A message of changes that names no organization is logged and dropped.
     const failed = refusalOf(sample) === "failure" ? Records : [];
     const batchItemFailures = failed.map(({ messageId }) => ({ itemIdentifier: messageId }));
     expect(valueOf(sample)).toEqual({ batchItemFailures });
@@ -230,14 +230,15 @@ describe("functions behind queues", () => {
     expect(results).toMatchObject({ rows: 2, url: expect.stringContaining(String(data["id"])) });
   });
 
-  it("fail an upload whose message exhausted its receives", async () => {
+  it("put a file into chunks in either way", async () => {
     const runtime = await createTestRuntime();
-    const statusAfter = async (...order: readonly string[]): Promise<unknown> => {
-      const sent = await sendSamples(runtime, [...order, "get-work-item-upload"]);
-      return responseTo("get-work-item-upload", sent).body.data["status"];
-    };
-    expect(await statusAfter("upload-work-items", "split-upload", "fail-dead-upload.dropped")).toBe("processing");
-    expect(await statusAfter("fail-dead-upload")).toBe("failed");
+    const sent = await sendSamples(runtime, [
+      "upload-work-items",
+      "split-large-upload",
+      "apply-upload-chunk",
+      "get-work-item-upload",
+    ]);
+    expect(responseTo("get-work-item-upload", sent).body.data).toMatchObject({ status: "completed", total_rows: 2 });
   });
 });
 

@@ -63,7 +63,7 @@ describe("settings for an account", () => {
       "get-page": 5,
       "get-health": 5,
     });
-    expect(reserved(everything)["apply-upload-part"]).toBeUndefined();
+    expect(reserved(everything)["apply-upload-chunk"]).toBeUndefined();
     expect(mappings(everything)).toContain(20);
     expect(Object.values(reserved(atOnce)).every((each) => each === undefined)).toBe(true);
   });

@@ -25,38 +25,14 @@ describe("a service that works", () => {
 });
 
 describe("dead letters", () => {
-  test("trigger DeadLetters when they are received", async () => {
+  test("trigger DeadLetters once, for as long as they are there", async () => {
     const service = await createWatchedService();
-    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
-    expect(await periodsOf(service, 1, service.deliverDeadLetters)).toEqual([["DeadLetters"]]);
-  });
-
-  test("trigger DeadLettersStuck while no function receives them", async () => {
-    const service = await createWatchedService();
-    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
-    expect(await periodsOf(service, 3, nothing)).toEqual([[], [], ["DeadLettersStuck"]]);
-  });
-
-  test("trigger DeadLettersStuck while their function fails, although none is visible", async () => {
-    const service = await createWatchedService();
-    service.breakDynamoDb(() => "AccessDeniedException");
-    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
-    expect(await periodsOf(service, 3, service.deliverDeadLetters)).toEqual([
-      ["DeadLetters"],
-      [],
-      ["DeadLettersStuck"],
-    ]);
+    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown" });
+    expect(await periodsOf(service, 3, nothing)).toEqual([["DeadLetters"], [], []]);
   });
 });
 
 describe("an account without free concurrent executions", () => {
-  test("triggers DeadLettersStuck, and not DeadLetters", async () => {
-    const service = await createWatchedService();
-    service.throttleLambda(["failDeadUpload"]);
-    await service.sendDeadLetters({ organization: service.organization.id, id: "unknown", offset: 0 });
-    expect(await periodsOf(service, 3, service.deliverDeadLetters)).toEqual([[], [], ["DeadLettersStuck"]]);
-  });
-
   test("triggers SweepStopped", async () => {
     const service = await createWatchedService();
     await periodsOf(service, 3, () => service.invoke("sweepUploads", {}));

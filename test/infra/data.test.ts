@@ -129,8 +129,8 @@ describe("queues", () => {
 
   test("have a dead-letter queue each, which keeps messages for 14 days, but for those of changes", () => {
     const targets = queues.flatMap(([, queue]) => queue["RedrivePolicy"] ?? []).map((each) => JSON.stringify(each));
-    expect([queues.length, targets.length, new Set(targets).size]).toEqual([6, 2, 2]);
-    expect(deadLetters).toHaveLength(2);
+    expect([queues.length, targets.length, new Set(targets).size]).toEqual([8, 3, 3]);
+    expect(deadLetters).toHaveLength(3);
     for (const queue of deadLetters) expect(queue).toMatchObject(FOURTEEN_DAYS);
   });
 
@@ -156,7 +156,8 @@ describe("queues", () => {
       const timeout = Number(us.Resources[id]?.Properties["Timeout"]);
       return attribute === "Arn" ? [{ queue: us.Resources[queue ?? ""]?.Properties, timeout }] : [];
     });
-    expect(mappings).toHaveLength(queues.length);
+    // Nothing takes dead letters.
+    expect(mappings).toHaveLength(queues.length - deadLetters.length);
     for (const { queue, timeout } of mappings) {
       expect(queue?.["VisibilityTimeout"]).toBeGreaterThanOrEqual(6 * timeout);
     }
@@ -167,7 +168,7 @@ test("bucket, queues and alarm topic reject requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );
-  expect(policies).toHaveLength(8);
+  expect(policies).toHaveLength(10);
   for (const [, policy] of policies) {
     expect(policy).toMatchObject({
       PolicyDocument: {

@@ -29,9 +29,6 @@ const logicalIdOf = ({ kind, id }: StatefulResource): string => {
 const LOGICAL_ID = Object.fromEntries(
   Object.entries(resources).map(([name, resource]) => [name, logicalIdOf(resource)]),
 ) as Record<keyof typeof resources, string>;
-const deadLetterQueues = ["SplitQueueDeadLetters", "PartsQueueDeadLetters"].map((prefix) =>
-  idOf(us, prefix, "AWS::SQS::Queue"),
-);
 
 const functions = new Map(
   resourcesOf(us, "AWS::Lambda::Function").map(([id, properties]) => [
@@ -82,10 +79,8 @@ const permissionsOf = (name: string): readonly string[] =>
     .toSorted();
 
 const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
-  if (trigger?.kind === "queue") {
-    return [LOGICAL_ID[trigger.queue], ...(trigger.also === undefined ? [] : [LOGICAL_ID[trigger.also]])];
-  }
-  return trigger?.kind === "dead-letters" ? deadLetterQueues : [];
+  if (trigger?.kind !== "queue") return [];
+  return [LOGICAL_ID[trigger.queue], ...(trigger.also === undefined ? [] : [LOGICAL_ID[trigger.also]])];
 };
 
 /** The permissions that a function's declaration on one resource results in. */

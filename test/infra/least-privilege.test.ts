@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { APIGatewayProxyResult, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
 import type { Route } from "../../lib/http/route.ts";
-import { isoTime } from "../../lib/clock.ts";
 import { workItemId } from "../../lib/identity.ts";
+import { beginPiecewiseObject } from "../../lib/uploads/files/piecewise-object.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
-import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { createQueueDelivery } from "../support/changes-queue.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -20,28 +19,37 @@ import { apiEvent, type ApiRequest, createTestOrganization } from "../support/or
 import { createRestrictedFunctions, granted } from "../support/restricted-functions.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { streamEvent, streamRecord } from "../support/stream.ts";
-import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { s3Event, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 let deployed: Awaited<ReturnType<typeof createRestrictedFunctions>>;
 let runtime: TestRuntime;
 let key: string;
 let organization: string;
 const clock = createTestClock();
-/** A worker hands over 30 s before its end: after one slow call, since the test's clock stands still otherwise. */
+/** A worker takes on nothing new 30 s before its end: after one slow call, since the test's clock stands still otherwise. */
 const SLOW_MS = 1000;
 const WORKER_MS = 30_000 + SLOW_MS;
+const REFUSAL = { httpStatusCode: 503, attempts: 1 };
 let slow: string | undefined;
+let refused: string | undefined;
 
 const invoke = async (name: string, event: unknown): Promise<unknown> => {
   const handler = deployed.functions.get(name);
   if (handler === undefined) throw new Error(`${name} is not deployed`);
   return handler(event, lambdaContext(WORKER_MS));
 };
-/** Makes calls of this action slow, so that a worker's time ends and it hands over. */
-const whileSlow = async (action: string, work: () => Promise<unknown>): Promise<void> => {
+/** Makes calls of this action slow, so that a worker's time ends. */
+const whileSlow = async <T>(action: string, work: () => Promise<T>): Promise<T> => {
   slow = action;
-  await work();
+  const result = await work();
   slow = undefined;
+  return result;
+};
+/** Lets AWS refuse calls of this action. */
+const whileRefused = async (action: string, work: () => Promise<unknown>): Promise<void> => {
+  refused = action;
+  await work();
+  refused = undefined;
 };
 /** Sends a request; the response must not be a 5xx, which would hide a refused permission. @returns status and body */
 const request = async (route: Route, rest: ApiRequest = {}): Promise<{ status: number; data: { id: string } }> => {
@@ -69,8 +77,13 @@ const deliver = async (queueUrl: string, name: string): Promise<number> => {
   return bodies.length;
 };
 const drain = async (): Promise<void> => {
-  const { SPLIT_QUEUE_URL: splits, PARTS_QUEUE_URL: parts } = runtime.environment;
-  while ((await deliver(splits, "split-upload")) + (await deliver(parts, "apply-upload-part")) > 0);
+  const { SPLIT_QUEUE_URL: splits, LARGE_SPLIT_QUEUE_URL: large, CHUNKS_QUEUE_URL: chunks } = runtime.environment;
+  while (
+    (await deliver(splits, "split-upload")) +
+      (await deliver(large, "split-large-upload")) +
+      (await deliver(chunks, "apply-upload-chunk")) >
+    0
+  );
 };
 
 const csv = (rows: readonly string[]): Buffer => Buffer.from(["external_id,status", ...rows].join("\n"));
@@ -93,6 +106,7 @@ beforeAll(async () => {
   organization = made.organization.id;
   deployed = await createRestrictedFunctions(runtime, (action) => {
     if (action === slow) clock.advance(SLOW_MS);
+    if (action === refused) throw Object.assign(new Error("injected"), { name: "SlowDown", $metadata: REFUSAL });
   });
 });
 
@@ -211,7 +225,7 @@ const formOf = async (size = 100): Promise<string> =>
 test("uploads are split and applied with no more than each function's policy", async () => {
   const applied = await upload(rows(40), "once");
   expect(await upload(rows(40), "once")).toBe(applied);
-  await split(applied);
+  await invoke("split-upload", sqsEvent(s3Event(job(applied))));
   await drain();
   expect(await statusOf(applied)).toBe("completed");
   await request(routes.getWorkItemUploadFailedRows, { params: { id: applied } });
@@ -227,22 +241,22 @@ test("uploads are split and applied with no more than each function's policy", a
   expect(deployed.refused).toEqual([]);
 });
 
-test("a part that is handed over can be cancelled, failed or swept with no more than each function's policy", async () => {
-  const { PARTS_QUEUE_URL: parts } = runtime.environment;
-  const handOver = async (): Promise<string> => {
-    const id = await upload(rows(500));
-    await whileSlow("GetObject", () => split(id));
-    await deliver(runtime.environment.SPLIT_QUEUE_URL, "split-upload");
-    await whileSlow("PutObject", () => deliver(parts, "apply-upload-part"));
-    expect(await statusOf(id)).toBe("processing");
-    return id;
-  };
+/** A job of which a worker has applied the first rows, and left the others to the next. */
+const halfDone = async (dryRun = false): Promise<string> => {
+  const id = await upload(rows(2500), undefined, dryRun);
+  await split(id);
+  await whileSlow("PutObject", () => deliver(runtime.environment.CHUNKS_QUEUE_URL, "apply-upload-chunk"));
+  expect(await statusOf(id)).toBe("processing");
+  return id;
+};
 
-  const cancelled = await handOver();
-  await take(parts);
+test("jobs whose rows wait for another worker can be cancelled or swept with no more than each function's policy", async () => {
+  const { CHUNKS_QUEUE_URL: chunks } = runtime.environment;
+  const cancelled = await halfDone();
+  await take(chunks);
   // Only a worker may write the lists of rows; the function sends it a message and waits.
   const cancelling = request(routes.cancelWorkItemUpload, { params: { id: cancelled } });
-  while ((await deliver(parts, "apply-upload-part")) === 0) await sleep(10);
+  while ((await deliver(chunks, "apply-upload-chunk")) === 0) await sleep(10);
   await cancelling;
   expect(await statusOf(cancelled)).toBe("cancelled");
   const withoutRows = await formOf(5 * 1024 ** 3);
@@ -252,23 +266,57 @@ test("a part that is handed over can be cancelled, failed or swept with no more 
   await request(routes.cancelWorkItemUpload, { params: { id: withoutRows } });
   expect(await statusOf(withoutRows)).toBe("cancelled");
 
-  const dead = await handOver();
-  await invoke("fail-dead-upload", sqsEvent(...(await take(parts))));
-  expect(await statusOf(dead)).toBe("failed");
-  const unread = await upload(rows(40));
-  clock.advance(2 * MINUTE_MS);
-  await invoke("sweep-uploads", {});
-  await invoke("fail-dead-upload", sqsEvent(...(await take(runtime.environment.SPLIT_QUEUE_URL))));
-  expect(await statusOf(unread)).toBe("failed");
-
-  const held = await handOver();
+  const held = await halfDone();
+  await take(chunks);
   const store = new UploadStore(runtime);
-  await store.claimPart((await store.readJob(job(held)))!, 0);
+  const snapshot = (await store.read(job(held)))!;
+  await store.claim(snapshot.job, snapshot.buckets[0]!);
   // The function waits for the worker to stop.
   await whileSlow("Query", () => request(routes.cancelWorkItemUpload, { params: { id: held } }));
   clock.advance(HOUR_MS);
   await invoke("sweep-uploads", {});
+  await drain();
   expect(await statusOf(held)).toBe("cancelled");
+  expect(deployed.refused).toEqual([]);
+});
+
+test("large files are split, and long lists merged, with no more than each function's policy", async () => {
+  const { LARGE_SPLIT_QUEUE_URL: large, CHUNKS_QUEUE_URL: chunks } = runtime.environment;
+  const huge = await formOf(70 * 1024 * 1024);
+  const file = beginPiecewiseObject(runtime, objectKeys.source(job(huge)), "text/csv");
+  for (let piece = 0; piece < 13; piece++) await file.append(Buffer.alloc(5 * 1024 * 1024, "x"));
+  await file.end();
+  await split(huge);
+  expect(await take(large)).toEqual([JSON.stringify(splitMessage(job(huge)))]);
+  await request(routes.cancelWorkItemUpload, { params: { id: huge } });
+  expect(await statusOf(huge)).toBe("cancelled");
+
+  const id = await upload(rows(2500));
+  const splitLarge = () => invoke("split-large-upload", sqsEvent(splitMessage(job(id))));
+  await whileRefused("GetObject", splitLarge);
+  expect(deployed.used.get("split-large-upload")).toContain("largeSplitQueue SendMessage");
+  clock.advance(HOUR_MS);
+  await splitLarge();
+  const [message] = await take(chunks);
+  // Of two workers with the same message, one has the rows.
+  await whileSlow("PutObject", () => Promise.all([1, 2].map(() => invoke("apply-upload-chunk", sqsEvent(message)))));
+  while ((await whileSlow("PutObject", () => deliver(chunks, "apply-upload-chunk"))) > 0);
+  expect(await statusOf(id)).toBe("processing");
+  expect(await deliver(large, "split-large-upload")).toBeGreaterThan(0);
+  expect(await statusOf(id)).toBe("completed");
+
+  // Also what the workers of a stopped job have applied is counted.
+  for (const dryRun of [false, true]) {
+    const stopped = await halfDone(dryRun);
+    await take(chunks);
+    const store = new UploadStore(runtime);
+    const snapshot = (await store.read(job(stopped)))!;
+    await store.claim(snapshot.job, snapshot.buckets[0]!);
+    await store.requestStop(snapshot.job, "cancelled");
+    clock.advance(HOUR_MS);
+    await invoke("split-large-upload", sqsEvent(splitMessage(job(stopped))));
+    expect(await statusOf(stopped)).toBe("cancelled");
+  }
   expect(deployed.refused).toEqual([]);
 });
 
@@ -278,13 +326,11 @@ test("jobs with lost messages are swept with no more than the sweep's policy", a
   await objects.write(objectKeys.source(job(broken)), Buffer.from("external_id;status"));
   await split(broken);
   expect(await statusOf(broken)).toBe("failed");
-  const open = { ...recordKeys.open(job(broken), isoTime(clock())), ...job(broken) };
-  await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: open }));
 
   const unsplit = await upload(rows(40));
   const unapplied = await upload(rows(40));
   await split(unapplied);
-  await take(runtime.environment.PARTS_QUEUE_URL);
+  await take(runtime.environment.CHUNKS_QUEUE_URL);
   const neverCame = await formOf();
   for (let hour = 0; hour < 3; hour++) {
     clock.advance(HOUR_MS);

@@ -50,7 +50,7 @@ const linesOf = async () => {
 
 test("an upload can be followed from its request to its end by its id or the request's", async () => {
   const { lines } = await linesOf();
-  expect(lines.map(({ message }) => message)).toEqual(["request", "file read", "part ended", "upload ended"]);
+  expect(lines.map(({ message }) => message)).toEqual(["request", "file read", "rows applied", "upload ended"]);
   const { job, request_id: request } = lines[0]!;
   for (const line of lines) expect(line).toMatchObject({ job, request_id: request });
   expect([job, request]).toEqual([expect.any(String), expect.any(String)]);

@@ -56,17 +56,17 @@ describe("upload jobs", () => {
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const rung = await periodsOf(service, 75, sweep(service));
     expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
-      ["PartsQueueAge", 65],
+      ["ChunksQueueAge", 65],
       ["JobAge", 365],
     ]);
   });
 
-  test("trigger PartsQueueAge when no worker applies parts, and JobAge after six hours", async () => {
+  test("trigger ChunksQueueAge when no worker applies chunks, and JobAge after six hours", async () => {
     const { service, harness, job } = await upload();
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const rung = await periodsOf(service, 75, sweep(service));
     expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
-      ["PartsQueueAge", 65],
+      ["ChunksQueueAge", 65],
       ["JobAge", 365],
     ]);
   });

@@ -1,4 +1,3 @@
-import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
@@ -7,6 +6,7 @@ import type { Route } from "../../lib/http/route.ts";
 import { queueWorker } from "../../lib/aws/queue-worker.ts";
 import { createSendAgain } from "../../lib/aws/send-again.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import type { RowListName } from "../../lib/uploads/files/row-list.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createHandlers, type RouteName } from "../support/handlers.ts";
@@ -42,13 +42,12 @@ export const createProofService = async () => {
     return {
       handlers: await createHandlers(runtime),
       workers,
-      failDead: createFailDeadUpload(runtime),
       recordQaScore: createRecordQaScore(runtime),
       recordConversation: createRecordConversation(runtime),
     };
   };
   let functions = await startFunctions();
-  const sendAgain = createSendAgain(runtime.sqs, runtime.environment.PARTS_QUEUE_URL);
+  const sendAgain = createSendAgain(runtime.sqs, runtime.environment.CHUNKS_QUEUE_URL);
 
   /** Without faults; it only sees the messages. */
   const listening = (onMessages: FaultyRun["onMessages"]): FaultyRun => ({
@@ -89,30 +88,33 @@ export const createProofService = async () => {
       }
     },
     /**
-     * Delivers a message of a queue, or of the dead letters.
+     * Delivers a message of a queue.
      * @param sizes where this delivery cuts windows
      * @returns whether it was handled
      */
-    deliver: async (body: string, to: "workers" | "dead letters", sizes?: WindowSizes): Promise<boolean> => {
+    deliver: async (body: string, sizes?: WindowSizes): Promise<boolean> => {
       const { handle } = sizes ? createWorkers(runtime, sizes) : functions.workers;
-      const worker = to === "workers" ? queueWorker(runtime, handle, sendAgain) : functions.failDead;
+      const worker = queueWorker(runtime, handle, sendAgain);
       const { batchItemFailures } = await worker(sqsEvent(body), lambdaContext(WORKER_MS, clock));
       return batchItemFailures.length === 0;
     },
     /** Writes the file of a job to the bucket, as S3 does with a posted form. */
     postFile: (job: JobKey, text: string): Promise<void> =>
       functions.workers.objects.write(objectKeys.source(job), Buffer.from(text), "text/csv"),
-    /** How often a job and its parts were claimed in a row without progress, at most. */
-    stallsOf: async (job: JobKey): Promise<number> => {
+    /** How often a job's file, or one of its buckets, was claimed in a row without progress, at most. */
+    attemptsOf: async (job: JobKey): Promise<number> => {
       const snapshot = await functions.workers.store.read(job);
-      return Math.max(0, snapshot?.job.stalls ?? 0, ...(snapshot?.parts ?? []).map(({ stalls }) => stalls));
+      if (snapshot?.job.chunks === undefined) return snapshot?.job.split_attempts ?? 0;
+      return Math.max(0, ...snapshot.buckets.map(({ attempts }) => attempts));
     },
     /** Checks all open jobs that are due. */
     sweep: async (): Promise<void> => {
       await functions.workers.sweep(clock() + WORKER_MS);
     },
-    /** The text of an object of a job; undefined if there is none. */
-    readObject: async (key: string): Promise<string | undefined> => {
+    /** The text of a list of an ended job; undefined if there is none. */
+    readList: async (job: JobKey, name: RowListName): Promise<string | undefined> => {
+      const { merged = "" } = (await functions.workers.store.readJob(job)) ?? {};
+      const key = objectKeys.list(job, name, merged);
       const source = await functions.workers.objects.head(key);
       return source ? (await functions.workers.objects.readWhole(key)).toString() : undefined;
     },

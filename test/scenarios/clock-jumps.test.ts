@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { randomFrom } from "../support/random.ts";
-import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
-import { LeaseLostError } from "../../lib/uploads/job/upload-store.ts";
+import { sumOf } from "../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/upload-store.ts";
 import { createDeployment, expectExact, runWithFaults, runWithoutFaults } from "../support/uploads/fault-schedule.ts";
 import { isWrite } from "../support/uploads/fault-injection.ts";
 import { makeFile, makeMappedFile } from "../support/uploads/test-file.ts";
@@ -19,7 +19,7 @@ it.each([1, 2, 3, 4])("workers whose clocks differ by an hour apply a file exact
     disorder: true,
     statementFault: () => "none",
     attemptFaults: () => () => "none",
-    // A frozen worker meets one whose clock says that its lease has ended long ago.
+    // A frozen worker meets one whose clock says that its claim has ended long ago.
     faultOf: (command) => (isWrite(command) && random() < 0.03 ? "stall before" : "none"),
     clockOff: () => [HOUR_MS, -HOUR_MS, 0][workers++ % 3]!,
   });
@@ -27,18 +27,20 @@ it.each([1, 2, 3, 4])("workers whose clocks differ by an hour apply a file exact
   expect(workers).toBeGreaterThan(1);
 });
 
-it("a worker an hour ahead takes a live lease, and the first worker can save nothing more", async () => {
+it("a worker an hour ahead takes a live claim, and the first worker can count nothing more", async () => {
   const uploads = await createUploadService();
   const { store } = uploads.harness;
   const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
   await uploads.split(id);
-  const job = (await store.readJob(uploads.jobKey(id)))!;
-  const first = await store.claimPart(job, 0);
-  if (first.state !== "claimed") throw new Error("the part is not ours");
+  const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
+  const first = (await store.claim(job, buckets[0]!))!;
   uploads.clock.advance(HOUR_MS);
   await uploads.harness.drain();
   uploads.clock.advance(-HOUR_MS);
-  await expect(store.savePart(job, first.record, { succeeded: 9, state: "done" })).rejects.toThrow(LeaseLostError);
+  const progress = { ...sumOf([first]), succeeded: 9, next: 1, after: 0, counted: "1" };
+  expect(await store.save(job, first, progress)).toBeUndefined();
+  expect(await store.saveAndGoOn(job, first, progress, 1)).toBeUndefined();
+  expect(await store.renew(job, first)).toBeUndefined();
   expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2, created_rows: 2 });
 });
 
@@ -54,6 +56,6 @@ it.each([-HOUR_MS, HOUR_MS])("a sweep whose clock is off by %i ms loses no job",
     await uploads.sweep();
   }
   await uploads.harness.drain();
-  uploads.clock.advance(LEASE_MS);
+  uploads.clock.advance(CLAIM_MS);
   expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2 });
 });

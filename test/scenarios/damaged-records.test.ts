@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, it, vi } from "vitest";
 import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
 import { eraseItem } from "../../lib/operator/erase-item.ts";
 import { rateLimitKey } from "../../lib/organizations/limit-record.ts";
-import { recordKeys } from "../../lib/uploads/job/upload-table.ts";
+import { recordKeys } from "../../lib/uploads/job/upload-store.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
 import { type Caller, createCaller } from "../support/caller.ts";
@@ -136,17 +136,17 @@ it("a damaged row's item fails only its row", async () => {
   expect(await uploads.finish(id)).toMatchObject({ status: "completed", succeeded_rows: 2, failed_rows: 1 });
 });
 
-it("a damaged job or part is left out of the list of jobs, and the sweep continues with the others", async () => {
+it("a damaged job or bucket is left out of the list of jobs, and the sweep continues with the others", async () => {
   const jobs: string[] = [];
   for (const file of ["external_id\nA\n", "external_id\nB\n", "external_id\nC\n"]) {
     jobs.push(dataOf(await uploads.post(file)).id);
   }
   const [a = "", b = "", c = ""] = jobs;
   await uploads.split(c);
-  const job = await uploads.harness.store.readJob(uploads.jobKey(c));
-  await uploads.harness.store.claimPart(job!, 0);
+  const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(c)))!;
+  await uploads.harness.store.claim(job, buckets[0]!);
   await damage(recordKeys.job(uploads.jobKey(b)));
-  await damage(recordKeys.part(uploads.jobKey(c), 0), "owner");
+  await damage(recordKeys.bucket(uploads.jobKey(c), 0), "claimed_by");
   expect((await uploads.list()).data.map(({ id }) => id)).toEqual([a]);
   expect((await send("getWorkItemUpload", { params: { id: b } })).status).toBe(500);
   uploads.clock.advance(2 * MINUTE_MS);
@@ -155,23 +155,24 @@ it("a damaged job or part is left out of the list of jobs, and the sweep continu
   expect(await uploads.get(a)).toMatchObject({ status: "completed" });
 });
 
-it("a damaged record of an open job does not stop the sweep", async () => {
-  const { id } = dataOf(await uploads.post("external_id\nA\n"));
-  const { runtime } = uploads;
-  for (let shard = 0; shard < 8; shard++) {
-    const { Items = [] } = await runtime.dynamodb.send(
-      new QueryCommand({
-        TableName: runtime.environment.WORK_ITEMS_TABLE,
-        KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": `OPEN_UPLOADS#${shard}` },
-      }),
-    );
-    for (const { pk, sk } of Items) await damage({ pk: String(pk), sk: String(sk) }, "organization");
+it("open jobs that are damaged do not stop the sweep, whatever the index shows of them", async () => {
+  const jobs: string[] = [];
+  for (let count = 0; count < 6; count++) jobs.push(dataOf(await uploads.post("external_id\nA\n")).id);
+  const [whole = "", ...others] = jobs;
+  const damages: readonly (readonly [string, unknown])[] = [
+    ["organization", 7],
+    ["status", "unheard-of"],
+    ["check_at", "0"],
+    ["open_sk", "no key"],
+    ["busy_until", "soon"],
+  ];
+  for (const [index, [name, value]] of damages.entries()) {
+    await damage(recordKeys.job(uploads.jobKey(others[index]!)), name, value);
   }
   uploads.clock.advance(2 * MINUTE_MS);
   await uploads.sweep();
   await uploads.harness.drain();
-  expect(await uploads.get(id)).toMatchObject({ status: "completed" });
+  expect(await uploads.get(whole)).toMatchObject({ status: "completed" });
 });
 
 it("a damaged conversation upload is left out of the list", async () => {

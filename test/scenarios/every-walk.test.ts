@@ -11,6 +11,8 @@ import { importOrganization } from "../../lib/operator/import-organization.ts";
 import { listAllKeys } from "../../lib/operator/key-list.ts";
 import { partitionKeyOf } from "../../lib/resources.ts";
 import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
+import { uploadBucketRecordSchema } from "../../lib/uploads/job/upload-record.ts";
+import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { createCaller } from "../support/caller.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill, operatorOf, tracesOf } from "../support/customer-data.ts";
@@ -30,8 +32,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   "ORGANIZATION KEY": ["keys", "erase"],
   "KEY #KEY": [],
   // Of these only the keys are read, or nothing by a walk.
-  OPEN_UPLOADS: [],
-  OPEN_UPLOADS_OF: [],
+  "UPLOAD BUCKET": [],
   "DRY_RUN #PLAN": [],
   ORGANIZATIONS: [],
   "KEY #USE": [],
@@ -48,7 +49,7 @@ const TOGETHER = Object.keys(KINDS).slice(8);
 
 function kindOf({ pk, sk }: StoredRecord): string {
   const [partition] = String(pk).split("#");
-  const [, sort] = /^(#[A-Z]+|EVENT|KEY(?=#))/.exec(String(sk)) ?? [];
+  const [, sort] = /^(#[A-Z]+|EVENT|BUCKET|KEY(?=#))/.exec(String(sk)) ?? [];
   return sort === undefined ? String(partition) : `${partition} ${sort}`;
 }
 
@@ -63,7 +64,11 @@ const createFilled = async (id: string): Promise<Customer> => {
   const customer = await createCustomer(runtime, id);
   const { organization } = customer;
   await fill(runtime, customer);
-  await customer.send("uploadWorkItems", { body: { upload: { filename: "small.csv", size: 10 } } });
+  const form = { body: { upload: { filename: "small.csv", size: 10 } } };
+  const { data } = (await customer.send("uploadWorkItems", form)).body;
+  const store = new UploadStore(runtime);
+  const job = (await store.readJob({ organization: id, id: data.id }))!;
+  await store.claim(job, uploadBucketRecordSchema.parse({ number: 0 }));
   await createAppend(runtime)(id, [workItemId(id, "kept"), workItemId(id, "of another")], Infinity);
   const plan = { pk: partitionKeyOf("DRY_RUN", id, "job", workItemId(id, "kept")), sk: "#PLAN", plan: "{}" };
   await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: plan }));

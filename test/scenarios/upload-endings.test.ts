@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
-import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
-import { findStaleParts } from "../../lib/uploads/workers/sweep-uploads.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
+import { CHUNK_ATTEMPTS_MAX, isLarge, type UploadBucket } from "../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/upload-store.ts";
+import { failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { createTestOrganization } from "../support/organization.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 
@@ -18,6 +17,20 @@ beforeEach(async () => {
   uploads = await createUploadService();
 });
 
+/** Takes the messages of chunks. @returns the numbers of their buckets */
+const takeBuckets = async (): Promise<number[]> =>
+  (await uploads.harness.take("chunks")).map(({ bucket }) => Number(bucket)).toSorted((a, b) => a - b);
+
+/** Claims buckets as workers do that die afterwards. */
+const claim = async (id: string, ...numbers: readonly number[]): Promise<UploadBucket[]> => {
+  const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+  const claimed = await Promise.all(numbers.map((number) => uploads.harness.store.claim(job, buckets[number]!)));
+  return claimed.map((bucket) => {
+    if (bucket === undefined) throw new Error("the bucket cannot be claimed");
+    return bucket;
+  });
+};
+
 describe("the sweep", () => {
   it("sends a message for a file whose event was lost", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-1\n");
@@ -28,7 +41,7 @@ describe("the sweep", () => {
   });
 
   it("fails a job whose file did not arrive with its request", async () => {
-    const { job } = await uploads.harness.store.openUploads.create(
+    const { job } = await uploads.harness.store.create(
       uploads.organization,
       { id: randomUUID(), origin: "request" },
       uploads.clock(),
@@ -41,47 +54,52 @@ describe("the sweep", () => {
     });
   });
 
-  it("sends messages for at most eight parts whose message was lost, but not for running parts", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(90_000));
+  it("sends messages for the at most eight buckets whose message was lost, but not for busy ones", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(20_000));
     await uploads.split(id);
-    const messages = await uploads.harness.take("parts");
-    expect(new Set(messages.map(({ part }) => part))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]));
-    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    expect(job.part_count).toBe(16);
-    await uploads.harness.store.claimPart(job, 2);
+    expect(await takeBuckets()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    await claim(id, 2);
 
     uploads.clock.advance(2 * MINUTE_MS + 1);
-    await uploads.harness.store.claimPart(job, 1);
+    await claim(id, 1);
     await uploads.sweep();
-    expect(new Set((await uploads.harness.take("parts")).map(({ part }) => part))).toEqual(
-      new Set([0, 2, 3, 4, 5, 6, 7]),
-    );
+    expect(await takeBuckets()).toEqual([0, 2, 3, 4, 5, 6, 7]);
     await uploads.sweep();
-    expect(await uploads.harness.take("parts")).toEqual([]);
+    expect(await takeBuckets()).toEqual([]);
   });
 
-  it("sends a message for a part as soon as the lease of its dead worker has expired", async () => {
+  it("sends a message for a bucket as soon as the claim of its dead worker has run out", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(15_000));
     await uploads.split(id);
-    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    await uploads.harness.store.claimPart(job, 0);
-    const snapshot = (await uploads.harness.store.read(uploads.jobKey(id)))!;
-    expect(findStaleParts(snapshot, uploads.clock() + LEASE_MS)).toEqual([]);
-    expect(findStaleParts(snapshot, uploads.clock() + LEASE_MS + 1).map(({ number }) => number)).toEqual([0]);
+    await uploads.harness.take("chunks");
+    uploads.clock.advance(MINUTE_MS - CLAIM_MS);
+    await claim(id, 0);
+    // The sweep looks at the job because other buckets' messages are lost too.
+    uploads.clock.advance(CLAIM_MS);
+    await uploads.sweep();
+    expect(await takeBuckets()).toEqual([]);
+    uploads.clock.advance(1);
+    await uploads.sweep();
+    expect(await takeBuckets()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
   it("finishes a job whose last worker was lost before it could", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-2\n");
     await uploads.split(id);
-    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    const claim = await uploads.harness.store.claimPart(job, 0);
-    if (claim.state !== "claimed") throw new Error("the part is not ours");
-    await uploads.harness.store.savePart(job, claim.record, { segment: 1, succeeded: 1, state: "done" });
-    await uploads.harness.take("parts");
+    const [message] = await uploads.harness.take("chunks");
+    let updates = 0;
+    // It claims its bucket and counts its row; it cannot end the job.
+    const stop = failRequests(uploads.runtime.dynamodb, (command) =>
+      command.startsWith("Update") && ++updates > 2 ? { name: "Killed", httpStatusCode: 400 } : undefined,
+    );
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    stop();
+    expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: 1 });
     uploads.clock.advance(3 * MINUTE_MS);
     await uploads.sweep();
     await uploads.harness.drain();
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+    const { error, ...job } = await uploads.get(id);
+    expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", succeeded_rows: 1 });
   });
 
   it("keeps no ended job among the open ones", async () => {
@@ -89,13 +107,14 @@ describe("the sweep", () => {
     await uploads.run("broken\n");
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-4\n");
     await uploads.cancel(id);
-    expect(await uploads.harness.store.openUploads.due(uploads.clock() + 60 * MINUTE_MS)).toEqual([]);
+    expect(await uploads.harness.store.dueJobs(uploads.clock() + 60 * MINUTE_MS)).toEqual([]);
+    expect(await uploads.harness.store.openJobsOf(uploads.organization.id)).toEqual([]);
   });
 });
 
 describe("a job ends", () => {
   it("when its file is gone", async () => {
-    const { job } = await uploads.harness.store.openUploads.create(
+    const { job } = await uploads.harness.store.create(
       uploads.organization,
       { id: randomUUID(), origin: "request" },
       uploads.clock() + MINUTE_MS,
@@ -111,19 +130,19 @@ describe("a job ends", () => {
     expect(await uploads.run("")).toMatchObject({ status: "failed", error: "the file is empty", total_rows: 0 });
   });
 
-  it("with correct counters when a segment is deleted before it is applied", async () => {
+  it("with correct counters when a chunk is deleted before it is applied", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
     await uploads.split(id);
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    const [first, ...others] = await uploads.harness.take("parts");
+    const [first, ...others] = await uploads.harness.take("chunks");
     await uploads.harness.apply(sqsEvent(first), lambdaContext(120_000));
     const { succeeded_rows } = await uploads.get(id);
     expect(succeeded_rows).toBeGreaterThan(0);
-    await uploads.harness.remove(objectKeys.segment(job, 1, 0));
+    await uploads.harness.remove(objectKeys.chunk(job, Number(others[0]?.["bucket"]), 0));
     for (const message of others) await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
     expect(await uploads.get(id)).toMatchObject({
       status: "failed",
-      error: "the file was deleted before all rows were applied",
+      error: "the file was deleted before all rows were applied; some of the last rows may be applied and not counted",
       succeeded_rows,
     });
   });
@@ -132,10 +151,10 @@ describe("a job ends", () => {
     const rows = Array.from({ length: 1300 }, (_, row) => `F-${row},unheard-of\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
     await uploads.split(id);
-    const [message] = await uploads.harness.take("parts");
+    const [message] = await uploads.harness.take("chunks");
     // This one hands over after the first 1,000 rows.
     await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
-    await uploads.harness.remove(objectKeys.failedRows(uploads.jobKey(id), 0, 1, 0));
+    await uploads.harness.remove(objectKeys.lines(uploads.jobKey(id), "failed_rows", 0, 1));
     await uploads.harness.drain();
     expect(await uploads.get(id)).toMatchObject({
       status: "completed",
@@ -146,71 +165,94 @@ describe("a job ends", () => {
 
   it("when the file is replaced between two runs of the splitter", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-1\n");
-    await uploads.harness.store.claimSplit(uploads.jobKey(id), { etag: '"other"', size: 17, parts: 1 });
-    uploads.clock.advance(LEASE_MS + 1);
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const source = { etag: '"other"', size: 17, writtenAt: new Date(uploads.clock()) };
+    expect(await uploads.harness.store.claimSplit(job, source)).toBeDefined();
+    uploads.clock.advance(CLAIM_MS + 1);
     await uploads.split(id);
     expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file was replaced while it was read" });
   });
 
-  it("when a part is claimed again and again and does not move", async () => {
+  it("within ten minutes if all workers of a bucket die, and says which rows are to blame", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-2\n");
     await uploads.split(id);
-    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    const [message] = await uploads.harness.take("parts");
-    for (let claim = 1; claim <= 6; claim++) {
-      expect((await uploads.harness.store.claimPart(job, 0)).state).toBe("claimed");
-      uploads.clock.advance(LEASE_MS + 1);
+    const began = uploads.clock();
+    for (const until = began + 10 * MINUTE_MS; uploads.clock() < until; uploads.clock.advance(MINUTE_MS)) {
+      await uploads.sweep();
+      for (const message of await uploads.harness.take("chunks")) {
+        const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+        if (buckets[0]!.attempts < CHUNK_ATTEMPTS_MAX) await claim(id, 0);
+        else await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+        expect(job.stopping).toBeUndefined();
+      }
     }
-    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
-    expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "applying row 2 makes no progress" });
-  });
-
-  it.each(["split", "part"] as const)("when the message of a %s exhausts its receives", async (kind) => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-1\n");
-    if (kind === "part") await uploads.split(id);
-    const dead = kind === "part" ? (await uploads.harness.take("parts"))[0] : splitMessage(uploads.jobKey(id));
-    await createFailDeadUpload(uploads.runtime)(sqsEvent(dead), lambdaContext());
     expect(await uploads.get(id)).toMatchObject({
       status: "failed",
-      error: expect.stringContaining("after repeated tries"),
+      error: "applying the rows after row 0 makes no progress",
+      total_rows: 1,
+      succeeded_rows: 0,
+      failed_rows: 0,
     });
   });
 
-  it("when that is the message of a split, of an organization whose name is that of another message's field", async () => {
-    const { organization } = await createTestOrganization(uploads.runtime, { id: "part" });
-    const job = await uploads.harness.upload(organization, "external_id\nD-3\n");
-    await createFailDeadUpload(uploads.runtime)(sqsEvent(splitMessage(job)), lambdaContext());
-    expect(await uploads.harness.store.readJob(job)).toMatchObject({ status: "failed" });
+  it("within ten minutes if all workers die that read its file", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-1\n");
+    let died = Promise.withResolvers<"died">();
+    uploads.runtime.s3.middlewareStack.add(
+      (next, { commandName }) =>
+        (request) => {
+          if (commandName !== "GetObjectCommand") return next(request);
+          died.resolve("died");
+          return Promise.withResolvers<never>().promise;
+        },
+      { step: "initialize", name: "killReaders" },
+    );
+    const began = uploads.clock();
+    let deaths = 0;
+    for (const until = began + 10 * MINUTE_MS; uploads.clock() < until; uploads.clock.advance(MINUTE_MS)) {
+      await uploads.sweep();
+      for (const message of await uploads.harness.take("split")) {
+        died = Promise.withResolvers();
+        const ended = uploads.harness.split(sqsEvent(message), lambdaContext(120_000));
+        if ((await Promise.race([ended, died.promise])) === "died") deaths++;
+      }
+    }
+    expect(deaths).toBeGreaterThan(2);
+    expect(await uploads.get(id)).toMatchObject({
+      status: "failed",
+      error: "the file could not be read after repeated tries",
+    });
+    expect(await uploads.harness.store.openJobsOf(uploads.organization.id)).toEqual([]);
   });
 
-  it("but not by the dead letter of a duplicate", async () => {
+  it("but not by messages that come again", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-2\n");
-    const failDead = createFailDeadUpload(uploads.runtime);
     await uploads.split(id);
-    await failDead(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext());
-    const [message] = await uploads.harness.take("parts");
-    await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
-    await failDead(sqsEvent(message), lambdaContext());
-    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
-    uploads.clock.advance(LEASE_MS + 1);
-    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
-    expect(await uploads.get(id)).toMatchObject({ status: "completed" });
-    await failDead(sqsEvent(message, "not a message"), lambdaContext());
-    expect(await uploads.get(id)).toMatchObject({ status: "completed" });
+    await uploads.split(id);
+    const [message, ...others] = await uploads.harness.take("chunks");
+    expect(others).toEqual([]);
+    for (let delivery = 0; delivery < 20; delivery++) {
+      await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+      await uploads.split(id);
+    }
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+    const { batchItemFailures } = await uploads.harness.apply(sqsEvent("not a message"), lambdaContext());
+    expect(batchItemFailures).toHaveLength(1);
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
   });
 });
 
 describe("a worker close to its time limit", () => {
-  it("leaves the rest of the rows to another, which continues from the checkpoint", async () => {
-    // Short rows: the file has one part, and its list of results one chunk.
+  it("leaves the rest of the rows to another, which continues after the last counted row", async () => {
+    // Short rows: the file has one bucket.
     const rows = Array.from({ length: 2500 }, (_, row) => `S-${row}\n`).join("");
     const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows}`);
     await uploads.split(id);
     let deliveries = 0;
     for (
-      let [message] = await uploads.harness.take("parts");
+      let [message] = await uploads.harness.take("chunks");
       message;
-      [message] = await uploads.harness.take("parts")
+      [message] = await uploads.harness.take("chunks")
     ) {
       deliveries++;
       // This one hands over after its first window.
@@ -218,30 +260,34 @@ describe("a worker close to its time limit", () => {
       expect(batchItemFailures).toEqual([]);
       expect(await uploads.get(id)).toMatchObject({ succeeded_rows: Math.min(2500, 1000 * deliveries) });
     }
-    expect(deliveries).toBe(4);
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2500 });
+    expect(deliveries).toBe(3);
+    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+    expect(await uploads.harness.deliver("large")).toBe(1);
+    const { error, ...job } = await uploads.get(id);
+    expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", succeeded_rows: 2500 });
   });
 
   describe("that has applied the last row, with more failed rows than it can list", () => {
     const FAILED = 1500;
     const failing = `external_id,status\n${Array.from({ length: FAILED }, (_, row) => `F-${row},unheard-of\n`).join("")}`;
-    /** Applies all rows. @returns the message that requests the report */
+    /** Applies all rows. @returns the message that requests the lists */
     const applyAll = async (): Promise<{ id: string; message: Record<string, unknown> }> => {
       const { id } = await uploads.harness.upload(uploads.organization, failing);
       await uploads.split(id);
-      for (;;) {
-        const [message] = await uploads.harness.take("parts");
-        if (message === undefined) throw new Error("no message requests the report");
-        const { failed_rows: failed } = await uploads.get(id);
-        if (failed === FAILED) return { id, message };
+      for (const _ of [1, 2]) {
+        const [message] = await uploads.harness.take("chunks");
         await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
       }
+      const [message, ...others] = await uploads.harness.take("large");
+      expect(others).toEqual([]);
+      if (message === undefined) throw new Error("no message requests the lists");
+      return { id, message };
     };
 
     it("leaves the report to another, which has the time", async () => {
       const { id, message } = await applyAll();
       expect(await uploads.get(id)).toMatchObject({ status: "processing", failed_rows: FAILED });
-      await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+      await uploads.harness.splitLarge(sqsEvent(message), lambdaContext(120_000));
       const { error, ...job } = await uploads.get(id);
       expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", failed_rows: FAILED });
       const { url } = await uploads.failedRows(id);
@@ -250,7 +296,7 @@ describe("a worker close to its time limit", () => {
 
     it("says how many the report lists where a whole run is not enough", async () => {
       const { id, message } = await applyAll();
-      await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
+      await uploads.harness.splitLarge(sqsEvent(message), closeToTheLimit);
       const job = await uploads.get(id);
       expect(job).toMatchObject({ status: "completed", total_rows: FAILED, failed_rows: FAILED });
       const { url } = await uploads.failedRows(id);
@@ -259,39 +305,49 @@ describe("a worker close to its time limit", () => {
       expect(job["error"]).toBe(`failed_rows lists the first ${listed} of ${FAILED}`);
     });
   });
+});
 
-  it("leaves the rest of the file to another splitter, and the rows are the same", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3000));
-    await uploads.harness.split(sqsEvent(splitMessage(uploads.jobKey(id))), closeToTheLimit);
-    let runs = 1;
-    for (
-      let [message] = await uploads.harness.take("split");
-      message;
-      [message] = await uploads.harness.take("split")
-    ) {
-      runs++;
-      await uploads.harness.split(sqsEvent(message), closeToTheLimit);
-    }
-    expect(runs).toBeGreaterThan(2);
+describe("a file larger than 64 MB", () => {
+  it("is left to workers of its own before anything is read", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nL-1\n");
+    const bytes = 64 * 1024 * 1024;
+    uploads.runtime.s3.middlewareStack.add(
+      (next, { commandName }) =>
+        async (request) => {
+          const { output, ...response } = await next(request);
+          if (commandName !== "HeadObjectCommand") return { output, ...response };
+          return { ...response, output: { ...output, ContentLength: bytes + 1 } };
+        },
+      { step: "initialize", name: "enlarge" },
+    );
+    await uploads.split(id);
+    expect(await uploads.get(id)).toMatchObject({ status: "pending" });
+    expect(await uploads.harness.take("large")).toEqual([splitMessage(uploads.jobKey(id))]);
+    expect([bytes, bytes + 1].map((size) => isLarge({ source_size: size }))).toEqual([false, true]);
+
+    uploads.runtime.s3.middlewareStack.remove("enlarge");
+    await uploads.harness.splitLarge(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext(900_000));
     await uploads.harness.drain();
-    expect(await uploads.get(id)).toMatchObject({
-      status: "completed",
-      total_rows: 3000,
-      succeeded_rows: 3000,
-      failed_rows: 0,
-    });
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
   });
 });
 
-describe("a delivery that finds the part under way", () => {
-  it("goes back to the queue and changes nothing", async () => {
+describe("a duplicate of a message whose bucket is busy", () => {
+  it("is done with, and writes and sends nothing", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nH-1\n");
     await uploads.split(id);
-    await uploads.harness.store.claimPart((await uploads.harness.store.readJob(uploads.jobKey(id)))!, 0);
-    const [message] = await uploads.harness.take("parts");
-    const event = sqsEvent(message);
-    const { batchItemFailures } = await uploads.harness.apply(event, lambdaContext(120_000));
-    expect(batchItemFailures).toEqual([{ itemIdentifier: event.Records[0]!.messageId }]);
+    await claim(id, 0);
+    const [message] = await uploads.harness.take("chunks");
+    const commands: string[] = [];
+    const stop = failRequests(uploads.runtime.dynamodb, (command) => {
+      commands.push(command);
+      return undefined;
+    });
+    const { batchItemFailures } = await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    stop();
+    expect(batchItemFailures).toEqual([]);
+    expect(commands).toEqual(["QueryCommand"]);
+    expect(await uploads.harness.take("chunks")).toEqual([]);
     expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: 0 });
   });
 });

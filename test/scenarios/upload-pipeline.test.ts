@@ -99,13 +99,13 @@ describe("an upload", () => {
     expect(await getItem("F-3")).toMatchObject({ status: "completed" });
   });
 
-  it("cuts a larger file into parts", async () => {
+  it("puts the rows of a larger file into eight buckets", async () => {
     const rows = Array.from({ length: 12_000 }, (_, index) => `P-${index},${"x".repeat(90)}`);
     const job = await run(`external_id,custom_attributes.text\n${rows.join("\n")}`);
     expect(job).toMatchObject({ status: "completed", total_rows: 12_000, succeeded_rows: 12_000, failed_rows: 0 });
-    const { parts } = (await harness.store.read({ organization: organization.id, id: job["id"] }))!;
-    expect(parts).toHaveLength(8);
-    expect(Math.min(...parts.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
+    const { buckets } = (await harness.store.read({ organization: organization.id, id: job["id"] }))!;
+    expect(buckets).toHaveLength(8);
+    expect(Math.min(...buckets.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
   });
 
   it("reads no items where all so far were new, and applies those that are there after all", async () => {
@@ -129,14 +129,15 @@ describe("an upload", () => {
     expect(reads).toHaveLength(1 + 1 + 3 + 1 + 1);
   });
 
-  it("waits behind no more than eight parts of another organization's, however large that is", async () => {
+  it("waits behind no more than eight chunks of another organization's, however large that is", async () => {
     const rows = Array.from({ length: 55_000 }, (_, index) => `L-${index},${"x".repeat(190)}\n`).join("");
     const large = await harness.upload(organization, `external_id,custom_attributes.text\n${rows}`);
     const { organization: other } = await createTestOrganization(runtime);
     const small = await harness.upload(other, "external_id\nsmall\n");
     for (const job of [large, small]) await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
-    expect(await harness.store.readJob(large)).toMatchObject({ part_count: 16, total_rows: 55_000 });
-    const waiting = (await harness.take("parts")).map(({ id }) => id);
+    const { chunks = [], total_rows: total } = (await harness.store.readJob(large))!;
+    expect({ buckets: chunks.length, total }).toEqual({ buckets: 8, total: 55_000 });
+    const waiting = (await harness.take("chunks")).map(({ id }) => id);
     expect(waiting.filter((id) => id === large.id)).toHaveLength(8);
     expect(waiting).toContain(small.id);
   });

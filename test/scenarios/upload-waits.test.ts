@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { LEASE_MARGIN_MS, LEASE_MS } from "../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/upload-store.ts";
 import { failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -107,7 +107,7 @@ describe("a worker that is rejected", () => {
     expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
   });
 
-  it("waits for the end of its lease if it could not give it up", async () => {
+  it("waits for the end of its claim if it could not give it back", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
     await uploads.split(id);
     let isClaimed = false;
@@ -119,7 +119,7 @@ describe("a worker that is rejected", () => {
     });
     await work("apply");
     stop();
-    expect(sent.at(-1)?.delay).toBe((LEASE_MS + LEASE_MARGIN_MS) / 1000);
+    expect(sent.at(-1)?.delay).toBe(CLAIM_MS / 1000);
     await work("apply");
     expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
   });
@@ -145,7 +145,7 @@ describe("a worker that is rejected", () => {
   });
 
   it("begins with two seconds again when it has applied rows in between", async () => {
-    // One part, of two windows.
+    // One bucket, of two windows.
     const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
     const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows.join("")}`);
     await uploads.split(id);
@@ -160,5 +160,22 @@ describe("a worker that is rejected", () => {
     await work("apply");
     stop();
     expect(sent.at(-1)?.delay).toBe(2);
+  });
+
+  it.each([
+    ["split", "s3", /^GetObject/, "reading the file makes no progress"],
+    ["apply", "dynamodb", WRITES, "applying the rows after row 0 makes no progress"],
+  ] as const)("fails its job after a day in which nothing went well: %s", async (worker, client, refused, error) => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(WORKER_MS));
+    if (worker === "apply") await work("split");
+    const stop = failRequests(uploads.runtime[client], (command) => (refused.test(command) ? forbidden : undefined));
+    await work(worker);
+    uploads.clock.advance(24 * 3_600_000 - 10_000);
+    await work(worker);
+    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+    await work(worker);
+    stop();
+    expect(await uploads.get(id)).toMatchObject({ status: "failed", error, succeeded_rows: 0 });
   });
 });

@@ -116,11 +116,8 @@ describe("forty writers at one item", () => {
         const text = `external_id,custom_attributes.k${index}\nuploaded,x\n`;
         const job = await workers.upload(caller.organization, { text });
         const handOverAt = Date.now() + 60_000;
-        await workers.handle(JSON.stringify({ ...job, offset: 0 }), handOverAt);
-        await workers.handle(
-          JSON.stringify({ organization: job.organization, id: job.id, part: 0, segment: 0, offset: 0 }),
-          handOverAt,
-        );
+        await workers.handle(JSON.stringify(job), handOverAt);
+        await workers.handle(JSON.stringify({ ...job, bucket: 0, chunk: 0 }), handOverAt);
         return workers.store.readJob(job);
       }),
     );

@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import { create as createFailDeadUpload } from "../../functions/fail-dead-upload.ts";
 import { create as createRecordQaScore } from "../../functions/record-qa-score.ts";
 import { randomFrom } from "./random.ts";
 import { workItemId } from "../../lib/identity.ts";
@@ -8,12 +7,11 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { createCustomer, fill } from "./customer-data.ts";
 import { createFaultyTasks, type TaskFaults } from "./faulty-tasks.ts";
 import type { RouteName } from "./handlers.ts";
-import { lambdaContext } from "./lambda-context.ts";
 import type { ApiRequest } from "./organization.ts";
 import { createTestRuntime } from "./runtime.ts";
 import { createFaultyRuntime } from "./uploads/fault-injection.ts";
 import { multipart } from "./uploads/multipart.ts";
-import { s3Event, sqsEvent } from "./uploads/upload-harness.ts";
+import { s3Event } from "./uploads/upload-harness.ts";
 import { createWorkers } from "./uploads/upload-workers.ts";
 
 /** The gateway ends a call, and Lambda kills a worker, after somewhat more. */
@@ -51,7 +49,6 @@ export const createBusyOrganization = async (seed: number, addressOf: () => stri
   const { runtime, during } = createFaultyRuntime(await createTestRuntime({ clock }));
   const tasks = createFaultyTasks(during, clock, (lifetimeMs) => freezeOf(lifetimeMs, clock, random));
   const workers = createWorkers(runtime);
-  const failDead = createFailDeadUpload(runtime);
   const recordQaScore = createRecordQaScore(runtime);
   const acme = await createCustomer(runtime, "acme");
   // For a form, the erasure waits until all workers have ended: half of the organizations have none.
@@ -156,15 +153,14 @@ export const createBusyOrganization = async (seed: number, addressOf: () => stri
         nextStep = clock() + STEP_MS;
       }
     },
-    /** Delivers every message once more, those of S3 included, as a worker's and as a dead letter. */
+    /** Delivers every message once more, those of S3 included, as a worker's. */
     replay: async (): Promise<void> => {
-      // A message of S3 makes the splitter's, which makes those of parts.
+      // A message of S3 makes the splitter's, which makes those of chunks.
       for (let batch = [...new Set(sent)], round = 0; batch.length > 0; batch = tasks.takeMessages(), round++) {
         expect(round).toBeLessThan(10);
         for (const message of batch) tasks.start(`replay of ${message}`, 0, () => handle(message));
         await tasks.finish();
       }
-      for (const message of new Set(sent)) await failDead(sqsEvent(message), lambdaContext(120_000));
     },
   };
 };

@@ -21,7 +21,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   "getOrganization: {": [ROUTES, "    getHealth: {"],
   "const route = routes.getOrganization": ["functions/get-organization.ts"],
   'call("getOrganization")': ["test/functions/get-organization.test.ts"],
-  'kind: "table", id: "Notes"': ["lib/resources.ts", "  /** Uploaded files, their segments"],
+  'kind: "table", id: "Notes"': ["lib/resources.ts", "  /** Uploaded files, their chunks"],
   '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
   "export function noteKey": ["lib/notes/note-store.ts"],
   "import { noteKey }": [KINDS, "import type { PartitionKind"],

@@ -39,7 +39,7 @@ const permissionsFor = (
         ([table, { Keys }]) => Keys.map((Key) => one("BatchGetItem", { TableName: table, ...(Key && { Key }) })),
       );
     case "Query": {
-      const [, , placeholder = ""] = /^\s*(\w+) = (:\w+)/.exec(String(input["KeyConditionExpression"])) ?? [];
+      const [, placeholder = ""] = /^\s*#?\w+ = (:\w+)/.exec(String(input["KeyConditionExpression"])) ?? [];
       const values = input["ExpressionAttributeValues"] as Record<string, Attribute>;
       return [{ ...one("Query"), key: textOf(values[placeholder]), index: input["IndexName"] as string | undefined }];
     }

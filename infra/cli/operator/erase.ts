@@ -93,7 +93,7 @@ function remainsOfOrganization(finished: number): readonly Remaining[] {
 function remainsOfContent(finished: number): readonly Remaining[] {
   return [
     ...backups(finished),
-    { what: "files, segments and reports of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
+    { what: "files, chunks and lists of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
     { what: "plans of dry runs of uploads that held it", until: isoTime(finished + PLAN_DAYS * DAY_MS) },
   ];
 }
@@ -184,7 +184,7 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
     }),
     ...(files.length === 0
       ? []
-      : ["files, segments and reports of these uploads may hold it until they expire, 30 days after they were made:"]),
+      : ["files, chunks and lists of these uploads may hold it until they expire, 30 days after they were made:"]),
     ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${printable(name)} ${created}`),
   ];
 }

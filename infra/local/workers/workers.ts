@@ -7,7 +7,6 @@ import type { ScheduledEvent } from "aws-lambda";
 import { allWorkers, type Trigger } from "../../../functions/workers.ts";
 import { resources } from "../../../lib/resources.ts";
 import { LEAST_CONCURRENCY, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../../limits.ts";
-import { deadLettersOf } from "../engines/provision.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "../functions.ts";
 import { ACCOUNT, REGION } from "../platform.ts";
 import { type Poller, pollQueue } from "./queue.ts";
@@ -92,11 +91,6 @@ export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Pr
         const few = { ...trigger, maximumConcurrency: LEAST_CONCURRENCY };
         return [main, fromQueue(environment[resources[also].variable], few, invoke)];
       }
-      case "dead-letters":
-        return trigger.queues.map((queue) => {
-          const queueUrl = deadLettersOf(environment[resources[queue].variable]);
-          return fromQueue(queueUrl, { maximumConcurrency: LEAST_CONCURRENCY }, invoke);
-        });
       case "stream":
         return [await fromStream(trigger, invoke)];
       case "schedule":

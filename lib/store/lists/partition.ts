@@ -1,7 +1,12 @@
 import { hash } from "node:crypto";
 import { type PartitionKind, partitionKeyOf, resources } from "../../resources.ts";
 
-const { listing, agents } = resources.workItems.indexes;
+/** The indexes that lists are read from. */
+export const listingIndexes = {
+  listing: resources.workItems.indexes.listing,
+  agents: resources.workItems.indexes.agents,
+};
+const { listing, agents } = listingIndexes;
 
 /** Kinds of records that are listed. */
 export type ListingKind = Extract<PartitionKind, `LIST_${string}`>;
@@ -19,7 +24,7 @@ interface Writable {
 
 /** An index of the WorkItems table, with all partitions of it that hold the entries of one list. */
 export interface ListingSource {
-  readonly index: keyof typeof resources.workItems.indexes;
+  readonly index: keyof typeof listingIndexes;
   readonly partitionKey: string;
   readonly partitions: readonly string[];
 }

@@ -3,7 +3,7 @@ import { cellValue, lineEndOf, rawCells, toCell } from "../csv/csv-text.ts";
 import type { Delimiter } from "../csv/delimiter.ts";
 import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";
-import type { Row } from "./segment.ts";
+import type { Row } from "./frames.ts";
 
 /** Longer values are cut in the report, which holds the whole cell beside them. */
 const VALUE_MAX_CHARACTERS = 200;

@@ -6,7 +6,8 @@ import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { RowListLink } from "../job/upload-job.ts";
 import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
 import { UploadStore } from "../job/upload-store.ts";
-import { ROW_LISTS, type RowListName } from "./row-list.ts";
+import type { RowListName } from "./row-list.ts";
+import { objectKeys } from "./upload-objects.ts";
 
 /** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
@@ -32,11 +33,11 @@ export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {
     const { job } = snapshot;
     const { failed_rows: failed, succeeded_rows: succeeded } = toUploadJobResponse(snapshot);
     const rows = name === "failed_rows" ? failed : failed + succeeded;
-    if (rows === 0 || !isEnded(job)) return { url: null, expires_at: null, rows };
+    if (rows === 0 || !isEnded(job) || job.merged === undefined) return { url: null, expires_at: null, rows };
     const expiresAt = isoTime(clock() + LINK_SECONDS * 1000);
     const command = new GetObjectCommand({
       Bucket: environment.UPLOADS_BUCKET,
-      Key: ROW_LISTS[name].key(job),
+      Key: objectKeys.list(job, name, job.merged),
       ...headersOf(name),
     });
     return { url: await getSignedUrl(s3, command, { expiresIn: LINK_SECONDS }), expires_at: expiresAt, rows };

@@ -28,6 +28,9 @@ const READ_RETRIES = 4;
 const { prefix } = resources.uploads;
 const SOURCE_KEY = new RegExp(`^${prefix}(?<organization>[^/]+)/(?<id>[^/]+)/source\\.csv$`);
 
+/** Changes whenever the same file gives other chunks than before, so that workers of two versions don't mix theirs. */
+const CHUNK_LAYOUT = 1;
+
 function prefixOf({ organization, id }: JobKey): string {
   return `${prefix}${organization}/${id}`;
 }
@@ -35,13 +38,14 @@ function prefixOf({ organization, id }: JobKey): string {
 /** Keys of the objects of one job. */
 export const objectKeys = {
   source: (job: JobKey): string => `${prefixOf(job)}/source.csv`,
-  segment: (job: JobKey, epoch: number, index: number): string => `${prefixOf(job)}/segments/${epoch}-${index}`,
-  failedRows: (job: JobKey, part: number, epoch: number, index: number): string =>
-    `${prefixOf(job)}/failed/${part}/${epoch}-${index}`,
-  windowResults: (job: JobKey, part: number, epoch: number, index: number): string =>
-    `${prefixOf(job)}/results/${part}/${epoch}-${index}`,
-  report: (job: JobKey): string => `${prefixOf(job)}/failed_rows.csv`,
-  results: (job: JobKey): string => `${prefixOf(job)}/results.csv`,
+  chunk: (job: JobKey, bucket: number, number: number): string =>
+    `${prefixOf(job)}/chunks/${CHUNK_LAYOUT}/${bucket}-${number}`,
+  /** Lines that a claim of a bucket adds to one of the job's lists. */
+  lines: (job: JobKey, list: "failed_rows" | "results", bucket: number, claim: number): string =>
+    `${prefixOf(job)}/${list}/${bucket}-${claim}`,
+  /** A list of the job's rows. @param merged random id of the run that merged it */
+  list: (job: JobKey, list: "failed_rows" | "results", merged: string): string =>
+    `${prefixOf(job)}/${list}/${merged}.csv`,
 };
 
 /** The job of a source file; null if the key belongs to another object. */

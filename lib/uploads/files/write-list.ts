@@ -1,40 +1,32 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { countOf, epochOf, type UploadJob, type UploadPart } from "../job/upload-record.ts";
+import { claimsIn, type UploadBucket, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 import { beginPiecewiseObject, type PiecewiseObject } from "./piecewise-object.ts";
-import { ROW_LISTS, type RowList, type RowListName } from "./row-list.ts";
-import { type Frame, frameAt, frameBytes } from "./segment.ts";
-import { ObjectGoneError, type UploadObjects } from "./upload-objects.ts";
+import { ROW_LISTS, type RowListName } from "./row-list.ts";
+import { type Frame, frameAt, frameBytes } from "./frames.ts";
+import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 
 /** Bytes of lines after which the time is read again. */
 const BYTES_PER_CLOCK = 64 * 1024;
 /** Buffers grow to multiples of this size. */
 const BUFFER_STEP_BYTES = 16 * 1024;
 
-/** The time was too short for the whole list. */
-export class ListUnfinishedError extends Error {
-  override readonly name: string = "ListUnfinishedError";
-}
-
 /** How long writing a list may take. */
 export interface ListTime {
+  /** Whether the list ends here. */
   readonly isOver: () => boolean;
-  /** Whether the list ends when the time is over; otherwise `ListUnfinishedError` is thrown. */
-  readonly abridge: boolean;
+  /** Called now and then while lines are merged. */
+  readonly note: () => Promise<void>;
 }
 
-/** What a list holds so far. */
-function emptyContent() {
-  return {
-    /** Number of listed rows. */
-    rows: 0,
-    /** Whether rows are missing because their objects were deleted before. */
-    hasGaps: false,
-  };
+/** What a list holds. */
+export interface ListContent {
+  /** Number of listed rows. */
+  readonly rows: number;
+  /** Whether all lines that still exist are listed: the time was not over before. */
+  readonly isWhole: boolean;
 }
-/** The content of a list. */
-export type ListContent = ReturnType<typeof emptyContent>;
 
-/** The lines of one part, in file order. */
+/** The lines of one bucket, in file order. */
 interface LineReader {
   /** The first line that was not taken; undefined after the last. */
   readonly head: () => Frame | undefined;
@@ -61,25 +53,24 @@ function createLoader(objects: UploadObjects) {
   };
 }
 
-/** Reads the lines of one part. The next object is loaded while the lines of one are read. */
+/** Reads the lines of one bucket. The next object is loaded while the lines of one are read. */
 async function createReader(
   objects: UploadObjects,
-  list: RowList,
+  name: RowListName,
   job: UploadJob,
-  part: UploadPart,
-  content: ListContent,
+  { number, counted }: UploadBucket,
 ): Promise<LineReader> {
-  const runs = list.objectsOf(part);
-  const count = countOf(runs);
+  const claims = claimsIn(counted);
   const loaders = [createLoader(objects), createLoader(objects)] as const;
   const load = async (index: number): Promise<Buffer | undefined> => {
-    if (index >= count) return undefined;
+    const claim = claims[index];
+    if (claim === undefined) return undefined;
     try {
-      return await loaders[index % 2 === 0 ? 0 : 1](list.objectKey(job, part.number, epochOf(runs, index), index));
+      return await loaders[index % 2 === 0 ? 0 : 1](objectKeys.lines(job, name, number, claim));
     } catch (error) {
-      if (!(error instanceof ObjectGoneError)) throw error;
-      content.hasGaps = true;
-      return Buffer.alloc(0);
+      // No row of the claim belongs in this list, or its object was deleted.
+      if (error instanceof ObjectGoneError) return Buffer.alloc(0);
+      throw error;
     }
   };
   const begin = (index: number): Promise<Buffer | undefined> => {
@@ -89,7 +80,7 @@ async function createReader(
   };
   let index = 0;
   let loading = begin(0);
-  // Frames are made one by one: those of all parts together would take many times the memory of their bytes.
+  // Frames are made one by one: those of all buckets together would take many times the memory of their bytes.
   let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
   let head: Frame | undefined;
@@ -114,60 +105,52 @@ async function createReader(
   };
 }
 
-/** Adds the lines of all readers to the list, in file order. @throws ListUnfinishedError */
-async function merge(
-  readers: readonly LineReader[],
-  merged: PiecewiseObject,
-  time: ListTime,
-  content: ListContent,
-): Promise<void> {
-  const rows = readers.map((reader) => reader.head()?.row ?? Infinity);
+/** Adds the lines of all readers to the list, in file order. */
+async function merge(readers: readonly LineReader[], merged: PiecewiseObject, time: ListTime): Promise<ListContent> {
+  const heads = readers.map((reader) => reader.head()?.row ?? Infinity);
+  let rows = 0;
   let sinceClock = 0;
   for (;;) {
     let next = 0;
-    for (let index = 1; index < rows.length; index++) if (rows[index]! < rows[next]!) next = index;
+    for (let index = 1; index < heads.length; index++) if (heads[index]! < heads[next]!) next = index;
     const reader = readers[next];
     const head = reader?.head();
-    if (!reader || !head) return;
+    if (!reader || !head) return { rows, isWhole: true };
     const sending = merged.append(head.raw);
     if (sending) await sending;
-    content.rows++;
+    rows++;
     sinceClock += head.raw.length;
     const loading = reader.take();
     if (loading) await loading;
-    rows[next] = reader.head()?.row ?? Infinity;
+    heads[next] = reader.head()?.row ?? Infinity;
     if (sinceClock < BYTES_PER_CLOCK) continue;
     sinceClock = 0;
-    if (!time.isOver()) continue;
-    if (time.abridge) return;
-    throw new ListUnfinishedError();
+    if (time.isOver()) return { rows, isWhole: false };
+    await time.note();
   }
 }
 
 /**
- * Merges the lines of all parts into one of the job's lists. The same parts give the same list unless it is abridged.
- * @throws ListUnfinishedError
+ * Merges the lines of all buckets into one of the job's lists, unless the time is over before its end.
+ * @param merged random id of this run: a worker that was frozen must not replace the list of another
+ * @param mayEndEarly whether the list may hold the first lines only
  */
 export function createWriteList(runtime: RuntimeWith<"uploads">, objects: UploadObjects) {
   return async (
     name: RowListName,
-    job: UploadJob,
-    parts: readonly UploadPart[],
+    { job, buckets }: UploadSnapshot,
+    merged: string,
     time: ListTime,
+    mayEndEarly: boolean,
   ): Promise<ListContent> => {
-    const list: RowList = ROW_LISTS[name];
-    const content = emptyContent();
-    const readers = await Promise.all(parts.map((part) => createReader(objects, list, job, part, content)));
-    const merged = beginPiecewiseObject(runtime, list.key(job), "text/csv; charset=utf-8");
-    await merged.append(Buffer.from(list.header(job)));
-    await merge(readers, merged, time, content);
-    await merged.end();
+    const readers = await Promise.all(buckets.map((bucket) => createReader(objects, name, job, bucket)));
+    const list = beginPiecewiseObject(runtime, objectKeys.list(job, name, merged), "text/csv; charset=utf-8");
+    await list.append(Buffer.from(ROW_LISTS[name](job)));
+    const content = await merge(readers, list, time);
+    if (content.isWhole || mayEndEarly) await list.end();
     return content;
   };
 }
 
 /** Writes a list of a job. */
 export type WriteList = ReturnType<typeof createWriteList>;
-
-/** For functions that leave the lists to a worker. @throws ListUnfinishedError */
-export const leaveToWorker: WriteList = () => Promise.reject(new ListUnfinishedError());

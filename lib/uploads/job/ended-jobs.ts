@@ -1,7 +1,7 @@
 import { batchGet } from "../../store/batch-get.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { isEnded } from "./upload-record.ts";
-import { jobFrom, recordKeys } from "./upload-table.ts";
+import { jobFrom, recordKeys } from "./upload-store.ts";
 
 /** A job that has ended stays so: it need not be looked up again. */
 const REMEMBERED_MAX = 10_000;

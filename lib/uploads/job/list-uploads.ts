@@ -4,17 +4,16 @@ import type { Organization } from "../../organizations/organization.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
 import { isEnded, toUploadJobResponse, type UploadJob } from "./upload-record.ts";
-import type { UploadStore } from "./upload-store.ts";
-import { jobFrom, recordKeys } from "./upload-table.ts";
+import { jobFrom, recordKeys, type UploadStore } from "./upload-store.ts";
 
 /**
- * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their parts, as for a single
+ * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their buckets, as for a single
  * job.
  * @throws InvalidInputError for a cursor of another list
  */
 export function createListUploads(runtime: RuntimeWith<"workItems">, store: UploadStore) {
   const currentJob = async (job: UploadJob): Promise<UploadJobResponse | undefined> => {
-    const snapshot = job.published && !isEnded(job) ? await store.read(job) : { job, parts: [] };
+    const snapshot = job.chunks && !isEnded(job) ? await store.read(job) : { job, buckets: [] };
     return snapshot && toUploadJobResponse(snapshot);
   };
 

@@ -11,117 +11,60 @@ export interface JobKey {
   readonly id: string;
 }
 
-/** The most parts of a job. */
-export const PARTS_MAX = 64;
+/** The most buckets of a job: chunks of so many are applied at the same time. */
+const BUCKETS_MAX = 8;
+/** Larger files have workers of their own, so that small ones don't wait for them. */
+const LARGE_FILE_BYTES = 64 * 1024 * 1024;
+/** Claims of a bucket without progress after which its job fails. */
+export const CHUNK_ATTEMPTS_MAX = 6;
+/** What a store refuses is no failure of a worker, but a job doesn't wait for it forever. */
+const REFUSED_MAX_MS = 24 * 60 * 60 * 1000;
 
-/** Parts of a job that are applied at the same time. A part that is done sends the one whose number is 8 higher. */
-export const PARTS_IN_FLIGHT = 8;
-
-/** A worker that has saved no checkpoint for this long loses its claim. */
-export const LEASE_MS = 30_000;
-/** A worker stops this long before its lease ends: longer than the clocks of two workers differ. */
-export const LEASE_MARGIN_MS = 5_000;
-/** Consecutive claims without progress after which the job fails. */
-const STALLED_CLAIMS_MAX = 6;
-/** A store that is throttled or cannot be used isn't a stall, but a job doesn't wait for it forever. */
-const BUSY_MAX_MS = 24 * 60 * 60 * 1000;
-
-/** Whether a checkpoint does not move, so that its job must fail. @param now milliseconds since the epoch */
-export function isStuck({ stalls, busy_since: since }: Pick<Lease, "stalls" | "busy_since">, now: number): boolean {
-  return stalls > STALLED_CLAIMS_MAX || (since > 0 && now - since > BUSY_MAX_MS);
+/** Number of buckets of a file. @param bytes its size @param bucketBytes bytes of the file for each bucket of a small file */
+export function bucketCount(bytes: number, bucketBytes: number): number {
+  return Math.min(BUCKETS_MAX, Math.ceil(bytes / bucketBytes));
 }
 
-/** Whether one more claim without progress would be one too many. */
-export function isLastClaim({ stalls }: Pick<Lease, "stalls">): boolean {
-  return stalls >= STALLED_CLAIMS_MAX;
+/** Bucket of an external_id. Rows with the same external_id are in the same bucket, so that they stay in order. */
+export function bucketOf(externalId: string, buckets: number): number {
+  return crc32(externalId) % buckets;
 }
 
-/** Which worker has claimed a record. */
-const leaseShape = {
-  /** Random id of the last claim. */
-  owner: z.string().optional(),
-  /** Number of claims so far. */
-  epoch: z.int().default(0),
-  /** End of the lease in milliseconds since the epoch; 0 after a release. */
-  lease_until: z.number().default(0),
-  /** Claims since the last progress. */
-  stalls: z.int().default(0),
-  /** Milliseconds since the epoch when a busy store first kept the checkpoint from moving; 0 if it moved since. */
-  busy_since: z.number().default(0),
-  /** Milliseconds since the epoch of the last claim, checkpoint or release. */
+/** A worker's claim on a job's file or on a bucket. */
+const claimShape = {
+  /** Until when its worker may work, in milliseconds since the epoch; 0 if it has given the claim back. */
+  busy_until: z.number().default(0),
+  /** Milliseconds since the epoch since when the store has refused all progress; 0 if it has not. */
+  refused_since: z.number().default(0),
+  /** Milliseconds since the epoch of the last claim, or of what its worker noted last. */
   changed_at: z.number().default(0),
+  /** How often the sweep has sent a message since the last claim, and when it did last, in milliseconds since the epoch. */
+  resent: z.int().default(0),
+  resent_at: z.number().default(0),
 };
+type ClaimFields = { readonly [N in keyof typeof claimShape]: number };
 
-/**
- * Consecutively numbered objects that several claims wrote: `<epoch>:<count> …`. For example, `1:5 3:2` are the objects
- * 1-0 … 1-4, 3-5, 3-6.
- */
-export type ObjectRuns = string;
-const objectRuns = z.string().default("");
-
-function parseRuns(runs: ObjectRuns): { epoch: number; count: number }[] {
-  return runs === ""
-    ? []
-    : runs.split(" ").map((run) => {
-        const [epoch, count] = run.split(":").map(Number);
-        return { epoch: epoch!, count: count! };
-      });
+/** Whether a worker may be at work. @param now milliseconds since the epoch */
+export function isBusy({ busy_until: until }: Pick<ClaimFields, "busy_until">, now: number): boolean {
+  return until >= now;
 }
 
-/** Number of objects. */
-export function countOf(runs: ObjectRuns): number {
-  return parseRuns(runs).reduce((sum, { count }) => sum + count, 0);
+/** Whether a store has refused for so long that the job fails. @param now milliseconds since the epoch */
+export function isRefusedForGood({ refused_since: since }: Pick<ClaimFields, "refused_since">, now: number): boolean {
+  return since > 0 && now - since > REFUSED_MAX_MS;
 }
 
-/** Epoch of the claim that wrote the object with this number. */
-export function epochOf(runs: ObjectRuns, index: number): number {
-  let end = 0;
-  for (const { epoch, count } of parseRuns(runs)) {
-    end += count;
-    if (index < end) return epoch;
-  }
-  throw new RangeError(`there is no object ${index} in "${runs}"`);
-}
-
-/** The runs with one more object, which was written in this epoch. */
-export function withNext(runs: ObjectRuns, epoch: number): ObjectRuns {
-  const parsed = parseRuns(runs);
-  const last = parsed.at(-1);
-  const next =
-    last?.epoch === epoch
-      ? [...parsed.slice(0, -1), { epoch, count: last.count + 1 }]
-      : [...parsed, { epoch, count: 1 }];
-  return next.map(({ epoch: number, count }) => `${number}:${count}`).join(" ");
-}
-
-/** The splitter's checkpoint. */
-const splitProgressShape = {
-  /** Bytes of the file that are in segments. */
-  offset: z.int().default(0),
-  /** Row number at that offset, as `CsvPosition.row`. */
-  row: z.int().default(0),
-  /** Rows in segments, without header and blank lines. */
-  rows: z.int().default(0),
-  segments: objectRuns,
-  /** Row 1 of the file, including its byte order mark; "" until it is read. */
-  header: z.string().default(""),
-};
-const splitProgressSchema = z.object(splitProgressShape);
-/** The splitter's checkpoint. */
-export type SplitProgress = Readonly<z.output<typeof splitProgressSchema>>;
-
-/** Counters of an ended job; those of an open job are in its parts. */
-const rowCountersShape = {
+/** Counters of an ended job; those of an open job are in its buckets. */
+const rowCountersSchema = z.object({
   succeeded_rows: z.int(),
   failed_rows: z.int(),
   created_rows: z.int().default(0),
   updated_rows: z.int().default(0),
   unchanged_rows: z.int().default(0),
   restored_rows: z.int().default(0),
-};
-const rowCountersSchema = z.object(rowCountersShape);
+});
 
-/** The record of an upload job. Its lease belongs to the splitter. */
+/** The record of an upload job. Its claim belongs to the worker that reads the file. */
 export const uploadJobRecordSchema = z.object({
   organization: z.string(),
   id: z.string(),
@@ -130,8 +73,8 @@ export const uploadJobRecordSchema = z.object({
   origin: z.enum(["request", "form"]),
   created_at: storedTimestamp,
   updated_at: storedTimestamp,
-  /** When the sweep checks the job next; also in the key of its open record. Absent once the job has ended. */
-  next_check: storedTimestamp.optional(),
+  /** When the sweep checks the job next. Absent once the job has ended. */
+  check_at: storedTimestamp.optional(),
   /** SHA-256 of the request's content, if it had an `Idempotency-Key`. */
   content_hash: z.string().optional(),
   /** Id of the API key that requested the job. */
@@ -150,16 +93,20 @@ export const uploadJobRecordSchema = z.object({
   source_size: z.int().optional(),
   /** When S3 received the file. */
   source_written_at: storedTimestamp.optional(),
-  part_count: z.int().optional(),
-  /** True once all rows are in segments and `total_rows` is known: parts may be applied. */
-  published: z.boolean().optional(),
+  /** Claims of the file whose workers died. */
+  split_attempts: z.int().default(0),
+  /** How many chunks each bucket has. Absent until the whole file is in chunks: before that, no row is applied. */
+  chunks: z.array(z.int()).optional(),
+  /** Row 1 of the file, including its byte order mark; "" until the file is in chunks. */
+  header: z.string().default(""),
   total_rows: z.int(),
-  /** Status that the job will have once none of its parts is being applied. */
+  /** Status that the job will have once none of its chunks is being applied. */
   stopping: z.enum(["failed", "cancelled"]).optional(),
   error: z.string().optional(),
-  ...rowCountersShape,
-  ...leaseShape,
-  ...splitProgressShape,
+  /** Random id of the run that merged the lists of an ended job (`objectKeys.list`). */
+  merged: z.string().optional(),
+  ...rowCountersSchema.shape,
+  ...claimShape,
 });
 /** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
@@ -184,7 +131,7 @@ export function logFieldsOf({ id, organization, request_id: requestId }: UploadJ
   return { job: id, organization, request_id: requestId };
 }
 
-/** How many rows a part has counted, by outcome. The succeeded are the sum of the four that are not failed. */
+/** How many rows a bucket has counted, by outcome. The succeeded are the sum of the four that are not failed. */
 const countersShape = {
   succeeded: z.int().default(0),
   failed: z.int().default(0),
@@ -194,37 +141,91 @@ const countersShape = {
   restored: z.int().default(0),
 };
 
-/** The record of a part: its checkpoint and counters. It does not exist before the first claim. */
-export const uploadPartRecordSchema = z.object({
-  number: z.int(),
-  /** Absent if the part was stopped before its first claim. */
-  state: z.enum(["open", "done", "stopped"]).optional(),
-  /** True if the part must stop at its next checkpoint. */
-  stop: z.boolean().optional(),
-  /** Number of the segment, and offset in its block, up to which rows are counted. */
-  segment: z.int().default(0),
-  offset: z.int().default(0),
-  ...countersShape,
-  /** How many rows the next attempt takes, after one whose time was too short; 0 if as many as the limits allow. */
-  rows_at_once: z.int().default(0),
-  /** Objects of failed rows. */
-  failures: objectRuns,
-  /** Objects with the results of all rows. */
-  results: objectRuns,
-  ...leaseShape,
-});
-/** A decoded record of a part. */
-export type UploadPart = Readonly<z.output<typeof uploadPartRecordSchema>>;
-/** Numbers of rows by outcome. */
-export type Counters = Pick<UploadPart, keyof typeof countersShape>;
-const counterNames = Object.keys(countersShape) as (keyof Counters)[];
-type Lease = Pick<UploadPart, keyof typeof leaseShape>;
+/** Rows that a worker has noted before it applies them: the first one's number, how many, and how often in a row. */
+const notedRowsSchema = z.object({ row: z.int(), count: z.int(), times: z.int() });
+/** Rows that a worker has noted before it applies them. */
+export type NotedRows = Readonly<z.output<typeof notedRowsSchema>>;
 
-/** A job and its parts, read together. */
+/**
+ * The record of a bucket: which rows come next, and the counters so far. It does not exist before the first claim or stop.
+ * Every change compares `claim`, so that a worker that has lost its claim changes nothing.
+ */
+export const uploadBucketRecordSchema = z.object({
+  number: z.int(),
+  /** Number of the next chunk to apply. */
+  next: z.int().default(0),
+  /** Number of the last row of that chunk that is counted; 0 if none is. */
+  after: z.int().default(0),
+  /** Number of claims so far. */
+  claim: z.int().default(0),
+  /** Random id of the last claim, by which its worker recognizes it. */
+  claimed_by: z.string().optional(),
+  /** Claims since the last progress whose workers died. */
+  attempts: z.int().default(0),
+  /** Noted before rows are applied once workers have died. */
+  noted: notedRowsSchema.optional(),
+  /** Numbers of rows of the next chunk that no worker survived: they fail. */
+  deadly: z.array(z.int()).default([]),
+  /** Whether the job is to stop: nobody may claim the bucket but to close it. */
+  stop: z.boolean().optional(),
+  /** Whether the bucket is stopped, and all rows that its workers applied are counted. */
+  closed: z.boolean().optional(),
+  /** Whether it was closed although rows may have been applied that aren't counted: they could not be read. */
+  uncounted: z.boolean().optional(),
+  /** Claims whose results count, as ranges: `1-3 5` are 1, 2, 3 and 5. */
+  counted: z.string().default(""),
+  ...countersShape,
+  ...claimShape,
+});
+/** A decoded record of a bucket. */
+export type UploadBucket = Readonly<z.output<typeof uploadBucketRecordSchema>>;
+/** Numbers of rows by outcome. */
+export type Counters = Pick<UploadBucket, keyof typeof countersShape>;
+const counterNames = Object.keys(countersShape) as (keyof Counters)[];
+
+/** The claims in ranges such as `1-3 5`, in order. */
+export function claimsIn(ranges: string): number[] {
+  return ranges.split(" ").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return first === 0 ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+/** The ranges with one more claim, which is greater than all others. */
+export function withClaim(ranges: string, claim: number): string {
+  const last = /(?:^| )(?<first>\d+)(?:-(?<end>\d+))?$/.exec(ranges)?.groups;
+  if (last === undefined) return String(claim);
+  const { first = "", end = first } = last;
+  if (Number(end) + 1 !== claim) return `${ranges} ${claim}`;
+  return `${ranges.slice(0, ranges.lastIndexOf(" ") + 1)}${first}-${claim}`;
+}
+
+/** A job and its buckets, read together. */
 export interface UploadSnapshot {
   readonly job: UploadJob;
-  /** In order of their numbers, without parts that were never claimed. */
-  readonly parts: readonly UploadPart[];
+  /** In order of their numbers; none before the file is in chunks. */
+  readonly buckets: readonly UploadBucket[];
+}
+
+/** The buckets of a job. @param stored those that have a record */
+export function bucketsOf({ chunks = [] }: UploadJob, stored: readonly UploadBucket[]): UploadBucket[] {
+  const byNumber = new Map(stored.map((bucket) => [bucket.number, bucket]));
+  return chunks.map((_, number) => byNumber.get(number) ?? uploadBucketRecordSchema.parse({ number }));
+}
+
+/** Whether all rows of a bucket are counted. */
+export function isDone({ chunks = [] }: UploadJob, { number, next }: UploadBucket): boolean {
+  return next >= (chunks[number] ?? 0);
+}
+
+/** Whether a bucket is done, or stopped with all rows counted that were applied. */
+export function isSettled(job: UploadJob, bucket: UploadBucket): boolean {
+  return bucket.closed === true || isDone(job, bucket);
+}
+
+/** Whether all rows of a job are counted. */
+export function isComplete({ job, buckets }: UploadSnapshot): boolean {
+  return job.chunks !== undefined && buckets.every((bucket) => isDone(job, bucket));
 }
 
 /** Whether a job has ended: it does not change any more. */
@@ -232,9 +233,9 @@ export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-/** Whether a worker holds the lease of a record. @param now milliseconds since the epoch */
-export function isHeld({ lease_until: until }: Pick<Lease, "lease_until">, now: number): boolean {
-  return until >= now;
+/** Whether a job's file has workers of its own. */
+export function isLarge({ source_size: size = 0 }: Pick<UploadJob, "source_size">): boolean {
+  return size > LARGE_FILE_BYTES;
 }
 
 /** The sums of counters. */
@@ -256,19 +257,9 @@ export function toRowCounters(counters: Counters) {
   };
 }
 
-/** A part before its first claim. */
-export function unclaimedPart(number: number): UploadPart {
-  return uploadPartRecordSchema.parse({ number });
-}
-
-/** Number of an external_id's part. Rows with the same external_id are in the same part, so that they stay in order. */
-export function partOf(externalId: string, parts: number): number {
-  return crc32(externalId) % parts;
-}
-
 /** A job in lists. */
-export function toUploadJobResponse({ job, parts }: UploadSnapshot): UploadJobResponse {
-  const changed = isEnded(job) ? [] : [job.changed_at, ...parts.map((part) => part.changed_at)];
+export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJobResponse {
+  const changed = isEnded(job) ? [] : [job.changed_at, ...buckets.map((bucket) => bucket.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
   const size = job.expected_size ?? job.source_size;
   return {
@@ -279,7 +270,7 @@ export function toUploadJobResponse({ job, parts }: UploadSnapshot): UploadJobRe
     ...(job.key_name !== undefined && { key_name: job.key_name }),
     dry_run: job.dry_run ?? false,
     total_rows: job.total_rows,
-    ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(parts))),
+    ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(buckets))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),
     created_at: job.created_at,
     updated_at: updated,

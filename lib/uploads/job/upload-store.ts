@@ -1,157 +1,281 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, isoTime } from "../../clock.ts";
+import { crc32 } from "node:zlib";
+import { GetCommand, paginateQuery, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Attributes } from "../../aws/attribute-values.ts";
-import { TIME_TO_LIVE } from "../../resources.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { OpenUploads } from "./open-uploads.ts";
+import { type Clock, isoTime } from "../../clock.ts";
+import { TooManyRequestsError } from "../../errors.ts";
+import type { Organization } from "../../organizations/organization.ts";
+import { partitionKeyOf, resources, SORT_KEY, TIME_TO_LIVE } from "../../resources.ts";
+import { allItems } from "../../store/all-items.ts";
+import { type ConditionalUpdate, toUpdate } from "../../store/conditional-update.ts";
+import { decoderOf } from "../../store/decode-record.ts";
+import { listingEntry } from "../../store/lists/partition.ts";
+import type { RecordKey } from "../../store/versioned-record.ts";
+import { isConditionFailure } from "../../store/write-outcome.ts";
 import {
+  bucketsOf,
   type Counters,
   type JobKey,
-  LEASE_MS,
-  type SplitProgress,
-  unclaimedPart,
+  type NewUpload,
+  type NotedRows,
+  toRowCounters,
+  type UploadBucket,
+  uploadBucketRecordSchema,
   type UploadJob,
-  type UploadPart,
+  uploadJobRecordSchema,
   type UploadSnapshot,
 } from "./upload-record.ts";
-import { jobFrom, partFrom, recordKeys, UploadTable } from "./upload-table.ts";
 
-/** Another worker has claimed the record, or it must not change any more: this worker must stop. */
-export class LeaseLostError extends Error {
-  override readonly name: string = "LeaseLostError";
-}
-
-/** Lifetime of a part's record: as long as that of segments and reports. */
-const PART_KEPT_SECONDS = 30 * 86_400;
+const JOB_SORT_KEY = "#JOB";
+const BUCKET_PREFIX = "BUCKET#";
+/** Lifetime of a bucket's record: as long as that of chunks and reports. */
+const BUCKET_KEPT_SECONDS = 30 * 86_400;
 /** An error names what is wrong with a file; the record must stay far below DynamoDB's 400 KB. */
 const ERROR_MAX_CHARACTERS = 4000;
-/** A job or part that this worker has claimed. */
-export type Claimed<T> = T & { readonly owner: string };
 
-/** The outcome of a claim, with the current record. */
-export type Claim<T> =
-  | { readonly state: "claimed"; readonly record: Claimed<T> }
-  /** Another worker holds the lease, or the record must not be claimed any more. */
-  | { readonly state: "refused"; readonly record: T };
+const openJobs = resources.workItems.indexes.open_jobs;
+/** Number of partitions for open jobs, so that their writes are not limited to one partition's throughput. */
+const OPEN_PARTITIONS = 8;
+/** Unfinished jobs of one organization: far more than run at once, and few enough for the sweep to look after. */
+const OPEN_MAX = 100;
+/** Some of them end in this time, in seconds. */
+const RETRY_AFTER_SECONDS = 30;
 
-type Owned = { readonly owner?: string | undefined };
-function isOwnedBy<T extends Owned>(record: T, owner: string): record is Claimed<T> {
-  return record.owner === owner;
+/** An open job is checked this long after anything happened to it: by the sweep of a minute later, at the latest. */
+export const CHECK_WITHIN_MS = 55_000;
+/** A worker that has noted nothing for this long has lost its claim. */
+export const CLAIM_MS = 40_000;
+/**
+ * No write is sent so shortly before the end of a claim: the SDK sends one up to three times, each with a time-out of 5 s,
+ * and the clocks of two workers differ.
+ */
+export const CLAIM_MARGIN_MS = 20_000;
+
+function partitionOf({ organization, id }: JobKey): string {
+  return partitionKeyOf("UPLOAD", organization, id);
+}
+function openPartition(organization: string): string {
+  return partitionKeyOf("OPEN_UPLOADS", crc32(organization) % OPEN_PARTITIONS);
 }
 
-/** The outcome of a claim by the current record, also if the response to the write was lost. */
-function outcomeOf<T extends Owned>(record: T, owner: string): Claim<T> {
-  return isOwnedBy(record, owner) ? { state: "claimed", record } : { state: "refused", record };
+/** Primary keys of the records of upload jobs. */
+export const recordKeys = {
+  job: (job: JobKey): RecordKey => ({ pk: partitionOf(job), sk: JOB_SORT_KEY }),
+  bucket: (job: JobKey, number: number): RecordKey => ({ pk: partitionOf(job), sk: `${BUCKET_PREFIX}${number}` }),
+};
+
+/** Decodes the record of a job. @throws MalformedRecordError */
+export const jobFrom = decoderOf("upload job", uploadJobRecordSchema);
+const bucketFrom = decoderOf("bucket of an upload job", uploadBucketRecordSchema);
+
+/** What a worker's claim counted. */
+export type BucketProgress = Pick<UploadBucket, "next" | "after" | "counted"> & Counters;
+
+const IS_OPEN = "attribute_exists(#check_at)";
+const IS_RUNNING = `${IS_OPEN} AND attribute_not_exists(#stopping)`;
+const IS_UNREAD = `${IS_RUNNING} AND attribute_not_exists(#chunks)`;
+const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";
+
+/** What was noted by a worker that did not die. */
+function survived(noted: NotedRows | undefined): NotedRows | undefined {
+  return noted && { ...noted, times: noted.times - 1 };
 }
 
-/** The record after its owner's write. @throws LeaseLostError if another worker owns it now */
-function ownedBy<T extends Owned>(record: T, owner: string): Claimed<T> {
-  if (isOwnedBy(record, owner)) return record;
-  throw new LeaseLostError();
+/** The condition that a bucket has not been claimed since it was read. */
+function ifClaim(claim: number) {
+  return claim === 0
+    ? { condition: "attribute_not_exists(#claim)" }
+    : { condition: "#claim = :claim", given: { claim } };
 }
 
-const SPLITTER_IS_OWNER =
-  "#owner = :owner AND #epoch = :epoch AND attribute_not_exists(#published) AND attribute_not_exists(#stopping) AND attribute_exists(#next_check)";
-/** What a checkpoint that moves ends. */
-const MOVED = { stalls: 0, busy_since: 0 } as const;
-
-/** The claim before counts as one without progress, unless a busy store also kept its worker from giving it up. */
-function stalled(unreleasedSince: number | undefined) {
-  return unreleasedSince === undefined
-    ? { set: {}, add: { stalls: 1 } }
-    : { set: { stalls: 1, busy_since: unreleasedSince }, add: {} };
-}
-
-/** The claims of workers on jobs and their parts, and what they save. Every change is one conditional write. */
+/**
+ * The records of upload jobs and their buckets in the WorkItems table. Every change is one conditional write with absolute
+ * values, so that a write that is repeated because its response was lost does no harm.
+ */
 export class UploadStore {
-  /** The jobs that have not ended: created, ended, and found by the sweep. */
-  readonly openUploads: OpenUploads;
-  readonly #table: UploadTable;
+  readonly #table: string;
+  readonly #dynamodb: RuntimeWith<"workItems">["dynamodb"];
   readonly #clock: Clock;
 
-  constructor(runtime: RuntimeWith<"workItems">) {
-    this.#clock = runtime.clock;
-    this.#table = new UploadTable(runtime);
-    this.openUploads = new OpenUploads(this.#table, runtime.clock);
+  constructor({ dynamodb, environment, clock }: RuntimeWith<"workItems">) {
+    this.#table = environment.WORK_ITEMS_TABLE;
+    this.#dynamodb = dynamodb;
+    this.#clock = clock;
   }
 
-  readJob(job: JobKey): Promise<UploadJob | undefined> {
-    return this.#table.readJob(job);
+  async readJob(job: JobKey): Promise<UploadJob | undefined> {
+    const item = await this.#get(recordKeys.job(job));
+    return item && jobFrom(item);
   }
 
-  /** Reads a job and its parts, strongly consistent. */
-  read(job: JobKey): Promise<UploadSnapshot | undefined> {
-    return this.#table.read(job);
-  }
-
-  /** Claims the splitting of a job. */
-  async claimSplit(
-    job: JobKey,
-    source: {
-      readonly etag: string;
-      readonly size: number;
-      readonly parts: number;
-      readonly writtenAt?: Date;
-      readonly unreleasedSince?: number | undefined;
-    },
-  ): Promise<Claim<UploadJob>> {
-    const claim = this.#claimed();
-    const { set, add } = stalled(source.unreleasedSince);
-    const item = await this.openUploads.updateWatched(job, {
-      set: {
-        ...claim,
-        ...set,
-        status: "processing",
-        source_etag: source.etag,
-        source_written_at: source.writtenAt && isoTime(source.writtenAt.getTime()),
-        source_size: source.size,
-        part_count: source.parts,
-      },
-      add: { epoch: 1, ...add, offset: 0, row: 0, rows: 0 },
-      condition: [
-        "attribute_not_exists(#published)",
-        "attribute_not_exists(#stopping)",
-        "(attribute_not_exists(#lease_until) OR #lease_until < :now)",
-        "(attribute_not_exists(#source_etag) OR #source_etag = :etag)",
-      ].join(" AND "),
-      given: { now: this.#clock(), etag: source.etag },
+  /** Reads a job and its buckets, strongly consistent. */
+  async read(job: JobKey): Promise<UploadSnapshot | undefined> {
+    const [first, ...stored] = await this.#query({
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": partitionOf(job) },
+      ConsistentRead: true,
     });
-    const record = item ? jobFrom(item) : await this.readJob(job);
-    if (!record) throw new LeaseLostError();
-    return outcomeOf(record, claim.owner);
-  }
-
-  /** Saves the splitter's checkpoint and renews its lease. @throws LeaseLostError */
-  saveSplit(job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> {
-    const set = { ...progress, ...this.#renewed(), ...MOVED };
-    return this.#updateSplit(job, set, ({ offset }) => offset === progress.offset);
-  }
-
-  /** Records in one write that all rows are in segments, and ends the lease. @throws LeaseLostError */
-  publish(job: Claimed<UploadJob>, progress: SplitProgress): Promise<Claimed<UploadJob>> {
-    const set = {
-      ...progress,
-      ...this.#released(),
-      published: true,
-      total_rows: progress.rows,
-      ...(progress.rows === 0 && { part_count: 0 }),
-      updated_at: isoTime(this.#clock()),
-    };
-    return this.#updateSplit(job, set, ({ published }) => published === true);
+    if (first?.[SORT_KEY] !== JOB_SORT_KEY) return undefined;
+    const found = jobFrom(first);
+    return { job: found, buckets: bucketsOf(found, stored.map(bucketFrom)) };
   }
 
   /**
-   * Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost.
-   * @param isBusy whether the store has kept the checkpoint from moving, since the record's `busy_since`
+   * Requests at the same time may pass together, and so may one that comes before the index shows the others; below the
+   * limit none is refused.
+   * @throws TooManyRequestsError
    */
-  async releaseSplit(job: Claimed<UploadJob>, isBusy = false): Promise<void> {
-    const { owner, epoch, busy_since } = job;
-    await this.#table.update({
-      key: recordKeys.job(job),
-      set: { ...this.#released(), ...(isBusy && { stalls: 0, busy_since }) },
-      condition: SPLITTER_IS_OWNER,
-      given: { owner, epoch },
+  async assertRoom({ id }: Organization): Promise<void> {
+    const { Count = 0 } = await this.#dynamodb.send(
+      new QueryCommand({ ...this.#openOf(id), Select: "COUNT", Limit: OPEN_MAX }),
+    );
+    if (Count < OPEN_MAX) return;
+    const message = `at most ${OPEN_MAX} uploads may be unfinished; cancel some, or retry after ${RETRY_AFTER_SECONDS} s`;
+    throw new TooManyRequestsError(message, RETRY_AFTER_SECONDS);
+  }
+
+  /** An organization's open jobs, as far as the index shows them. */
+  async openJobsOf(organization: string): Promise<JobKey[]> {
+    return (await this.#query(this.#openOf(organization))).map(openJobFrom);
+  }
+
+  /** The open jobs whose check is due, as far as the index shows them. @param now milliseconds since the epoch */
+  async dueJobs(now: number): Promise<JobKey[]> {
+    const partitions = Array.from({ length: OPEN_PARTITIONS }, (_, number) =>
+      this.#query({
+        IndexName: "open_jobs",
+        KeyConditionExpression: "#pk = :pk",
+        FilterExpression: "check_at <= :now",
+        ExpressionAttributeNames: { "#pk": openJobs.partitionKey },
+        ExpressionAttributeValues: { ":pk": partitionKeyOf("OPEN_UPLOADS", number), ":now": isoTime(now) },
+      }),
+    );
+    return (await Promise.all(partitions)).flat().map(openJobFrom);
+  }
+
+  /** Creates a job, unless one with its id exists. @param checkAt when the sweep checks it first @returns the existing or created job */
+  async create(
+    organization: Organization,
+    upload: NewUpload,
+    checkAt: number,
+  ): Promise<{ readonly job: UploadJob; readonly created: boolean }> {
+    const now = isoTime(this.#clock());
+    const job = {
+      ...upload,
+      organization: organization.id,
+      status: "pending" as const,
+      created_at: now,
+      updated_at: now,
+      check_at: isoTime(checkAt),
+      total_rows: 0,
+      succeeded_rows: 0,
+      failed_rows: 0,
+    };
+    const item = {
+      ...recordKeys.job(job),
+      ...job,
+      ...listingEntry("LIST_UPLOAD", organization, job.id, `${now}#${job.id}`),
+      [openJobs.partitionKey]: openPartition(organization.id),
+      [openJobs.sortKey]: `${organization.id}#${job.id}`,
+    };
+    try {
+      await this.#dynamodb.send(
+        new PutCommand({ TableName: this.#table, Item: item, ConditionExpression: "attribute_not_exists(pk)" }),
+      );
+      return { job: jobFrom(job), created: true };
+    } catch (error) {
+      const existing = isConditionFailure(error) ? await this.readJob(job) : undefined;
+      if (existing === undefined) throw error;
+      return { job: existing, created: false };
+    }
+  }
+
+  /**
+   * Claims the reading of a job's file. @param refusedSince as in `claim`
+   * @returns undefined if another worker reads it, or it must not be read
+   */
+  async claimSplit(
+    job: UploadJob,
+    source: { readonly etag: string; readonly size: number; readonly writtenAt: Date },
+    refusedSince = 0,
+  ): Promise<UploadJob | undefined> {
+    const now = this.#clock();
+    return this.#changeJob(job, {
+      set: {
+        status: "processing",
+        source_etag: source.etag,
+        source_size: source.size,
+        source_written_at: isoTime(source.writtenAt.getTime()),
+        split_attempts: job.split_attempts + (refusedSince > 0 ? 0 : 1),
+        refused_since: job.refused_since || refusedSince,
+        busy_until: now + CLAIM_MS,
+        changed_at: now,
+        resent: 0,
+        check_at: isoTime(now + CHECK_WITHIN_MS),
+      },
+      condition: [
+        IS_UNREAD,
+        "(attribute_not_exists(#busy_until) OR #busy_until < :now)",
+        "(attribute_not_exists(#source_etag) OR #source_etag = :etag)",
+      ].join(" AND "),
+      given: { now, etag: source.etag },
     });
+  }
+
+  /** Notes that a worker still reads the file. @returns false if it must stop */
+  async noteSplit(job: JobKey): Promise<boolean> {
+    const now = this.#clock();
+    const set = { busy_until: now + CLAIM_MS, changed_at: now };
+    return (await this.#changeJob(job, { set, condition: IS_UNREAD })) !== undefined;
+  }
+
+  /** Gives the file back because the store has refused. @param until when the next worker may claim it */
+  async releaseSplit(job: UploadJob, until: number): Promise<void> {
+    const now = this.#clock();
+    const attempts = Math.max(0, job.split_attempts - 1);
+    const set = {
+      busy_until: until,
+      changed_at: now,
+      split_attempts: attempts,
+      refused_since: job.refused_since || now,
+    };
+    await this.#changeJob(job, { set, condition: IS_UNREAD });
+  }
+
+  /** Records in one write that all rows are in chunks. @returns undefined if the job was stopped, or published before */
+  async publish(
+    job: JobKey,
+    file: { readonly chunks: readonly number[]; readonly header: string; readonly rows: number },
+  ): Promise<UploadJob | undefined> {
+    const now = this.#clock();
+    return this.#changeJob(job, {
+      set: {
+        chunks: file.chunks,
+        header: file.header,
+        total_rows: file.rows,
+        updated_at: isoTime(now),
+        check_at: isoTime(now + CHECK_WITHIN_MS),
+        changed_at: now,
+        busy_until: 0,
+        refused_since: 0,
+        resent: 0,
+      },
+      condition: IS_UNREAD,
+    });
+  }
+
+  /** Claims the merging of a job's lists. @returns false if another worker merges them, or the job has ended */
+  async claimFinish(job: JobKey): Promise<boolean> {
+    const now = this.#clock();
+    const condition = `${IS_OPEN} AND (attribute_not_exists(#busy_until) OR #busy_until < :now)`;
+    const set = { busy_until: now + CLAIM_MS, changed_at: now };
+    return (await this.#changeJob(job, { set, condition, given: { now } })) !== undefined;
+  }
+
+  /** Notes that a worker still merges the lists. */
+  async noteFinish(job: JobKey): Promise<void> {
+    await this.#changeJob(job, { set: { busy_until: this.#clock() + CLAIM_MS }, condition: IS_OPEN });
   }
 
   /**
@@ -163,138 +287,238 @@ export class UploadStore {
     stopping: NonNullable<UploadJob["stopping"]>,
     options: { readonly error?: string; readonly unlessPublished?: boolean } = {},
   ): Promise<boolean> {
-    const stopped = await this.openUploads.updateWatched(job, {
-      set: { stopping, error: options.error?.slice(0, ERROR_MAX_CHARACTERS), changed_at: this.#clock() },
-      condition: [
-        "attribute_not_exists(#stopping)",
-        ...(options.unlessPublished ? ["attribute_not_exists(#published)"] : []),
-      ].join(" AND "),
-    });
-    return stopped !== null;
+    const now = this.#clock();
+    const error = options.error?.slice(0, ERROR_MAX_CHARACTERS);
+    const set = { stopping, error, changed_at: now, check_at: isoTime(now + CHECK_WITHIN_MS) };
+    const condition = options.unlessPublished ? IS_UNREAD : IS_RUNNING;
+    return (await this.#changeJob(job, { set, condition })) !== undefined;
   }
 
-  /** Claims a part. @param unreleasedSince as in its message */
-  async claimPart(job: UploadJob, number: number, unreleasedSince?: number): Promise<Claim<UploadPart>> {
-    const claim = this.#claimed();
-    const { set, add } = stalled(unreleasedSince);
-    const key = recordKeys.part(job, number);
-    const item = await this.#table.update({
+  /** Ends an open job; it does not change afterwards. Of several simultaneous calls, only the first has an effect. */
+  async end(
+    job: JobKey,
+    counters: Counters,
+    outcome: {
+      readonly status: "completed" | "failed" | "cancelled";
+      readonly error?: string;
+      readonly merged?: string | undefined;
+    },
+  ): Promise<boolean> {
+    const ended = await this.#changeJob(job, {
+      set: { ...outcome, ...toRowCounters(counters), updated_at: isoTime(this.#clock()) },
+      remove: ["check_at", "busy_until", openJobs.partitionKey, openJobs.sortKey],
+      condition: outcome.status === "completed" ? IS_RUNNING : IS_OPEN,
+    });
+    return ended !== undefined;
+  }
+
+  /** Pulls the next check of an open job forward, if it is later than usual: a form's file may be looked for seldom. */
+  async watch(job: JobKey): Promise<void> {
+    const at = isoTime(this.#clock() + CHECK_WITHIN_MS);
+    await this.#changeJob(job, { set: { check_at: at }, condition: "#check_at > :at", given: { at } });
+  }
+
+  /**
+   * Postpones the next check of a job, unless something has happened to it since it was read.
+   * @param at milliseconds since the epoch @param options `isResent`: whether a message was sent for it
+   */
+  async postponeCheck(
+    { check_at: check, resent, ...job }: UploadJob,
+    at: number,
+    { isResent = false }: { readonly isResent?: boolean } = {},
+  ): Promise<void> {
+    await this.#changeJob(job, {
+      set: { check_at: isoTime(at), ...(isResent && { resent: resent + 1, resent_at: this.#clock() }) },
+      condition: "#check_at = :check",
+      given: { check },
+    });
+  }
+
+  /**
+   * Claims a bucket that nobody works on.
+   * @param options `closes`: to count what was applied before a stop, otherwise to apply its next chunk. `refusedSince`: the
+   * claim before could not be given back because the store has refused since then, and its worker hasn't died
+   * @returns undefined if the bucket has changed since it was read, or must not be claimed
+   */
+  async claim(
+    job: UploadJob,
+    bucket: UploadBucket,
+    { closes = false, refusedSince = 0 }: { readonly closes?: boolean; readonly refusedSince?: number } = {},
+  ): Promise<UploadBucket | undefined> {
+    const now = this.#clock();
+    const claimedBy = randomUUID();
+    const key = recordKeys.bucket(job, bucket.number);
+    const isUnchanged = ifClaim(bucket.claim);
+    const claimed = await this.#change({
       key,
       set: {
-        ...claim,
-        ...set,
-        number,
-        state: "open",
-        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + PART_KEPT_SECONDS,
+        number: bucket.number,
+        claim: bucket.claim + 1,
+        claimed_by: claimedBy,
+        attempts: bucket.attempts + (refusedSince > 0 ? 0 : 1),
+        refused_since: bucket.refused_since || refusedSince,
+        noted: refusedSince > 0 ? survived(bucket.noted) : bucket.noted,
+        busy_until: now + CLAIM_MS,
+        changed_at: now,
+        resent: 0,
+        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + BUCKET_KEPT_SECONDS,
       },
-      add: { epoch: 1, ...add, segment: 0, offset: 0, succeeded: 0, failed: 0 },
-      condition:
-        "attribute_not_exists(#pk) OR (#state = :open AND #lease_until < :now AND attribute_not_exists(#stop))",
-      given: { open: "open", now: this.#clock() },
+      condition: [
+        isUnchanged.condition,
+        // Counting the last rows of a chunk leaves the claim as it is.
+        "(attribute_not_exists(#next) OR #next = :next)",
+        "(attribute_not_exists(#busy_until) OR #busy_until < :now)",
+        `attribute_not_exists(${closes ? "#closed" : "#stop"})`,
+      ].join(" AND "),
+      given: { ...isUnchanged.given, now, next: bucket.next },
     });
-    const record = item ?? (await this.#table.get(key));
-    if (!record) throw new LeaseLostError();
-    return outcomeOf(partFrom(record), claim.owner);
+    return claimed
+      ? bucketFrom(claimed)
+      : this.#find(job, { ...bucket, claim: bucket.claim + 1, claimed_by: claimedBy });
   }
 
-  /**
-   * Saves checkpoint, counters and the objects of the window in one write.
-   * @param progress if `state` is not open, the part cannot be claimed again
-   * @throws LeaseLostError
-   */
-  async savePart(
-    job: JobKey,
-    part: Claimed<UploadPart>,
-    progress: Partial<
-      Pick<UploadPart, "segment" | "offset" | "failures" | "results" | "state" | "rows_at_once"> & Counters
-    >,
-  ): Promise<Claimed<UploadPart>> {
-    const { owner, epoch, segment, offset } = part;
-    const next = { ...part, ...progress };
-    const isMoved = next.segment !== segment || next.offset !== offset;
-    const lease = next.state === "open" ? this.#renewed() : this.#released();
-    const key = recordKeys.part(job, part.number);
-    const saved = await this.#table.update({
-      key,
-      set: { ...progress, ...lease, ...(isMoved && MOVED) },
-      condition: "#owner = :owner AND #epoch = :epoch AND #segment = :segment AND #offset = :offset",
-      given: { owner, epoch, segment, offset },
-    });
-    if (saved !== null) return ownedBy(partFrom(saved), owner);
-    const stored = await this.#table.get(key);
-    const now = stored ? partFrom(stored) : unclaimedPart(part.number);
-    const isSaved = now.segment === next.segment && now.offset === next.offset && now.state === next.state;
-    if (now.epoch !== epoch || !isSaved) throw new LeaseLostError();
-    return ownedBy(now, owner);
+  /** Finds a claim whose write failed: if its response was lost, it was repeated, and failed because of the first. */
+  async #find(job: JobKey, { number, claim, claimed_by: claimedBy }: UploadBucket): Promise<UploadBucket | undefined> {
+    const item = await this.#get(recordKeys.bucket(job, number));
+    const found = item && bucketFrom(item);
+    return found?.claim === claim && found.claimed_by === claimedBy ? found : undefined;
   }
 
-  /**
-   * Ends the lease, so that another worker can continue from the checkpoint. No effect if the lease is lost.
-   * @param change what else the record says of the attempt
-   */
-  async releasePart(
-    job: JobKey,
-    part: Claimed<UploadPart>,
-    change: Partial<Pick<UploadPart, "stalls" | "busy_since" | "rows_at_once">> = {},
-  ): Promise<void> {
-    const { number, owner, epoch } = part;
-    await this.#table.update({
-      key: recordKeys.part(job, number),
-      set: { ...this.#released(), ...change },
-      condition: "#owner = :owner AND #epoch = :epoch",
-      given: { owner, epoch },
-    });
-  }
-
-  /** Prevents further claims of the part, and makes its current worker stop at the next checkpoint. */
-  async stopPart(job: JobKey, number: number): Promise<void> {
-    await this.#table.update({
-      key: recordKeys.part(job, number),
-      set: { stop: true, number },
-      condition: "attribute_not_exists(#stop)",
-    });
-  }
-
-  /** Takes an open part without a holder away from its last owner, which can't save anything of it any more. */
-  async closePart(job: JobKey, number: number): Promise<void> {
-    await this.#table.update({
-      key: recordKeys.part(job, number),
-      set: { state: "stopped", changed_at: this.#clock() },
-      add: { epoch: 1 },
-      condition: "#state = :open AND #lease_until < :now",
-      given: { open: "open", now: this.#clock() },
-    });
-  }
-
-  /** @param isSaved whether a record that was read after a failed write shows that it was written */
-  async #updateSplit(
-    job: Claimed<UploadJob>,
-    set: Attributes,
-    isSaved: (now: UploadJob) => boolean,
-  ): Promise<Claimed<UploadJob>> {
-    const { owner, epoch, offset } = job;
-    const saved = await this.#table.update({
-      key: recordKeys.job(job),
-      set,
-      condition: `${SPLITTER_IS_OWNER} AND #offset = :offset`,
-      given: { owner, epoch, offset },
-    });
-    if (saved !== null) return ownedBy(jobFrom(saved), owner);
-    const now = await this.readJob(job);
-    if (now?.epoch !== epoch || !isSaved(now)) throw new LeaseLostError();
-    return ownedBy(now, owner);
-  }
-
-  #claimed() {
-    return { owner: randomUUID(), ...this.#renewed() };
-  }
-
-  #renewed() {
+  /** Renews a claim. @param noted rows that are applied next @returns undefined if the claim is lost, or the bucket is to stop */
+  renew(job: JobKey, bucket: UploadBucket, noted = bucket.noted): Promise<UploadBucket | undefined> {
     const now = this.#clock();
-    return { lease_until: now + LEASE_MS, changed_at: now };
+    const set = { busy_until: now + CLAIM_MS, changed_at: now, noted };
+    // Whoever closes a stopped bucket goes on.
+    const condition = bucket.stop ? IS_OWN : `${IS_OWN} AND attribute_not_exists(#stop)`;
+    return this.#changeOwn(job, bucket, { set }, condition);
   }
 
-  #released() {
-    return { lease_until: 0, changed_at: this.#clock() };
+  /** Adds a row that no worker survives: it fails from now on. @returns undefined if the claim is lost */
+  addDeadly(job: JobKey, bucket: UploadBucket, { row }: NotedRows): Promise<UploadBucket | undefined> {
+    const set = { deadly: [...bucket.deadly, row], changed_at: this.#clock() };
+    return this.#changeOwn(job, bucket, { set, remove: ["noted"] });
   }
+
+  /**
+   * Counts rows in one write, and goes on with a new claim of the same worker.
+   * @param attempts of this claim, since nothing has happened to its worker
+   * @returns undefined if the claim is lost: then nothing is counted
+   */
+  async saveAndGoOn(
+    job: JobKey,
+    bucket: UploadBucket,
+    progress: BucketProgress,
+    attempts: number,
+  ): Promise<UploadBucket | undefined> {
+    const claim = bucket.claim + 1;
+    const set = { ...progress, claim, attempts, busy_until: this.#clock() + CLAIM_MS };
+    return (await this.#save(job, bucket, set)) ?? this.#find(job, { ...bucket, claim });
+  }
+
+  /** Counts rows in one write, and gives the claim back. @returns undefined if the claim is lost: then nothing is counted */
+  save(job: JobKey, bucket: UploadBucket, progress: BucketProgress): Promise<UploadBucket | undefined> {
+    return this.#save(job, bucket, { ...progress, attempts: 0, busy_until: 0 });
+  }
+
+  /** Gives the claim of a stopped bucket back for good: all rows that were applied are counted, or can't be. */
+  async close(job: JobKey, bucket: UploadBucket, uncounted?: true): Promise<void> {
+    const set = { closed: true, uncounted, attempts: 0, refused_since: 0, busy_until: 0, changed_at: this.#clock() };
+    await this.#changeOwn(job, bucket, { set });
+  }
+
+  #save(job: JobKey, bucket: UploadBucket, set: BucketProgress & Attributes): Promise<UploadBucket | undefined> {
+    const deadly = set.next > bucket.next ? [] : bucket.deadly.filter((row) => row > set.after);
+    return this.#changeOwn(job, bucket, {
+      set: { ...set, deadly, refused_since: 0, changed_at: this.#clock() },
+      remove: ["noted"],
+    });
+  }
+
+  /**
+   * Gives a claim back although rows may be applied that aren't counted.
+   * @param refusedUntil until when the next worker is to wait for the store; 0 if it was not the store
+   */
+  async release(job: JobKey, bucket: UploadBucket, refusedUntil = 0): Promise<void> {
+    const now = this.#clock();
+    const attempts = Math.max(0, bucket.attempts - 1);
+    const refused = { attempts, refused_since: bucket.refused_since || now, noted: survived(bucket.noted) };
+    const set = { busy_until: refusedUntil, changed_at: now, ...(refusedUntil > 0 && refused) };
+    await this.#changeOwn(job, bucket, { set });
+  }
+
+  /**
+   * Keeps workers from claiming a bucket, and makes the one that has it stop. If nobody has claimed it since rows were counted,
+   * it is closed at once.
+   */
+  async stop(job: JobKey, bucket: UploadBucket): Promise<void> {
+    const { number, claim, attempts, refused_since: refusedSince, stop } = bucket;
+    const key = recordKeys.bucket(job, number);
+    // A claim that counted nothing may have applied rows.
+    if (attempts === 0 && refusedSince === 0) {
+      if (await this.#change({ key, set: { number, stop: true, closed: true }, ...ifClaim(claim) })) return;
+    }
+    if (!stop) await this.#change({ key, set: { number, stop: true }, condition: "attribute_not_exists(#stop)" });
+  }
+
+  /** Counts that the sweep has sent a message for a bucket. */
+  async countResent(job: JobKey, { number, claim, resent }: UploadBucket): Promise<void> {
+    await this.#change({
+      key: recordKeys.bucket(job, number),
+      set: { number, resent: resent + 1, resent_at: this.#clock() },
+      ...ifClaim(claim),
+    });
+  }
+
+  #openOf(organization: string) {
+    return {
+      TableName: this.#table,
+      IndexName: "open_jobs",
+      KeyConditionExpression: "#pk = :pk AND begins_with(#sk, :of)",
+      ExpressionAttributeNames: { "#pk": openJobs.partitionKey, "#sk": openJobs.sortKey },
+      ExpressionAttributeValues: { ":pk": openPartition(organization), ":of": `${organization}#` },
+    };
+  }
+
+  #query(input: Omit<ConstructorParameters<typeof QueryCommand>[0], "TableName">): Promise<Attributes[]> {
+    return allItems(paginateQuery({ client: this.#dynamodb }, { TableName: this.#table, ...input }));
+  }
+
+  async #get(key: RecordKey): Promise<Attributes | undefined> {
+    const command = new GetCommand({ TableName: this.#table, Key: key, ConsistentRead: true });
+    return (await this.#dynamodb.send(command)).Item;
+  }
+
+  /** Changes a record. @returns the record after the change; undefined if the condition did not hold */
+  async #change(change: ConditionalUpdate): Promise<Attributes | undefined> {
+    try {
+      const command = new UpdateCommand({ ...toUpdate(this.#table, change), ReturnValues: "ALL_NEW" });
+      return (await this.#dynamodb.send(command)).Attributes ?? {};
+    } catch (error) {
+      if (isConditionFailure(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #changeJob(job: JobKey, change: Omit<ConditionalUpdate, "key">): Promise<UploadJob | undefined> {
+    const changed = await this.#change({ ...change, key: recordKeys.job(job) });
+    return changed && jobFrom(changed);
+  }
+
+  /** Changes a bucket that the worker has claimed. */
+  async #changeOwn(
+    job: JobKey,
+    { number, claim, claimed_by: claimedBy }: UploadBucket,
+    change: Pick<ConditionalUpdate, "set" | "remove">,
+    condition = IS_OWN,
+  ): Promise<UploadBucket | undefined> {
+    const given = { claim, claimed_by: claimedBy };
+    const changed = await this.#change({ ...change, key: recordKeys.bucket(job, number), condition, given });
+    return changed && bucketFrom(changed);
+  }
+}
+
+/** The key holds everything, so that no damaged record can stop the sweep. */
+function openJobFrom(item: Attributes): JobKey {
+  const [organization = "", id = ""] = String(item[openJobs.sortKey]).split("#");
+  return { organization, id };
 }

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
+import { isoTime } from "../../../lib/clock.ts";
 import { countForErasure, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { markErasing } from "../../../lib/operator/erasure-writes.ts";
 import { getOrganization } from "../../../lib/operator/administration.ts";
 import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
@@ -14,10 +16,11 @@ import {
   putObject,
   tracesOf,
 } from "../../support/customer-data.ts";
-import { type Fault, injectFaults } from "../../support/faults.ts";
+import { type Fault, failRequests, injectFaults } from "../../support/faults.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createFaultyRuntime, type FaultyRun } from "../../support/uploads/fault-injection.ts";
-import { createUploadHarness } from "../../support/uploads/upload-harness.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 
 const MINUTE_MS = 60_000;
 let clock: TestClock;
@@ -145,6 +148,60 @@ describe("erasing an organization", () => {
       },
     });
     expect(refusal).toBe("the data of acme is being erased since 2026-03-01T12:00:00.000Z");
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("lets workers apply nothing more of jobs that have begun", async () => {
+    const harness = createUploadHarness(runtime);
+    const rows = Array.from({ length: 2500 }, (_, row) => `begun-${row}\n`).join("");
+    const begun = await harness.upload(acme.organization, `external_id\n${rows}`);
+    const unread = await harness.upload(acme.organization, "external_id\nunread\n");
+    await harness.split(sqsEvent(splitMessage(begun)), lambdaContext(120_000));
+    const [message] = await harness.take("chunks");
+    // Its time suffices for one window.
+    await harness.apply(sqsEvent(message), lambdaContext(30_000, clock));
+    expect((await harness.store.read(begun))?.buckets).toMatchObject([{ succeeded: 1000 }]);
+
+    // Both jobs are still there.
+    await markErasing(operatorOf(runtime), await getOrganization(runtime, "acme"), isoTime(clock()));
+    const messages = [...(await harness.take("chunks")), message];
+    expect(messages.length).toBeGreaterThan(1);
+    const commands: string[] = [];
+    const record = (command: string) => {
+      commands.push(command);
+      return undefined;
+    };
+    const stops = [failRequests(runtime.dynamodb, record), failRequests(runtime.s3, record)];
+    for (const again of messages) await harness.apply(sqsEvent(again), lambdaContext(120_000));
+    expect(commands.length).toBeGreaterThan(0);
+    expect(commands.filter((command) => !/^(Get|Query)/.test(command))).toEqual([]);
+    await harness.split(sqsEvent(splitMessage(unread)), lambdaContext(120_000));
+    // It has claimed the file, and put nothing into the bucket.
+    expect(commands).not.toContain("PutObjectCommand");
+    for (const stop of stops) stop();
+    expect(await harness.take("chunks")).toEqual([]);
+    expect((await harness.store.read(begun))?.buckets).toMatchObject([{ claim: 1, succeeded: 1000 }]);
+
+    await eraseOrganization(operatorOf(runtime), "acme", { sleep });
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
+  it("waits for the workers of large files, which run for 15 minutes", async () => {
+    const { store, upload } = createUploadHarness(runtime);
+    const job = await upload(acme.organization, "external_id\nlarge\n");
+    const source = { etag: '"large"', size: 64 * 1024 * 1024 + 1, writtenAt: new Date(clock()) };
+    await store.claimSplit((await store.readJob(job))!, source);
+    const started = clock();
+    const untils: number[] = [];
+    await eraseOrganization(operatorOf(runtime), "acme", {
+      onWait: (until) => untils.push(until - started),
+      sleep: async (milliseconds) => {
+        await sleep(milliseconds - 1);
+        if (untils.length === 1) await putObject(runtime, `uploads/acme/${job.id}/chunks/1/0-0`);
+        await sleep(1);
+      },
+    });
+    expect(untils).toEqual([16 * MINUTE_MS, 18 * MINUTE_MS]);
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 

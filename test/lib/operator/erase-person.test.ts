@@ -5,6 +5,7 @@ import { workItemId } from "../../../lib/identity.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill } from "../../support/customer-data.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
+import { freezeOpenJobs } from "../../support/frozen-index.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createUploadHarness, splitMessage } from "../../support/uploads/upload-harness.ts";
 import { createWorkers } from "../../support/uploads/upload-workers.ts";
@@ -139,8 +140,8 @@ describe("erasing a person", () => {
     const { take } = createUploadHarness(runtime);
     const applyAll = async (jobs: readonly JobKey[]): Promise<void> => {
       for (const job of jobs) await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
-      for (let parts = await take("parts"); parts.length > 0; parts = await take("parts")) {
-        for (const part of parts) await workers.handle(JSON.stringify(part), clock() + 60_000);
+      for (let chunks = await take("chunks"); chunks.length > 0; chunks = await take("chunks")) {
+        for (const chunk of chunks) await workers.handle(JSON.stringify(chunk), clock() + 60_000);
       }
     };
     const before = [await upload(false), await upload(true)];
@@ -171,5 +172,34 @@ describe("erasing a person", () => {
 
     expect(planned.toSorted()).toEqual([before[1]!.id, later[0]!.id].toSorted());
     expect(await plannedFor()).toEqual([later[0]!.id]);
+  });
+
+  it("waits also for uploads that the index of open jobs doesn't show yet", async () => {
+    const { organization } = acme;
+    const workers = createWorkers(runtime);
+    const { take } = createUploadHarness(runtime);
+    const thaw = freezeOpenJobs(runtime.dynamodb);
+    await workers.store.openJobsOf(organization.id);
+    const job = await workers.upload(organization, {
+      text: "external_id,agent_email\nfrom a file,ann@example.com\n",
+      dryRun: false,
+    });
+    expect((await workers.store.openJobsOf(organization.id)).map(({ id }) => id)).not.toContain(job.id);
+    clock.advance(1000);
+    const waits: (readonly string[])[] = [];
+    const erased = await erasePerson(runtime, organization.id, "ann@example.com", {
+      onWait: (jobs) => waits.push(jobs),
+      sleep: async (milliseconds) => {
+        clock.advance(milliseconds);
+        if (waits.length !== 3) return;
+        await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
+        for (const chunk of await take("chunks")) await workers.handle(JSON.stringify(chunk), clock() + 60_000);
+      },
+    });
+    thaw();
+    expect(waits.slice(0, 3)).toEqual([[], [job.id], [job.id]]);
+    expect(erased.work_items).toBe(3);
+    expect(await workers.store.readJob(job)).toMatchObject({ status: "completed" });
+    expect(await get("from a file")).toMatchObject({ agent: NOBODY });
   });
 });

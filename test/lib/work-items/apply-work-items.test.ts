@@ -16,9 +16,7 @@ const inputs = (count: number, fields: object = {}): ApplyInput[] =>
 
 const row = (number: number, type: string): ApplyInput => ({ input: { external_id: "A", type }, row: number });
 
-const guard = () => {
-  throw new Error("lease lost");
-};
+const guard = () => Promise.reject(new Error("claim lost"));
 
 describe("applying work items", () => {
   const setUp = async () => {
@@ -216,8 +214,27 @@ describe("applying work items", () => {
 
   it("writes nothing once the guard has thrown", async () => {
     const { apply, scan } = await setUp();
-    await expect(apply(organization, inputs(3), { ...soon(), guard })).rejects.toThrow("lease lost");
+    await expect(apply(organization, inputs(3), { ...soon(), guard })).rejects.toThrow("claim lost");
     expect(await scan()).toEqual([]);
+  });
+
+  it("waits for the guard before each write, and says whether others write to the items too", async () => {
+    const { apply, scan } = await setUp();
+    await apply(organization, inputs(2), soon());
+    const seen: { readonly isRetry: boolean; readonly mine: number }[] = [];
+    const results = await apply(organization, inputs(2, { type: "mine" }), {
+      ...soon(),
+      guard: async (isRetry) => {
+        if (!isRetry) await apply(organization, inputs(1, { agent_name: "Ann" }), soon());
+        seen.push({ isRetry, mine: (await scan()).filter((item) => item["type"] === "mine").length });
+      },
+    });
+    expect(results.map(({ outcome }) => outcome)).toEqual(["updated", "updated"]);
+    expect(seen).toEqual([
+      { isRetry: false, mine: 0 },
+      { isRetry: true, mine: 1 },
+    ]);
+    expect((await scan()).map((item) => item["type"])).toEqual(["mine", "mine"]);
   });
 
   it("reports what the deadline left undone as an error of each item", async () => {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/upload-store.ts";
 import { s3Event } from "../../support/uploads/upload-harness.ts";
 import { DEFAULT_WINDOWS, randomSizes } from "../../support/uploads/upload-workers.ts";
 import { type ModelItem, applyInput } from "../model/reference-item.ts";
@@ -23,11 +22,11 @@ const CALM_AFTER_ATTEMPTS = 4;
 const FAILED_DELIVERIES_MAX = 12;
 /** After so many deliveries whose worker was killed or frozen the next one is not: a job fails if none makes progress. */
 const STOPPED_DELIVERIES_MAX = 3;
-/** Claims in a row without progress after which a job's deliveries have no more faults; after six it fails. */
-const STALLS_MAX = 3;
+/** Claims in a row without progress after which a job's deliveries have no more faults; after three its file fails. */
+const ATTEMPTS_MAX = 2;
 /** A job that needs more deliveries does not end. */
 const STEPS_MAX = 2000;
-/** Step at which a job is cancelled or gets a dead letter, at most. */
+/** Step at which a job is cancelled, at most. */
 const INTERRUPTED_BEFORE_STEP = 12;
 /** Time until SQS delivers a message again whose worker was stopped: that of the queues in the template. */
 const VISIBILITY_MS = 12 * 60_000;
@@ -59,7 +58,7 @@ export const runUploadCalls = async (
   const isSlow = seed % 7 === 2;
   // Half of the forms are for the largest file, which may arrive hours later: looks at them are far apart by then.
   const isLarge = seed % 5 === 1 && !isSlow;
-  const end = isDryRun || isSlow || random() < 0.7 ? "complete" : random() < 0.7 ? "cancel" : "dead letter";
+  const end = isDryRun || isSlow || random() < 0.7 ? "complete" : "cancel";
   const file = makeUploadFile(random, FILE_KINDS[seed % FILE_KINDS.length]!, end === "complete" && !isSlow, isSlow);
   const interruptedAt = Math.floor(random() * INTERRUPTED_BEFORE_STEP);
   const queue: string[] = [];
@@ -140,7 +139,7 @@ export const runUploadCalls = async (
     if (faulty.count().faults > faults) watch.onChange();
   };
   const minutes = createMinutes(clock, sweep);
-  const watch = createWatch({ clock, faulty, isForm, stallsOf: () => service.stallsOf(job), report });
+  const watch = createWatch({ clock, faulty, isForm, attemptsOf: () => service.attemptsOf(job), report });
 
   if (isForm) {
     isCalm = true;
@@ -155,16 +154,16 @@ export const runUploadCalls = async (
 
   /** Deliveries by message that failed, and of those that were stopped, since it was last handled. */
   const failures = new Map<string, { readonly failed: number; readonly stopped: number }>();
-  const deliver = async (body: string, to: "workers" | "dead letters"): Promise<void> => {
-    const name = /"part":\d+/.exec(body)?.[0] ?? "split";
+  const deliver = async (body: string): Promise<void> => {
+    const name = /"bucket":\d+/.exec(body)?.[0] ?? "split";
     const { failed, stopped } = failures.get(name) ?? { failed: 0, stopped: 0 };
     const sent: string[] = [];
     const sizes = isSlow ? DEFAULT_WINDOWS : randomSizes(random);
     // Workers that all die without progress end their job, as documented: not so many are stopped in a row.
-    const isExhausted = (await service.stallsOf(job)) >= STALLS_MAX;
+    const isExhausted = (await service.attemptsOf(job)) >= ATTEMPTS_MAX;
     // Without a worker and a message, a job whose file came late is found by its next check alone.
     const isFatal = isLarge && failed === 0;
-    const isHandled = await faulty.call(() => service.deliver(body, to, sizes), {
+    const isHandled = await faulty.call(() => service.deliver(body, sizes), {
       mayFail: failed < FAILED_DELIVERIES_MAX && !isExhausted,
       mayStop: stopped < STOPPED_DELIVERIES_MAX && !isExhausted,
       isFatal,
@@ -199,7 +198,6 @@ export const runUploadCalls = async (
   };
   const interrupt = async (): Promise<void> => {
     if (end === "cancel") await cancel();
-    else if (end === "dead letter" && queue.length > 0) await deliver(take(), "dead letters");
   };
   const receiveLate = (): void => {
     for (const message of late.filter(({ at }) => at <= clock())) {
@@ -223,12 +221,12 @@ export const runUploadCalls = async (
       if (!hasEnded && isSlow && watch.hasStopped()) return report("lost", { "saves nothing and does not end": now });
       // Without a message only the sweep can continue the job.
       isCalm = queue.length === 0;
-      if (queue.length === 0) await minutes.pass(LEASE_MS);
+      if (queue.length === 0) await minutes.pass(CLAIM_MS);
       isCalm = false;
-      if (!isSlow && random() < 0.2) await minutes.pass(Math.floor(random() * 2 * LEASE_MS));
+      if (!isSlow && random() < 0.2) await minutes.pass(Math.floor(random() * 2 * CLAIM_MS));
       if (random() < 0.1) await faulty.thaw();
       const count = Math.min(queue.length, isSlow ? 1 : 1 + Math.floor(random() * 4));
-      await Promise.all(Array.from({ length: count }, () => deliver(take(), "workers")));
+      await Promise.all(Array.from({ length: count }, () => deliver(take())));
     }
   };
 
@@ -272,11 +270,13 @@ export const runUploadCalls = async (
     const list = await call("getWorkItemUploadFailedRows", { params });
     if (list.status !== 200) return report("wrong label", { list });
     const { rows } = dataOf(list) as { readonly rows: number };
-    const lines = (await service.readObject(objectKeys.report(job)))
+    const lines = (await service.readList(job, "failed_rows"))
       ?.trimEnd()
       .split(/\n(?=(?:often|once|new|gone|kept)-)/) ?? [""];
     const failed = lines.slice(1).map((line) => line.slice(0, line.indexOf(",")));
     if (rows !== now.failed_rows || failed.length !== rows) report("wrong label", { rows, failed, now });
+    const listed = (await service.readList(job, "results"))?.match(/^\d+,/gm)?.length ?? 0;
+    if (listed !== now.succeeded_rows + now.failed_rows) report("wrong label", { listed, now });
     if (isComplete && !isDeepStrictEqual(failed, expected.failed))
       report("wrong label", { failed, expected: expected.failed });
   };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { LEASE_MS } from "../../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/upload-store.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { contentOf, prepareOrganization } from "../../support/uploads/client.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   deployment = await createDeployment();
 });
 
-/** Freezes the worker of a part at one of its requests. @returns what is known of it; undefined if it had fewer */
+/** Freezes the worker of a chunk at one of its requests. @returns what is known of it; undefined if it had fewer */
 const freezeAt = async (request: number, when: "before" | "after") => {
   const { base, during, workers } = deployment;
   const organization = await prepareOrganization(base, file);
@@ -56,7 +56,7 @@ const freezeAt = async (request: number, when: "before" | "after") => {
   if (!isFrozen) return undefined;
 
   await during(run, () => workers.store.requestStop(job, "cancelled"));
-  elapsed += LEASE_MS + 1;
+  elapsed += CLAIM_MS + 1;
   expect(await during(run, () => workers.finish(job))).toBe(true);
   const ended = await workers.store.read(job);
 

@@ -1,11 +1,11 @@
-import { PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isoTime } from "../../../lib/clock.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import { CHECK_WITHIN_MS } from "../../../lib/uploads/job/open-uploads.ts";
-import type { UploadJob } from "../../../lib/uploads/job/upload-record.ts";
-import { recordKeys } from "../../../lib/uploads/job/upload-table.ts";
+import { isDone, type UploadJob } from "../../../lib/uploads/job/upload-record.ts";
+import { CHECK_WITHIN_MS } from "../../../lib/uploads/job/upload-store.ts";
 import { failRequests } from "../../support/faults.ts";
+import { freezeOpenJobs } from "../../support/frozen-index.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { keepFilesOnClock } from "../../support/uploads/files-on-clock.ts";
 import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
@@ -42,19 +42,21 @@ const ORIGINS = {
 const claimSplit = async (uploads: UploadService, id: string) => {
   const { store, objects } = uploads.harness;
   const source = (await objects.head(objectKeys.source(uploads.jobKey(id))))!;
-  const claim = await store.claimSplit(uploads.jobKey(id), { ...source, parts: 1 });
-  if (claim.state === "refused") throw new Error("the job cannot be claimed");
-  return claim.record;
+  const claimed = await store.claimSplit(await jobOf(uploads, id), source);
+  if (claimed === undefined) throw new Error("the file cannot be claimed");
+  return claimed;
 };
 const publish = async (uploads: UploadService, id: string) => {
   await uploads.split(id);
-  return uploads.harness.take("parts");
+  return uploads.harness.take("chunks");
 };
-const claimPart = async (uploads: UploadService, id: string) => {
+const claimBucket = async (uploads: UploadService, id: string) => {
   await publish(uploads, id);
-  const claim = await uploads.harness.store.claimPart(await jobOf(uploads, id), 0);
-  if (claim.state === "refused") throw new Error("the part cannot be claimed");
-  return claim.record;
+  const { store } = uploads.harness;
+  const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
+  const claimed = await store.claim(job, buckets[0]!);
+  if (claimed === undefined) throw new Error("the bucket cannot be claimed");
+  return claimed;
 };
 
 /** Brings a job into a state in which nothing works on it and no message names it. */
@@ -65,22 +67,23 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
   },
   "the splitter dies": claimSplit,
   "the splitter waits for the store and its message is lost": async (uploads, id) =>
-    uploads.harness.store.releaseSplit(await claimSplit(uploads, id), true),
-  "no part is claimed": publish,
-  "a part's worker dies": claimPart,
-  "a part waits for the store and its message is lost": async (uploads, id) =>
-    uploads.harness.store.releasePart(uploads.jobKey(id), await claimPart(uploads, id), {
-      stalls: 0,
-      busy_since: uploads.clock(),
-    }),
-  "all parts are done and nothing ends the job": async (uploads, id) => {
+    uploads.harness.store.releaseSplit(await claimSplit(uploads, id), uploads.clock() + 1000),
+  "no bucket is claimed": publish,
+  "the worker of a bucket dies": claimBucket,
+  "a bucket waits for the store and its message is lost": async (uploads, id) => {
+    const claimed = await claimBucket(uploads, id);
+    await uploads.harness.store.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
+  },
+  "all buckets are done and nothing ends the job": async (uploads, id) => {
     const [message] = await publish(uploads, id);
+    let updates = 0;
     const stop = failRequests(uploads.runtime.dynamodb, (command) =>
-      command === "TransactWriteCommand" ? { name: "Killed", httpStatusCode: 400 } : undefined,
+      command.startsWith("Update") && ++updates > 2 ? { name: "Killed", httpStatusCode: 400 } : undefined,
     );
     await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
     stop();
-    expect((await uploads.harness.store.read(uploads.jobKey(id)))?.parts).toMatchObject([{ state: "done" }]);
+    const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+    expect([job.status, ...buckets.map((bucket) => isDone(job, bucket))]).toEqual(["processing", true]);
   },
   "it is cancelled before it is split": (uploads, id) =>
     uploads.harness.store.requestStop(uploads.jobKey(id), "cancelled"),
@@ -88,14 +91,14 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
     await claimSplit(uploads, id);
     await uploads.harness.store.requestStop(uploads.jobKey(id), "cancelled");
   },
-  "it is cancelled while a part is applied": async (uploads, id) => {
-    await claimPart(uploads, id);
+  "it is cancelled while a chunk is applied": async (uploads, id) => {
+    await claimBucket(uploads, id);
     await uploads.harness.store.requestStop(uploads.jobKey(id), "cancelled");
   },
   "it fails before it is split": (uploads, id) =>
     uploads.harness.store.requestStop(uploads.jobKey(id), "failed", { unlessPublished: true }),
-  "it fails while a part is applied": async (uploads, id) => {
-    await claimPart(uploads, id);
+  "it fails while a chunk is applied": async (uploads, id) => {
+    await claimBucket(uploads, id);
     await uploads.harness.store.requestStop(uploads.jobKey(id), "failed", { error: "broken" });
   },
 };
@@ -108,19 +111,11 @@ const passTime = async (uploads: UploadService, milliseconds: number, phase: num
   }
 };
 
-const openRecords = async ({ runtime }: UploadService) => {
-  const shards = await Promise.all(
-    Array.from({ length: 8 }, (_, shard) =>
-      runtime.dynamodb.send(
-        new QueryCommand({
-          TableName: runtime.environment.WORK_ITEMS_TABLE,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": `OPEN_UPLOADS#${shard}` },
-        }),
-      ),
-    ),
-  );
-  return shards.flatMap(({ Items = [] }) => Items.map((item) => [item["id"], String(item["sk"]).split("#")[0]]));
+/** The index's entries: of each job its id, and when it is checked. */
+const openJobs = async ({ runtime }: UploadService) => {
+  const TableName = runtime.environment.WORK_ITEMS_TABLE;
+  const { Items = [] } = await runtime.dynamodb.send(new ScanCommand({ TableName, IndexName: "open_jobs" }));
+  return Items.map(({ open_sk: key, check_at: due }) => [String(key).split("#")[1], String(due)]);
 };
 
 describe.each(Object.entries(ORIGINS))("a job whose file came %s ends within two minutes", (_, begin) => {
@@ -140,7 +135,7 @@ describe.each(Object.entries(ORIGINS))("a job whose file came %s ends within two
     await passTime(uploads, 2 * MINUTE_MS, phase);
     await uploads.harness.drain();
     expect((await uploads.get(id)).status).toMatch(/^(completed|cancelled|failed)$/);
-    expect(await openRecords(uploads)).toEqual([]);
+    expect(await openJobs(uploads)).toEqual([]);
   });
 });
 
@@ -187,22 +182,23 @@ describe("a check", () => {
     uploads = await create();
     id = dataOf(await uploads.requestForm(5 * GIB)).id;
   });
-  const openTimes = async () => (await openRecords(uploads)).map(([, due]) => due);
+  const openTimes = async () => (await openJobs(uploads)).map(([, due]) => due);
 
   it("is not postponed for a form whose file is claimed at the same time", async () => {
     uploads.clock.advance(FORM_AGE_MS);
     const seen = await jobOf(uploads, id);
     await writeFile(uploads, id);
-    await claimSplit(uploads, id);
-    await uploads.harness.store.openUploads.postponeCheck(seen, uploads.clock() + FORM_AGE_MS / 10);
-    expect((await jobOf(uploads, id)).next_check).toBe(seen.next_check);
+    const { check_at: soon } = await claimSplit(uploads, id);
+    await uploads.harness.store.postponeCheck(seen, uploads.clock() + FORM_AGE_MS / 10);
+    expect(soon).toBe(isoTime(uploads.clock() + CHECK_WITHIN_MS));
+    expect(await openTimes()).toEqual([soon]);
   });
 
   it("that was postponed is pulled forward by a claim and by a stop", async () => {
     const { store } = uploads.harness;
-    const postpone = async () =>
-      store.openUploads.postponeCheck(await jobOf(uploads, id), uploads.clock() + FORM_AGE_MS);
+    const postpone = async () => store.postponeCheck(await jobOf(uploads, id), uploads.clock() + FORM_AGE_MS);
     await postpone();
+    expect(await openTimes()).toEqual([isoTime(uploads.clock() + FORM_AGE_MS)]);
     await writeFile(uploads, id);
     await claimSplit(uploads, id);
     const soon = isoTime(uploads.clock() + CHECK_WITHIN_MS);
@@ -210,49 +206,49 @@ describe("a check", () => {
     await postpone();
     await store.requestStop(uploads.jobKey(id), "cancelled");
     expect(await openTimes()).toEqual([soon]);
-    expect((await jobOf(uploads, id)).next_check).toBe(soon);
+    expect((await jobOf(uploads, id)).check_at).toBe(soon);
   });
 
-  it("that many move at the same time leaves exactly one open record", async () => {
+  it("that many move at the same time moves once", async () => {
     const { store } = uploads.harness;
     for (let round = 0; round < 10; round++) {
       const seen = await jobOf(uploads, id);
-      const now = uploads.clock();
-      await Promise.all([
-        ...[1, 2, 3].map((wait) =>
-          store.openUploads.postponeCheck(seen, now + wait * 10 * MINUTE_MS).catch(() => undefined),
-        ),
-        store.openUploads.watch(uploads.jobKey(id)),
-        store.openUploads.watch(uploads.jobKey(id)),
-      ]);
-      expect(await openTimes()).toEqual([(await jobOf(uploads, id)).next_check]);
+      const times = [10, 20, 30].map((minutes) => uploads.clock() + minutes * MINUTE_MS);
+      await Promise.all(times.map((at) => store.postponeCheck(seen, at)));
+      const moved = await jobOf(uploads, id);
+      expect(times.map(isoTime)).toContain(moved.check_at);
+      expect(moved.resent).toBe(seen.resent);
+      expect(await openTimes()).toEqual([moved.check_at]);
       uploads.clock.advance(5 * MINUTE_MS);
     }
   });
 
-  it("moved to the time that it has leaves its open record", async () => {
+  it("moved to the time that it has leaves the job as it is", async () => {
     const seen = await jobOf(uploads, id);
-    await uploads.harness.store.openUploads.postponeCheck(seen, Date.parse(seen.next_check!));
-    expect(await openTimes()).toEqual([seen.next_check]);
+    await uploads.harness.store.postponeCheck(seen, Date.parse(seen.check_at!));
+    expect(await jobOf(uploads, id)).toEqual(seen);
+    expect(await openTimes()).toEqual([seen.check_at]);
   });
 
-  it("by an open record of an earlier check removes that record and no other", async () => {
-    const job = uploads.jobKey(id);
-    const { next_check: due } = await jobOf(uploads, id);
-    const old = { ...recordKeys.open(job, isoTime(uploads.clock() - MINUTE_MS)), ...job };
-    await uploads.runtime.dynamodb.send(
-      new PutCommand({ TableName: uploads.runtime.environment.WORK_ITEMS_TABLE, Item: old }),
-    );
+  it("of a job that has ended or was postponed, which the index doesn't show yet, changes nothing", async () => {
+    const { store } = uploads.harness;
+    const looks: string[] = [];
+    failRequests(uploads.runtime.s3, (command) => {
+      looks.push(command);
+      return undefined;
+    });
+    const ended = dataOf(await uploads.requestForm(10)).id;
+    uploads.clock.advance(FORM_AGE_MS);
+    freezeOpenJobs(uploads.runtime.dynamodb);
+    const due = await store.dueJobs(uploads.clock());
+    expect(due.map((job) => job.id).toSorted()).toEqual([id, ended].toSorted());
+
+    await store.postponeCheck(await jobOf(uploads, id), uploads.clock() + MINUTE_MS);
+    await uploads.cancel(ended);
+    const before = await Promise.all([id, ended].map((each) => jobOf(uploads, each)));
+    expect(await store.dueJobs(uploads.clock())).toEqual(due);
     await uploads.sweep();
-    expect(await openTimes()).toEqual([due]);
-    // The organization's count still holds the job.
-    const { Count } = await uploads.runtime.dynamodb.send(
-      new QueryCommand({
-        TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
-        KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": recordKeys.openOf(job).pk },
-      }),
-    );
-    expect(Count).toBe(1);
+    expect(looks).toEqual([]);
+    expect(await Promise.all([id, ended].map((each) => jobOf(uploads, each)))).toEqual(before);
   });
 });

@@ -1,10 +1,5 @@
-import {
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-} from "@aws-sdk/client-sqs";
-import type { Context, SQSBatchResponse } from "aws-lambda";
+import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import type { Context } from "aws-lambda";
 import { onTestFinished, vi } from "vitest";
 import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
@@ -16,7 +11,6 @@ import { createHandlers, type RouteName } from "../handlers.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import { type ApiRequest, call, createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
-import { sqsEvent } from "../uploads/upload-harness.ts";
 import { createCloudWatch } from "./cloudwatch.ts";
 
 /** Name of the stack and of its API, and the beginning of other literal names in the template. */
@@ -167,23 +161,10 @@ export const createWatchedService = async () => {
       cloudwatch.record("AWS/ApiGateway", "Latency", dimensions, clock() - began);
       return response;
     },
-    /** Sends a message to both dead-letter queues. */
+    /** Sends a message to all dead-letter queues. */
     sendDeadLetters: async (message: object): Promise<void> => {
       for (const { url } of queues.filter(({ isDeadLetters }) => isDeadLetters))
         await runtime.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: JSON.stringify(message) }));
-    },
-    /** Gives all dead letters that are visible to the function that takes them, as their event sources do. */
-    deliverDeadLetters: async (): Promise<void> => {
-      for (const { url: QueueUrl } of queues.filter(({ isDeadLetters }) => isDeadLetters)) {
-        const { Messages = [] } = await runtime.sqs.send(
-          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-        );
-        for (const { Body, ReceiptHandle } of Messages) {
-          const result = (await invoke("failDeadUpload", sqsEvent(Body))) as SQSBatchResponse | undefined;
-          if (result?.batchItemFailures.length === 0)
-            await runtime.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-        }
-      }
     },
     /** Lets five minutes pass. @returns names of the alarms that send a message now */
     endPeriod: async (): Promise<string[]> => {

@@ -1,7 +1,14 @@
 import { expect } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import { type Counters, type JobKey, LEASE_MS, sumOf, toRowCounters } from "../../../lib/uploads/job/upload-record.ts";
+import {
+  type Counters,
+  isComplete,
+  type JobKey,
+  sumOf,
+  toRowCounters,
+} from "../../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/upload-store.ts";
 import { isDamagedResponse } from "../damaged-responses.ts";
 import type { Fault } from "../faults.ts";
 import { createTestRuntime } from "../runtime.ts";
@@ -13,6 +20,7 @@ import { createWorkers, randomSizes } from "./upload-workers.ts";
 
 /** Time of a delivery until its worker must hand over. */
 const HAND_OVER_AFTER_MS = 60_000;
+const ATTEMPTS_MAX = 3;
 /** A job that needs more steps is considered endless. */
 const STEPS_MAX = 3000;
 
@@ -38,12 +46,22 @@ const resultsOf = ({ organization }: JobKey, csv: string): string =>
   });
 
 const outcomeOf = async ({ workers }: Deployment, job: JobKey) => {
-  const { status, total_rows, succeeded_rows, failed_rows, created_rows, updated_rows, unchanged_rows, restored_rows } =
-    (await workers.store.readJob(job))!;
+  const {
+    merged = "",
+    status,
+    total_rows,
+    succeeded_rows,
+    failed_rows,
+    created_rows,
+    updated_rows,
+    unchanged_rows,
+    restored_rows,
+  } = (await workers.store.readJob(job))!;
   expect(created_rows + updated_rows + unchanged_rows + restored_rows).toBe(succeeded_rows);
-  const report = failed_rows > 0 ? (await workers.objects.readWhole(objectKeys.report(job))).toString() : "";
+  const report =
+    failed_rows > 0 ? (await workers.objects.readWhole(objectKeys.list(job, "failed_rows", merged))).toString() : "";
   const outcomes = { created_rows, updated_rows, unchanged_rows, restored_rows };
-  const results = (await workers.objects.readWhole(objectKeys.results(job))).toString();
+  const results = (await workers.objects.readWhole(objectKeys.list(job, "results", merged))).toString();
   return { status, total_rows, succeeded_rows, failed_rows, ...outcomes, report, results: resultsOf(job, results) };
 };
 
@@ -107,8 +125,11 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   const stalled: (() => void)[] = [];
   /** Deliveries; each ends when its worker is done or killed. */
   const running: Promise<unknown>[] = [];
-  /** Consecutive failed deliveries by part: after three, the next one has no faults, so that jobs end. */
-  const failedDeliveries = new Map<string, number>();
+  /** Claims in a row without progress after which deliveries have no faults, so that jobs end. */
+  const isExhausted = async (): Promise<boolean> => {
+    const { job: now, buckets } = (await during(faultFree, () => workers.store.read(job)))!;
+    return Math.max(now.chunks ? 0 : now.split_attempts, ...buckets.map(({ attempts }) => attempts)) > ATTEMPTS_MAX;
+  };
   let hasFaults = true;
 
   const job = await during(faultFree, () => workers.upload(organization, file));
@@ -116,9 +137,7 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
 
   /** @returns whether the message was handled; false also if its worker was stopped */
   const deliver = async (body: string): Promise<boolean> => {
-    const part = /"part":(\d+)/.exec(body)?.[1] ?? "split";
-    const failures = failedDeliveries.get(part) ?? 0;
-    failedDeliveries.set(part, failures + 1);
+    const isCalm = !hasFaults || (await isExhausted());
     const stopped = Promise.withResolvers<boolean>();
     const killed = Promise.withResolvers<void>();
     const off = schedule.clockOff?.() ?? 0;
@@ -127,12 +146,12 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
       ...faultFree,
       clock: () => clock() + off,
       attemptFault: (command) => {
-        const fault = failures >= 3 || !hasFaults ? "none" : attemptFault(command);
+        const fault = isCalm || !hasFaults ? "none" : attemptFault(command);
         if (fault !== "none") tally[isDamagedResponse(fault) ? "damaged" : "requests"]++;
         return fault;
       },
       faultOf: (command, input) => {
-        const fault = failures >= 3 || !hasFaults ? "none" : schedule.faultOf(command, input);
+        const fault = isCalm || !hasFaults ? "none" : schedule.faultOf(command, input);
         if (fault !== "none" && !fault.startsWith("kill") && !fault.startsWith("stall")) tally.requests++;
         return fault;
       },
@@ -157,17 +176,16 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     );
     running.push(Promise.race([work, killed.promise]));
     const isDone = await Promise.race([work, stopped.promise]);
-    if (isDone) failedDeliveries.set(part, 0);
     return isDone;
   };
 
   let seen: Counters = sumOf([]);
   /** Checks that the counters never decrease and never exceed the total. @returns whether the job has ended */
   const poll = async (): Promise<boolean> => {
-    const { job: now, parts } = (await during(faultFree, () => workers.store.read(job)))!;
-    const hasEnded = now.next_check === undefined;
-    // The parts of an ended job keep what the job has counted.
-    const counters = sumOf(parts);
+    const { job: now, buckets } = (await during(faultFree, () => workers.store.read(job)))!;
+    const hasEnded = now.check_at === undefined;
+    // The buckets of an ended job keep what the job has counted.
+    const counters = sumOf(buckets);
     if (hasEnded) expect(now).toMatchObject(toRowCounters(counters));
     for (const name of Object.keys(seen) as (keyof Counters)[]) {
       expect(counters[name]).toBeGreaterThanOrEqual(seen[name]);
@@ -187,11 +205,11 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
     await client.change();
     if (hasEnded && queue.length === 0) break;
     if (queue.length === 0 || random() < 0.05) {
-      elapsed += 2 * LEASE_MS;
+      elapsed += 2 * CLAIM_MS;
       await during(faultFree, () => workers.sweep(clock() + HAND_OVER_AFTER_MS));
-      if (queue.length === 0) elapsed += 2 * LEASE_MS;
+      if (queue.length === 0) elapsed += 2 * CLAIM_MS;
     }
-    if (disorder && random() < 0.2) elapsed += Math.floor(random() * 2 * LEASE_MS);
+    if (disorder && random() < 0.2) elapsed += Math.floor(random() * 2 * CLAIM_MS);
     if (stalled.length > 0 && random() < 0.3) takeFrom(stalled, true)();
 
     const count = Math.min(disorder ? 1 + Math.floor(random() * 4) : 1, queue.length);
@@ -209,14 +227,14 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
         if ((!isDone || isLost || isRepeated) && !queue.includes(message)) queue.push(message);
       }),
     );
-    if (!disorder && queue.length > 0) elapsed += LEASE_MS + 1;
+    if (!disorder && queue.length > 0) elapsed += CLAIM_MS + 1;
   }
   hasFaults = false;
   for (const resume of stalled) resume();
   await Promise.all(running);
-  const { parts } = (await workers.store.read(job))!;
-  expect(sumOf(parts)).toEqual(seen);
-  expect(new Set(parts.map(({ state }) => state))).toEqual(new Set(["done"]));
+  const snapshot = (await workers.store.read(job))!;
+  expect(sumOf(snapshot.buckets)).toEqual(seen);
+  expect(isComplete(snapshot), JSON.stringify(snapshot)).toBe(true);
 
   return {
     outcome: await outcomeOf(deployment, job),

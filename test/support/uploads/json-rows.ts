@@ -1,5 +1,5 @@
 import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
-import type { Row } from "../../../lib/uploads/files/segment.ts";
+import type { Row } from "../../../lib/uploads/files/frames.ts";
 import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
 
 /** A row whose only cell is a work item as JSON. */

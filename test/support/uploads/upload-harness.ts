@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { create as createApplyUploadPart } from "../../../functions/apply-upload-part.ts";
+import { create as createApplyUploadChunk } from "../../../functions/apply-upload-chunk.ts";
+import { create as createSplitLargeUpload } from "../../../functions/split-large-upload.ts";
 import { create as createSplitUpload } from "../../../functions/split-upload.ts";
 import { type Organization } from "../../../lib/organizations/organization.ts";
 import type { QueueWorker } from "../../../lib/aws/queue-worker.ts";
@@ -35,7 +36,7 @@ export const sqsEvent = (...bodies: readonly unknown[]): SQSEvent => ({
 });
 
 /** The message that requests the splitting of a job's file. */
-export const splitMessage = ({ organization, id }: JobKey) => ({ organization, id, offset: 0 });
+export const splitMessage = ({ organization, id }: JobKey) => ({ organization, id });
 
 /** The event that S3 sends for a job's uploaded file. */
 export const s3Event = (job: JobKey) => ({
@@ -55,7 +56,8 @@ export const s3Event = (job: JobKey) => ({
 export const createUploadHarness = (runtime: TestRuntime) => {
   const { environment, sqs, clock } = runtime;
   const split = createSplitUpload(runtime);
-  const apply = createApplyUploadPart(runtime);
+  const splitLarge = createSplitLargeUpload(runtime);
+  const apply = createApplyUploadChunk(runtime);
   const store = new UploadStore(runtime);
   const objects = createUploadObjects(runtime);
 
@@ -77,16 +79,23 @@ export const createUploadHarness = (runtime: TestRuntime) => {
     return messages.length;
   };
 
+  const queues = {
+    split: { url: environment.SPLIT_QUEUE_URL, worker: split },
+    large: { url: environment.LARGE_SPLIT_QUEUE_URL, worker: splitLarge },
+    chunks: { url: environment.CHUNKS_QUEUE_URL, worker: apply },
+  };
+  const deliverFrom = (queue: keyof typeof queues) => deliver(queues[queue].url, queues[queue].worker);
+
   return {
     split,
+    splitLarge,
     apply,
     store,
     objects,
-    deliverSplits: () => deliver(environment.SPLIT_QUEUE_URL, split),
-    deliverParts: () => deliver(environment.PARTS_QUEUE_URL, apply),
+    deliver: deliverFrom,
     /** Receives and deletes all messages of a queue. @returns their parsed bodies */
-    take: async (queue: "split" | "parts"): Promise<Record<string, unknown>[]> => {
-      const queueUrl = queue === "split" ? environment.SPLIT_QUEUE_URL : environment.PARTS_QUEUE_URL;
+    take: async (queue: keyof typeof queues): Promise<Record<string, unknown>[]> => {
+      const queueUrl = queues[queue].url;
       const taken: Record<string, unknown>[] = [];
       for (let messages = await receive(queueUrl); messages.length > 0; messages = await receive(queueUrl)) {
         for (const { body, receipt } of messages) {
@@ -102,11 +111,11 @@ export const createUploadHarness = (runtime: TestRuntime) => {
     },
     /** Delivers messages until the queues are empty. */
     drain: async (): Promise<void> => {
-      while ((await deliver(environment.SPLIT_QUEUE_URL, split)) + (await deliver(environment.PARTS_QUEUE_URL, apply)));
+      while ((await deliverFrom("split")) + (await deliverFrom("large")) + (await deliverFrom("chunks")));
     },
     /** Creates a job and writes its file to the bucket, as the endpoint does. */
     upload: async (organization: Organization, file: string | Buffer, id: string = randomUUID()): Promise<JobKey> => {
-      const { job } = await store.openUploads.create(organization, { id, origin: "request" }, clock() + 120_000);
+      const { job } = await store.create(organization, { id, origin: "request" }, clock() + 120_000);
       await objects.write(objectKeys.source(job), Buffer.from(file as string), "text/csv");
       return { organization: organization.id, id };
     },

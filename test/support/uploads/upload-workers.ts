@@ -1,28 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { createAccessStore } from "../../../lib/organizations/access-store.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
+import { createApplyChunk } from "../../../lib/uploads/chain/apply-chunk.ts";
+import { createApplyRows } from "../../../lib/uploads/chain/apply-rows.ts";
+import { createFinishUpload } from "../../../lib/uploads/chain/finish.ts";
+import { createChunkSender, createJobSender, parseJobMessage } from "../../../lib/uploads/chain/messages.ts";
+import { createSplitUpload } from "../../../lib/uploads/chain/split.ts";
+import { createSweep } from "../../../lib/uploads/chain/sweep.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import { createFindEndedJobs } from "../../../lib/uploads/job/ended-jobs.ts";
-import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
-import { createUploads } from "../../../lib/uploads/uploads.ts";
-import { createApplyRows } from "../../../lib/uploads/workers/apply-rows.ts";
-import { createApplyPart } from "../../../lib/uploads/workers/apply-upload-part.ts";
-import { createSplitUpload } from "../../../lib/uploads/workers/split-upload.ts";
-import { UploadSweep } from "../../../lib/uploads/workers/sweep-uploads.ts";
-import {
-  createPartSender,
-  createSplitSender,
-  parseUploadMessage,
-} from "../../../lib/uploads/workers/upload-messages.ts";
+import { createWriteList } from "../../../lib/uploads/files/write-list.ts";
+import { isEnded, type JobKey } from "../../../lib/uploads/job/upload-record.ts";
+import { createRowUploads, createUploads } from "../../../lib/uploads/uploads.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
-import type { TestFile } from "./test-file.ts";
 import type { TestRuntime } from "../runtime.ts";
+import type { TestFile } from "./test-file.ts";
 
-/** Small limits, so that a file of a few hundred rows has several parts, segments, windows and groups of items. */
-const SMALL = {
-  split: { segmentBytes: 12_000, partBytes: 8000, largePartBytes: 8000 },
-} as const;
-/** Where a part is cut into windows, and a window into groups of items that are written together. */
+/** Small limits, so that a file of a few hundred rows has several buckets and chunks. */
+const SMALL_CHUNKS = { rows: 70, bytes: 6000, bucketBytes: 8000 };
+/** Where a chunk is cut into windows, and a window into groups of items that are written together. */
 export interface WindowSizes {
   readonly window: { readonly rows: number; readonly bytes: number };
   readonly itemsAtOnce: number;
@@ -41,37 +35,46 @@ export const randomSizes = (random: () => number): WindowSizes =>
 
 /** Makes the workers of upload jobs as their functions do, but with small limits. */
 export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
-  const { clock } = runtime;
-  const access = createAccessStore(runtime);
-  const uploads = createUploads(runtime);
-  const { store, objects } = uploads;
-  const shared = {
-    ...runtime,
-    ...uploads,
-    sendSplit: createSplitSender(runtime),
-    sendParts: createPartSender(runtime),
-  };
-  const sweep = new UploadSweep(shared);
-  const split = createSplitUpload({ ...shared, limits: SMALL.split });
-  const apply = createApplyPart({
-    ...shared,
-    findOrganization: (id) => access.findOrganization(id),
-    findEndedJobs: createFindEndedJobs(runtime),
+  const { clock, environment, sqs } = runtime;
+  const uploads = {
+    ...createRowUploads(runtime),
     applyRows: createApplyRows(createApplyWorkItems(runtime), clock, sizes.itemsAtOnce),
+    sendSplit: createJobSender(sqs, environment.SPLIT_QUEUE_URL),
+    sendChunks: createChunkSender(runtime),
+    writeList: createWriteList(runtime, createUploads(runtime).objects),
     onEnd: () => undefined,
-    limits: sizes.window,
-  });
+  };
+  const { store, objects } = uploads;
+  const sendLarge = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
+  const split = createSplitUpload({ ...uploads, limits: SMALL_CHUNKS });
+  const withWindows = { ...uploads, limits: sizes.window };
+  const finish = createFinishUpload({ ...withWindows, sendLarge });
+  const finishLarge = createFinishUpload(withWindows);
+  const apply = createApplyChunk({ ...withWindows, finish });
   return {
     store,
     objects,
-    finish: uploads.finish,
-    /** Handles a message of either queue. */
-    handle: async (body: string, handOverAt: number): Promise<void> => {
-      const message = parseUploadMessage(body);
-      if ("part" in message) return apply(body, handOverAt);
-      for (const job of message.splits) await (message.isFromS3 ? shared.sendSplit(job) : split(job, handOverAt));
+    /** Ends a job if its work is done. @returns whether it has ended */
+    finish: async (job: JobKey): Promise<boolean> => {
+      const snapshot = await store.read(job);
+      if (snapshot?.job.chunks) await finish(snapshot, clock() + 60_000);
+      else if (snapshot) await uploads.endWithoutRows(snapshot.job);
+      const now = await store.readJob(job);
+      return now === undefined || isEnded(now);
     },
-    sweep: (until: number) => sweep.run(until),
+    /** Handles a message of any of the queues. */
+    handle: async (body: string, handOverAt: number): Promise<void> => {
+      if ("bucket" in (JSON.parse(body) as object)) return apply(body, handOverAt);
+      const { jobs, isFromS3 } = parseJobMessage(body);
+      for (const job of jobs) {
+        const snapshot = isFromS3 ? undefined : await store.read(job);
+        if (isFromS3) await uploads.sendSplit(job);
+        // Only the workers of large files get a job whose rows are in chunks.
+        else if (snapshot?.job.chunks && !isEnded(snapshot.job)) await finishLarge(snapshot, handOverAt);
+        else await split(job);
+      }
+    },
+    sweep: createSweep(uploads),
     /** Creates a job and writes its file to the bucket. */
     upload: async (
       organization: Organization,
@@ -83,7 +86,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
         ...(dryRun && { dry_run: true }),
         ...(mapping && { mapping: JSON.stringify(mapping) }),
       } as const;
-      const { job } = await store.openUploads.create(organization, upload, clock() + 120_000);
+      const { job } = await store.create(organization, upload, clock() + 120_000);
       await objects.write(objectKeys.source(job), Buffer.from(text), "text/csv");
       return { organization: job.organization, id: job.id };
     },

@@ -11,6 +11,7 @@ import { lastUsesOf, listAllKeys } from "../../../../lib/operator/key-list.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "../../../../lib/operator/keys.ts";
 import { growListingShards } from "../../../../lib/operator/listing-shards.ts";
 import type { Permissions } from "../../../../lib/aws/permissions.ts";
+import { resources } from "../../../../lib/resources.ts";
 import { createTestClock } from "../../../support/clock.ts";
 import { createCustomer, fill, operatorOf, putObject } from "../../../support/customer-data.ts";
 import { restrictedRuntime } from "../../../support/restricted-runtime.ts";
@@ -30,11 +31,10 @@ async function* linesOf(all: readonly string[]): AsyncGenerator<string> {
 const operator = (name: OperatorPolicy) => {
   const calls = used.get(name) ?? new Set();
   used.set(name, calls);
-  const indexes = { workItems: ["listing", "agents"] };
   const permissions = Object.fromEntries(
     Object.entries(OPERATOR_POLICIES[name]).map(([resource, actions]) => [
       resource,
-      { actions, ...(resource === "workItems" && { indexes: indexes.workItems }) },
+      { actions, ...(resource === "workItems" && { indexes: Object.keys(resources.workItems.indexes) }) },
     ]),
   ) as unknown as Permissions;
   return operatorOf(

@@ -5,14 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type CsvOptions, type CsvPosition, readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
 import { QUOTE_PROBLEMS, rawCells, ROW_MAX_CHARACTERS, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
-import {
-  FrameWriter,
-  readRows,
-  readTableEntry,
-  type Row,
-  SegmentWriter,
-  tableEntry,
-} from "../../../../lib/uploads/files/segment.ts";
+import { FrameWriter, readRows, type Row } from "../../../../lib/uploads/files/frames.ts";
 
 /** Cuts bytes into chunks of the given sizes, which are repeated. */
 async function* chunked(bytes: Buffer, sizes: readonly number[] = [65_536]): AsyncGenerator<Buffer> {
@@ -194,28 +187,28 @@ describe("readCsv", () => {
   });
 });
 
-describe("a segment", () => {
+describe("frames", () => {
   const anyText = fc.string({ unit: "binary", maxLength: 50 }).map((text) => text.replaceAll('"', ","));
-  const frame = fc.record({ part: fc.nat(6), row: fc.nat(0xffff_ffff), text: anyText });
+  const texts = fc
+    .array(fc.record({ step: fc.integer({ min: 1, max: 1000 }), text: anyText }), { maxLength: 60 })
+    .map((steps) => {
+      let row = 0;
+      return steps.map(({ step, text }) => ({ row: (row += step), text }));
+    });
 
-  it("gives every part its own rows in file order, whatever the chunks are", async () => {
+  it("give the rows after any row in file order, whatever the pieces are", async () => {
+    const writer = new FrameWriter();
     await fc.assert(
-      fc.asyncProperty(fc.array(frame, { maxLength: 60 }), sizes, async (frames, cut) => {
-        const writer = new SegmentWriter(7);
-        for (const round of [0, 1]) {
-          for (const { part, row, text } of frames) writer.add(part, { row, raw: Buffer.from(text) });
-          const segment = writer.take();
-          for (let part = 0; part < 7; part++) {
-            const entry = tableEntry(part);
-            const { from, to } = readTableEntry(segment.subarray(entry.from, entry.to));
-            const read: Row[] = [];
-            for await (const some of readRows(chunked(segment.subarray(from, to), cut), ",")) read.push(...some);
-            const expected = frames
-              .filter((one) => one.part === part)
-              .map(({ row, text }) => ({ row, text, cells: rawCells(text, ","), bytes: 8 + Buffer.byteLength(text) }));
-            expect({ round, read }).toEqual({ round, read: expected });
-          }
-        }
+      fc.asyncProperty(texts, sizes, fc.nat(3000), async (frames, cut, after) => {
+        writer.clear();
+        for (const { row, text } of frames) writer.add({ row, raw: Buffer.from(text) });
+        const read: Row[] = [];
+        for await (const some of readRows(chunked(writer.bytes(), cut), ",", after)) read.push(...some);
+        const expected = frames
+          .filter(({ row }) => row > after)
+          .map(({ row, text }) => ({ row, text, cells: rawCells(text, ","), bytes: 8 + Buffer.byteLength(text) }));
+        expect(read).toEqual(expected);
+        expect(writer.length).toBe(frames.reduce((sum, { text }) => sum + 8 + Buffer.byteLength(text), 0));
       }),
       { numRuns: 100 },
     );

@@ -1,17 +1,23 @@
 import { randomUUID } from "node:crypto";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROW_LISTS } from "../../../../lib/uploads/files/row-list.ts";
-import { type Frame, FrameWriter } from "../../../../lib/uploads/files/segment.ts";
-import { createUploadObjects, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
-import { createWriteList, ListUnfinishedError } from "../../../../lib/uploads/files/write-list.ts";
-import { type UploadJob, unclaimedPart, withNext } from "../../../../lib/uploads/job/upload-record.ts";
+import { RESULTS_HEADER } from "../../../../lib/uploads/files/results.ts";
+import { type Frame, FrameWriter } from "../../../../lib/uploads/files/frames.ts";
+import { createUploadObjects, ObjectGoneError, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
+import { createWriteList, type ListTime } from "../../../../lib/uploads/files/write-list.ts";
+import {
+  claimsIn,
+  uploadBucketRecordSchema,
+  type UploadJob,
+  withClaim,
+} from "../../../../lib/uploads/job/upload-record.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
 
-const PARTS = 3;
+const BUCKETS = 3;
 const WINDOW_ROWS = 50;
 /** Size of the pieces in which an object is written. */
 const PIECE_BYTES = 5 * 1024 * 1024;
-const IN_TIME = { isOver: () => false, abridge: false };
+const IN_TIME = { isOver: () => false, note: () => Promise.resolve() };
 
 describe("the list of a job's rows", () => {
   let runtime: Awaited<ReturnType<typeof createTestRuntime>>;
@@ -19,53 +25,85 @@ describe("the list of a job's rows", () => {
     runtime = await createTestRuntime();
   });
 
-  /** Writes the lines of so many rows as workers do: each part's in windows. */
+  /** Writes the lines of so many rows as workers do: each bucket's in windows. Every third claim counts nothing. */
   const writeWindows = async (rows: number, lineOf: (row: number) => string) => {
     const objects = createUploadObjects(runtime);
     const job = { organization: "acme", id: randomUUID() } as UploadJob;
-    const parts = await Promise.all(
-      Array.from({ length: PARTS }, async (_, number) => {
-        let results = "";
+    const buckets = await Promise.all(
+      Array.from({ length: BUCKETS }, async (_, number) => {
+        let counted = "";
+        let claim = 0;
         const frames: Frame[] = Array.from({ length: rows }, (_row, row) => row)
-          .filter((row) => row % PARTS === number)
+          .filter((row) => row % BUCKETS === number)
           .map((row) => ({ row, raw: Buffer.from(lineOf(row)) }));
         for (let window = 0; window * WINDOW_ROWS < frames.length; window++) {
           const writer = new FrameWriter();
           for (const frame of frames.slice(window * WINDOW_ROWS, (window + 1) * WINDOW_ROWS)) writer.add(frame);
-          await objects.write(objectKeys.windowResults(job, number, 1, window), writer.bytes());
-          results = withNext(results, 1);
+          const write = () => objects.write(objectKeys.lines(job, "results", number, ++claim), writer.bytes());
+          // Its worker wrote it and died before its rows counted.
+          if (claim % 3 === 1) await write();
+          await write();
+          counted = withClaim(counted, claim);
         }
-        return { ...unclaimedPart(number), results };
+        return uploadBucketRecordSchema.parse({ number, counted });
       }),
     );
-    const read = async () => (await objects.readWhole(objectKeys.results(job))).toString();
-    return { job, parts, read, writeList: createWriteList(runtime, objects) };
+    const writeList = createWriteList(runtime, objects);
+    return {
+      job,
+      buckets,
+      read: async () => (await objects.readWhole(objectKeys.list(job, "results", "first"))).toString(),
+      write: (time: ListTime, mayEndEarly = true) => writeList("results", { job, buckets }, "first", time, mayEndEarly),
+    };
   };
 
   it.each([
     ["without a row", 0, 0],
     ["of a few rows", 7, 10],
     ["of several pieces, whose lines lie across their borders", 1000, 12_345],
-    ["that ends with a piece", 1, PIECE_BYTES - Buffer.byteLength(ROW_LISTS.results.header()) - "0,\n".length],
+    ["that ends with a piece", 1, PIECE_BYTES - Buffer.byteLength(RESULTS_HEADER) - "0,\n".length],
     ["whose lines are longer than a piece", 3, 6 * 1024 * 1024],
   ])("%s holds every line once and in file order", async (_, rows, length) => {
     const lineOf = (row: number): string => `${row},${String.fromCodePoint(97 + (row % 26)).repeat(length)}\n`;
-    const { job, parts, read, writeList } = await writeWindows(rows, lineOf);
-    expect(await writeList("results", job, parts, IN_TIME)).toEqual({ rows, hasGaps: false });
-    const expected = ROW_LISTS.results.header() + Array.from({ length: rows }, (_row, row) => lineOf(row)).join("");
+    const { read, write } = await writeWindows(rows, lineOf);
+    expect(await write(IN_TIME, false)).toEqual({ rows, isWhole: true });
+    const expected = RESULTS_HEADER + Array.from({ length: rows }, (_row, row) => lineOf(row)).join("");
     const written = await read();
     expect(written.length).toBe(expected.length);
     expect(written === expected).toBe(true);
   });
 
-  it("ends when the time is over, if it may", async () => {
-    const { job, parts, read, writeList } = await writeWindows(500, (row) => `${row}${"x".repeat(1000)}\n`);
-    const { rows } = await writeList("results", job, parts, { isOver: () => true, abridge: true });
+  it("ends when the time is over, if it may; otherwise there is none", async () => {
+    const { read, write } = await writeWindows(500, (row) => `${row}${"x".repeat(1000)}\n`);
+    const late = { ...IN_TIME, isOver: () => true };
+    const unfinished = await write(late, false);
+    expect(unfinished.isWhole).toBe(false);
+    await expect(read()).rejects.toThrow(ObjectGoneError);
+    const { rows, isWhole } = await write(late);
+    expect(isWhole).toBe(false);
     expect(rows).toBeGreaterThan(0);
     expect(rows).toBeLessThan(500);
-    expect((await read()).split("\n")).toHaveLength(1 + rows + 1);
-    await expect(writeList("results", job, parts, { isOver: () => true, abridge: false })).rejects.toThrow(
-      ListUnfinishedError,
-    );
+    const lines = (await read()).split("\n");
+    expect(lines).toHaveLength(1 + rows + 1);
+    expect(lines[rows]).toBe(`${rows - 1}${"x".repeat(1000)}`);
+  });
+
+  it("lacks the lines of an object that was deleted", async () => {
+    const { job, buckets, read, write } = await writeWindows(500, (row) => `${row}\n`);
+    const [claim = 0] = claimsIn(buckets[1]!.counted);
+    const key = objectKeys.lines(job, "results", 1, claim);
+    await runtime.s3.send(new DeleteObjectCommand({ Bucket: runtime.environment.UPLOADS_BUCKET, Key: key }));
+    expect(await write(IN_TIME)).toEqual({ rows: 500 - WINDOW_ROWS, isWhole: true });
+    const lines = (await read()).trimEnd().split("\n").slice(1);
+    const gone = (row: number) => row % BUCKETS === 1 && row < BUCKETS * WINDOW_ROWS;
+    expect(lines.map(Number)).toEqual(Array.from({ length: 500 }, (_, row) => row).filter((row) => !gone(row)));
+  });
+
+  it("says now and then that it is being written", async () => {
+    const { write } = await writeWindows(500, (row) => `${row}${"x".repeat(1000)}\n`);
+    let notes = 0;
+    const note = async (): Promise<void> => void notes++;
+    expect(await write({ ...IN_TIME, note })).toEqual({ rows: 500, isWhole: true });
+    expect(notes).toBe(Math.floor((500 * 1004) / (64 * 1024)));
   });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Row } from "../../../../lib/uploads/files/segment.ts";
-import { createApplyRows, RowsPendingError } from "../../../../lib/uploads/workers/apply-rows.ts";
+import type { Row } from "../../../../lib/uploads/files/frames.ts";
+import { createApplyRows, ROW_CANNOT_BE_APPLIED, RowsPendingError } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
 import { createGetWorkItem } from "../../../../lib/work-items/read-work-item.ts";
@@ -29,7 +29,7 @@ const optionsOf = (job: string, firstRow: number, assumeNew: boolean) => ({
   reader: jsonReader,
   source: { job, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
   assumeNew,
-  guard: () => undefined,
+  guard: () => Promise.resolve(),
   ...soon(),
 });
 /** A row that sets a type and adds an event. */
@@ -76,7 +76,7 @@ describe("rows that are applied again", () => {
               if (isDone) expected.set(result.id, change);
             }
             const again = await applyRows(organization, rows, optionsOf("job", 2, isNew));
-            for (const [place, { outcome }] of done.entries()) expect(again[place]?.outcome).toBe(outcome);
+            for (const [place, result] of done.entries()) expect(again[place]?.outcome).toBe(result?.outcome);
             for (const [id, change] of expected) {
               const type = await get(organization.id, id).then(
                 ({ item }) => item.type,
@@ -92,6 +92,63 @@ describe("rows that are applied again", () => {
   );
 });
 
+describe("rows that are looked for", () => {
+  it("have the outcomes that they had, and those that weren't applied have none; nothing is written", async () => {
+    const { runtime, apply, applyRows } = await setUp();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ item: fc.nat(12), type: fc.constantFrom("a", "b") }), {
+          minLength: 1,
+          maxLength: 30,
+        }),
+        fc.nat(30),
+        fc.nat(12),
+        async (written, cut, existing) => {
+          const organization = organizationWith({ id: randomUUID() });
+          await apply(
+            organization,
+            Array.from({ length: existing }, (_, index) => ({ input: { external_id: `i-${index}`, type: "a" } })),
+            soon(),
+          );
+          const rows = written.map(({ item, type }, index) => rowOf(index + 2, `i-${item}`, type));
+          const options = optionsOf("job", 2, false);
+          const done = await applyRows(organization, rows.slice(0, cut), options);
+          // Others change the items meanwhile.
+          await apply(organization, [{ input: { external_id: "i-0", type: "of others" } }], soon());
+          const commands: string[] = [];
+          const stop = injectFaults(runtime.dynamodb, (command) => {
+            commands.push(command);
+            return "none";
+          });
+          const found = await applyRows(organization, rows, { ...options, recognizesOnly: true });
+          stop();
+          expect(rows.map((_, place) => found[place])).toEqual(rows.map((_, place) => done[place]));
+          expect(commands.filter((command) => !/^(Get|BatchGet|Query)/.test(command))).toEqual([]);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("fail no more: what is wrong with them is left out", async () => {
+    const { applyRows } = await setUp();
+    const organization = organizationWith({ id: randomUUID() });
+    const options = {
+      ...optionsOf("job", 2, false),
+      reader: {
+        ...jsonReader,
+        read: (values: readonly string[]) =>
+          values[0]?.includes("wrong") ? { error: ROW_CANNOT_BE_APPLIED } : jsonReader.read(values),
+      },
+    };
+    const rows = [rowOf(2, "right", "a"), rowOf(3, "wrong", "a")];
+    const applied = await applyRows(organization, rows, options);
+    expect(applied.map((result) => result?.outcome)).toEqual(["created", "error"]);
+    const found = await applyRows(organization, rows, { ...options, recognizesOnly: true });
+    expect([found[0]?.outcome, found[1]]).toEqual(["created", undefined]);
+  });
+});
+
 describe("rows that cannot be applied", () => {
   it("fail alone if they cannot be read, and are named with what was thrown", async () => {
     const { applyRows } = await setUp();
@@ -104,15 +161,15 @@ describe("rows that cannot be applied", () => {
         ...optionsOf("job", 2, false),
         reader: {
           ...jsonReader,
-          read: (values) => {
+          read: (values: readonly string[]) => {
             if (values[0]?.includes("b-3")) throw new TypeError("defect");
             return jsonReader.read(values);
           },
         },
-        onDefect: (row) => defects.push(row),
+        onDefect: (row) => void defects.push(row),
       },
     );
-    expect(results.map(({ outcome }) => outcome)).toEqual(["created", "error", "created"]);
+    expect(results.map((result) => result?.outcome)).toEqual(["created", "error", "created"]);
     expect(results[1]?.error?.message).toBe("the row cannot be applied");
     expect(defects).toEqual([3]);
   });
@@ -134,16 +191,12 @@ describe("rows that cannot be applied", () => {
     };
     for (let attempt = 1; attempt <= 2; attempt++) {
       const results = await applyRows(organization, rows, options);
-      expect(results.map(({ outcome }) => outcome)).toEqual(["created", "created", "error"]);
+      expect(results.map((result) => result?.outcome)).toEqual(["created", "created", "error"]);
       expect(results[2]?.error?.message).toBe("the row cannot be applied");
     }
   });
 
-  it.each([
-    ["throttled", "refused"],
-    ["lost response", "refused"],
-    ["none", "time"],
-  ] as const)("are pending, and say why: %s", async (fault, reason) => {
+  it.each(["throttled", "lost response", "none"] as const)("are pending, and none has failed: %s", async (fault) => {
     const { runtime } = await setUp();
     let now = Date.now();
     const apply = createApplyRows(createApplyWorkItems({ ...runtime, clock: () => now }), () => now);
@@ -158,7 +211,6 @@ describe("rows that cannot be applied", () => {
     }).catch((thrown: unknown) => thrown);
     stop();
     expect(error).toBeInstanceOf(RowsPendingError);
-    expect(error).toMatchObject({ reason, firstRow: 2, count: 1 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Row } from "../../../../lib/uploads/files/segment.ts";
-import { createApplyRows } from "../../../../lib/uploads/workers/apply-rows.ts";
+import type { Row } from "../../../../lib/uploads/files/frames.ts";
+import { createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
@@ -19,7 +19,7 @@ const setUp = async () => {
       source: { job: "job", firstRow: rows[0]!.row, findEnded: () => Promise.resolve(new Set<string>()) },
       deadline: Date.now() + 20_000,
       assumeNew,
-      guard: () => undefined,
+      guard: () => Promise.resolve(),
     });
     return Object.fromEntries(rows.map(({ row }, place) => [row, results[place]?.outcome]));
   };

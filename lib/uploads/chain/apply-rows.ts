@@ -7,7 +7,7 @@ import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";
 import { errorOfRow, type RowError, type RowReader, type RowReading } from "../csv/row-reader.ts";
-import type { Row } from "../files/segment.ts";
+import type { Row } from "../files/frames.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
 export interface RowResult {
@@ -20,28 +20,15 @@ export interface RowResult {
 }
 
 /**
- * Why rows are still to be applied: a request was refused, or had no response that can be read; or all requests were answered,
- * and the time was too short.
+ * Not all rows could be applied: a request was refused, had no response that can be read, or the time was too short. Those
+ * that were applied are recognized when they are applied again.
  */
-export type PendingReason = "refused" | "time";
-
-/** Not all rows of a window could be applied. Those that were are recognized when they are applied again. */
 export class RowsPendingError extends Error {
   override readonly name: string = "RowsPendingError";
-  readonly reason: PendingReason;
-  /** Number of the window's first row in the file, and how many rows the window has. */
-  readonly firstRow: number;
-  readonly count: number;
-
-  constructor(reason: PendingReason, rows: readonly Pick<Row, "row">[]) {
-    super(reason);
-    this.reason = reason;
-    this.firstRow = rows[0]?.row ?? 0;
-    this.count = rows.length;
-  }
 }
 
-const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied");
+/** The error of a row that cannot be applied for a reason that is not in its data. */
+export const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied");
 
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
 const ITEMS_AT_ONCE = 100;
@@ -70,6 +57,8 @@ export interface ApplyRowsOptions {
    */
   readonly reader: Pick<RowReader, "externalIdOf" | "read">;
   readonly source: RowSource;
+  /** Writes nothing, and gives no results but those of rows that the job has applied before. @default false */
+  readonly recognizesOnly?: boolean;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
   /**
@@ -78,8 +67,8 @@ export interface ApplyRowsOptions {
    * the events of its rows, before a row is planned on it.
    */
   readonly assumeNew: boolean;
-  /** Throws RowsPendingError if this worker must not write any more. @param reason why rows are pending then */
-  readonly guard: (reason: PendingReason) => void;
+  /** Called before writes; throws if this worker must not write any more. @param isRetry whether others write to the items too */
+  readonly guard: (isRetry: boolean) => Promise<void>;
   /** Called with what reading a row has thrown. */
   readonly onDefect?: (row: number, cause: unknown) => void;
 }
@@ -118,39 +107,37 @@ interface ValidRow {
 /**
  * Makes the function that reads and applies rows in file order until each has succeeded or permanently failed. A request
  * that AWS refuses is tried again by the SDK, and a write also by `optimisticWrite`.
- * @returns a function that returns the results in the order of the rows, and throws RowsPendingError, also from `guard`,
- * and errors of requests
+ * @returns a function that returns the results in the order of the rows, and throws RowsPendingError, errors of `guard` and
+ * of requests
  */
 export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) {
   return async (
     organization: Organization,
     rows: readonly Row[],
     options: ApplyRowsOptions,
-  ): Promise<readonly RowResult[]> => {
+  ): Promise<readonly (RowResult | undefined)[]> => {
+    const { recognizesOnly = false } = options;
     const externalIds = rows.map((row) => options.reader.externalIdOf(valuesOf(row)));
-    const results: RowResult[] = [];
+    const results: (RowResult | undefined)[] = [];
     let { assumeNew } = options;
-    let reason: PendingReason = "time";
-    const onRefused = (): void => {
-      reason = "refused";
-    };
-    const guard = (): void => options.guard(reason);
     for (const group of groupsOf(externalIds, itemsAtOnce)) {
       const valid: ValidRow[] = [];
       for (const place of group) {
-        if (clock() > options.deadline) throw new RowsPendingError(reason, rows);
+        if (clock() > options.deadline) throw new RowsPendingError();
         const row = rows[place]!;
         const reading = readSafely(row, options);
-        if ("error" in reading) results[place] = failed(externalIds[place]!, reading.error);
-        else valid.push({ place, row: row.row, input: reading.input });
+        if (!("error" in reading)) valid.push({ place, row: row.row, input: reading.input });
+        else if (!recognizesOnly) results[place] = failed(externalIds[place]!, reading.error);
       }
       if (valid.length === 0) continue;
       // A dry run must know the items: what it writes does not show whether they exist.
-      const skipsRead = assumeNew && !options.source.dryRun;
-      const applied = await apply(organization, valid, { ...options, assumeNew: skipsRead, guard, onRefused });
-      const isPending = applied.some(({ error }) => error?.permanent === false);
-      if (isPending) throw new RowsPendingError(reason, rows);
-      for (const [index, { place }] of valid.entries()) results[place] = resultOf(externalIds[place]!, applied[index]!);
+      const skipsRead = assumeNew && !options.source.dryRun && !recognizesOnly;
+      const applied = await apply(organization, valid, { ...options, assumeNew: skipsRead, dryRun: recognizesOnly });
+      if (applied.some(({ error }) => error?.permanent === false)) throw new RowsPendingError();
+      for (const [index, { place }] of valid.entries()) {
+        const result = applied[index]!;
+        if (result.recognized || !recognizesOnly) results[place] = resultOf(externalIds[place]!, result);
+      }
       assumeNew = applied.every(({ outcome }) => outcome === "created");
     }
     return results;

@@ -1,0 +1,43 @@
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createS3Client } from "../lib/aws/s3-client.ts";
+import { createSendAgain } from "../lib/aws/send-again.ts";
+import { createSqsClient } from "../lib/aws/sqs-client.ts";
+import { createApplyChunk } from "../lib/uploads/chain/apply-chunk.ts";
+import { createFinishUpload } from "../lib/uploads/chain/finish.ts";
+import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
+import { createWriteList } from "../lib/uploads/files/write-list.ts";
+import { createRowUploads } from "../lib/uploads/uploads.ts";
+import { workers } from "./workers.ts";
+
+const worker = workers.applyUploadChunk;
+
+/** Applies the chunk that each message of the chunks queue names. */
+export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
+  const { clock, sqs, environment } = runtime;
+  const metrics = new Metrics({ namespace: "WorkItems" });
+  const uploads = createRowUploads(runtime);
+  const apply = createApplyChunk({
+    ...uploads,
+    sendChunks: createChunkSender(runtime),
+    finish: createFinishUpload({
+      ...uploads,
+      writeList: createWriteList(runtime, uploads.objects),
+      sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
+    }),
+    onEnd: (rows, job) => {
+      metrics.addMetric("RowsApplied", MetricUnit.Count, rows);
+      metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, (clock() - Date.parse(job.created_at)) / 1000);
+      metrics.publishStoredMetrics();
+    },
+  });
+  return queueWorker(runtime, apply, createSendAgain(sqs, environment.CHUNKS_QUEUE_URL));
+}
+
+export const handler = lambda(
+  worker.permissions,
+  { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
+  create,
+);

@@ -1,0 +1,38 @@
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createS3Client } from "../lib/aws/s3-client.ts";
+import { createSendAgain } from "../lib/aws/send-again.ts";
+import { createSqsClient } from "../lib/aws/sqs-client.ts";
+import { createFinishUpload } from "../lib/uploads/chain/finish.ts";
+import { createChunkSender, createJobSender, parseJobMessage } from "../lib/uploads/chain/messages.ts";
+import { createSplitUpload } from "../lib/uploads/chain/split.ts";
+import { createWriteList } from "../lib/uploads/files/write-list.ts";
+import { isEnded } from "../lib/uploads/job/upload-record.ts";
+import { createRowUploads } from "../lib/uploads/uploads.ts";
+import { workers } from "./workers.ts";
+
+const worker = workers.splitLargeUpload;
+
+/** Puts large files into chunks, and merges their lists of rows: work of minutes, which small files don't wait for. */
+export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
+  const { sqs, environment } = runtime;
+  const uploads = createRowUploads(runtime);
+  const sendSplit = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
+  const split = createSplitUpload({ ...uploads, sendSplit, sendChunks: createChunkSender(runtime) });
+  const finish = createFinishUpload({ ...uploads, writeList: createWriteList(runtime, uploads.objects) });
+  const handle = async (body: string, handOverAt: number): Promise<void> => {
+    for (const message of parseJobMessage(body).jobs) {
+      const snapshot = await uploads.store.read(message);
+      if (snapshot?.job.chunks === undefined) await split(message);
+      else if (!isEnded(snapshot.job)) await finish(snapshot, handOverAt);
+    }
+  };
+  return queueWorker(runtime, handle, createSendAgain(sqs, environment.LARGE_SPLIT_QUEUE_URL));
+}
+
+export const handler = lambda(
+  worker.permissions,
+  { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
+  create,
+);

@@ -1,0 +1,228 @@
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import type { Organization } from "../../organizations/organization.ts";
+import { traceOf } from "../../trace.ts";
+import { cellValue } from "../csv/csv-text.ts";
+import type { CsvFormat } from "../file-format.ts";
+import { createReportWriter } from "../files/failed-rows.ts";
+import { readRows, type Row } from "../files/frames.ts";
+import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import type { FindEndedJobs } from "../job/ended-jobs.ts";
+import { formatOfJob } from "../job/job-format.ts";
+import { sumOf, type UploadBucket, type UploadJob, withClaim } from "../job/upload-record.ts";
+import { CLAIM_MARGIN_MS, type UploadStore } from "../job/upload-store.ts";
+import { toAppliedWindow } from "./applied-window.ts";
+import { type ApplyRows, ROW_CANNOT_BE_APPLIED, type RowResult } from "./apply-rows.ts";
+
+/** Limits of a window, whose rows are applied and counted together. */
+const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
+/** Share of a window's rows that one has once the store has refused, or workers have died: a hundred rows. */
+const CAREFUL_SHARE = 0.1;
+/** From this claim on without progress, rows are noted before they are applied. */
+const CAREFUL_ATTEMPT = 2;
+
+/** Another worker has the bucket now, or it must stop. */
+export class ClaimLostError extends Error {
+  override readonly name: string = "ClaimLostError";
+}
+
+/** What applying rows of chunks requires. */
+export interface ChunkDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
+  readonly store: UploadStore;
+  readonly objects: UploadObjects;
+  /** @returns undefined for an organization that doesn't exist or is being erased, as a consistent read says */
+  readonly findOrganization: (id: string) => Promise<Organization | undefined>;
+  readonly findEndedJobs: FindEndedJobs;
+  readonly applyRows: ApplyRows;
+  /** @default WINDOW_LIMITS */
+  readonly limits?: typeof WINDOW_LIMITS;
+}
+
+/** Rows that are applied and counted together. */
+interface Window {
+  readonly rows: readonly Row[];
+  /** Whether they are the chunk's last. */
+  readonly isLast: boolean;
+}
+
+/** One worker's work on a bucket that it has claimed. */
+export class ChunkTurn {
+  readonly #with: ChunkDependencies;
+  readonly #job: UploadJob;
+  readonly #organization: Organization;
+  readonly #format: CsvFormat;
+  readonly #toLine: ReturnType<typeof createReportWriter>["line"];
+  /** No request is tried again after this time, in milliseconds since the epoch. */
+  readonly #deadline: number;
+  #bucket: UploadBucket;
+  #counted = 0;
+  /** If a window created only new items, the next one probably does too and need not read them first. */
+  #assumeNew = false;
+
+  constructor(
+    dependencies: ChunkDependencies,
+    job: UploadJob,
+    organization: Organization,
+    claimed: UploadBucket,
+    deadline: number,
+  ) {
+    this.#with = dependencies;
+    this.#job = job;
+    this.#organization = organization;
+    this.#format = formatOfJob(job);
+    this.#toLine = createReportWriter(this.#format).line;
+    this.#bucket = claimed;
+    this.#deadline = deadline;
+  }
+
+  /** The bucket as this worker saved it last. */
+  get bucket(): UploadBucket {
+    return this.#bucket;
+  }
+
+  /** Number of rows that were counted. */
+  get counted(): number {
+    return this.#counted;
+  }
+
+  /**
+   * Applies windows of the bucket's chunk, and counts each in one write, until the chunk ends or the time is over.
+   * @param until milliseconds since the epoch
+   * @throws ClaimLostError, RowsPendingError, ObjectGoneError, and errors of requests
+   */
+  async apply(until: number): Promise<void> {
+    const { clock, store } = this.#with;
+    const isCareful = this.#bucket.attempts >= CAREFUL_ATTEMPT;
+    for await (const { rows, isLast } of this.#windows(isCareful)) {
+      if (isCareful) await this.#note(rows);
+      const applied = await this.#applyRows(rows, false);
+      const progress = await this.#write(rows, applied, isLast);
+      const goesOn = !isLast && clock() < until;
+      const saved = goesOn
+        ? await store.saveAndGoOn(this.#job, this.#bucket, progress, this.#attemptsAfter(rows, isCareful))
+        : await store.save(this.#job, this.#bucket, progress);
+      if (saved === undefined) throw new ClaimLostError();
+      this.#bucket = saved;
+      this.#counted += rows.length;
+      if (!goesOn) return;
+      if (saved.stop) return store.close(this.#job, saved);
+    }
+  }
+
+  /** Counts the rows of the bucket's chunk that workers applied before they died, without writing any, and closes the bucket. */
+  async close(): Promise<void> {
+    for await (const { rows } of this.#windows(false)) {
+      const applied = await this.#applyRows(rows, true);
+      const progress = await this.#write(rows, applied, false);
+      const saved = await this.#with.store.saveAndGoOn(this.#job, this.#bucket, progress, this.#bucket.attempts);
+      if (saved === undefined) return;
+      this.#bucket = saved;
+    }
+    await this.#with.store.close(this.#job, this.#bucket);
+  }
+
+  /** The rows of the bucket's chunk that are not counted yet. */
+  async *#windows(isCareful: boolean): AsyncGenerator<Window> {
+    const { objects, limits = WINDOW_LIMITS } = this.#with;
+    const { number, next, after, noted, refused_since: refusedSince } = this.#bucket;
+    const most = isCareful || refusedSince > 0 ? Math.ceil(limits.rows * CAREFUL_SHARE) : limits.rows;
+    const chunk = objects.read(objectKeys.chunk(this.#job, number, next));
+    let rows: Row[] = [];
+    let bytes = 0;
+    let single = 0;
+    for await (const read of readRows(chunk, this.#format.delimiter, after)) {
+      for (const row of read) {
+        const isNoted = isCareful && row.row === noted?.row;
+        const isFull = rows.length >= (single > 0 ? 1 : most) || bytes >= limits.bytes;
+        if (rows.length > 0 && (isFull || isNoted)) {
+          if (single > 0) single--;
+          yield { rows, isLast: false };
+          rows = [];
+          bytes = 0;
+        }
+        // Of the rows that the last worker noted before it died, each is applied by itself.
+        if (isNoted) single = noted.count;
+        rows.push(row);
+        bytes += row.bytes;
+      }
+    }
+    yield { rows, isLast: true };
+  }
+
+  /** @param recognizesOnly as in `ApplyRowsOptions` @returns a result for each row; undefined for one that isn't counted */
+  async #applyRows(rows: readonly Row[], recognizesOnly: boolean): Promise<readonly (RowResult | undefined)[]> {
+    const { clock, log, applyRows, findEndedJobs } = this.#with;
+    const { id: job, dry_run: dryRun = false } = this.#job;
+    const { deadly } = this.#bucket;
+    const applicable = deadly.length === 0 ? rows : rows.filter(({ row }) => !deadly.includes(row));
+    const applied = await applyRows(this.#organization, applicable, {
+      reader: this.#format.reader,
+      source: {
+        job,
+        firstRow: rows[0]?.row ?? 0,
+        dryRun,
+        findEnded: (jobs) => findEndedJobs(this.#organization.id, jobs),
+      },
+      assumeNew: this.#assumeNew && !recognizesOnly,
+      deadline: this.#deadline,
+      recognizesOnly,
+      guard: async (isRetry) => {
+        // Others write to the same items: one of them may have this worker's bucket.
+        if (isRetry || clock() >= this.#bucket.busy_until - CLAIM_MARGIN_MS) await this.#renew();
+      },
+      onDefect: (row, cause) => log.error("a row cannot be read", { job, row, ...traceOf(cause) }),
+    });
+    if (deadly.length === 0) return applied;
+    const results = new Map(applicable.map(({ row }, index) => [row, applied[index]]));
+    return rows.map(({ row, cells }) =>
+      deadly.includes(row)
+        ? {
+            externalId: this.#format.reader.externalIdOf(cells.map(cellValue)),
+            id: "",
+            outcome: "error",
+            error: ROW_CANNOT_BE_APPLIED,
+          }
+        : results.get(row),
+    );
+  }
+
+  /** Notes rows before they are applied, so that the next worker knows where this one died. */
+  async #note([first, ...others]: readonly Row[]): Promise<void> {
+    if (first === undefined) return;
+    const { row } = first;
+    const count = 1 + others.length;
+    const { noted } = this.#bucket;
+    const times = noted?.row === row && noted.count === count ? noted.times + 1 : 1;
+    await this.#renew({ row, count, times });
+  }
+
+  /** Claims without progress so far once rows are counted. That rows which no worker survives have failed is no progress. */
+  #attemptsAfter(rows: readonly Row[], isCareful: boolean): number {
+    const { attempts, deadly } = this.#bucket;
+    if (rows.every(({ row }) => deadly.includes(row))) return attempts;
+    return isCareful ? CAREFUL_ATTEMPT : 1;
+  }
+
+  async #renew(noted = this.#bucket.noted): Promise<void> {
+    const renewed = await this.#with.store.renew(this.#job, this.#bucket, noted);
+    if (renewed === undefined) throw new ClaimLostError();
+    this.#bucket = renewed;
+  }
+
+  /** Writes the lines of rows. @returns what the bucket says once they are counted */
+  async #write(rows: readonly Row[], applied: readonly (RowResult | undefined)[], isLast: boolean) {
+    const { objects } = this.#with;
+    const { number, claim, next, after, counted } = this.#bucket;
+    const { counters, failures, results, allNew } = toAppliedWindow(rows, applied, this.#toLine);
+    this.#assumeNew = allNew;
+    await Promise.all([
+      results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),
+      failures.length > 0 && objects.write(objectKeys.lines(this.#job, "failed_rows", number, claim), failures),
+    ]);
+    return {
+      ...sumOf([this.#bucket, counters]),
+      next: isLast ? next + 1 : next,
+      after: isLast ? 0 : (rows.at(-1)?.row ?? after),
+      counted: results.length > 0 ? withClaim(counted, claim) : counted,
+    };
+  }
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { isUnavailable } from "../../aws/error-codes.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { ObjectGoneError } from "../files/upload-objects.ts";
+import type { ListTime, WriteList } from "../files/write-list.ts";
+import {
+  CHUNK_ATTEMPTS_MAX,
+  isBusy,
+  isComplete,
+  isLarge,
+  isRefusedForGood,
+  isSettled,
+  logFieldsOf,
+  sumOf,
+  type UploadBucket,
+  type UploadJob,
+  type UploadSnapshot,
+} from "../job/upload-record.ts";
+import { CLAIM_MS, type UploadStore } from "../job/upload-store.ts";
+import { type ChunkDependencies, ChunkTurn } from "./chunk-turn.ts";
+import type { SendJob } from "./messages.ts";
+
+/** Claims without progress after which a stopped bucket is closed as it is. */
+const CLOSING_ATTEMPTS_MAX = CHUNK_ATTEMPTS_MAX + 2;
+const UNCOUNTED = "some of the last rows may be applied and not counted";
+
+type EndDependencies = Pick<RuntimeWith<never>, "log"> & { readonly store: UploadStore };
+
+/** Ends a job with these counters. @param lists the run that merged its lists, and what they lack */
+async function end(
+  { store, log }: EndDependencies,
+  job: UploadJob,
+  counters: ReturnType<typeof sumOf>,
+  { merged, shortfalls = [] }: { readonly merged?: string; readonly shortfalls?: readonly string[] } = {},
+): Promise<void> {
+  const status = job.stopping ?? "completed";
+  const error = [job.error, ...shortfalls].filter(Boolean).join("; ");
+  const endedNow = await store.end(job, counters, { status, merged, ...(shortfalls.length > 0 && { error }) });
+  const { key_id: keyId, total_rows: rows, source_size: bytes } = job;
+  if (endedNow) log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, bytes });
+}
+
+/** Makes the function that ends a job of which no row is applied: it is to stop and is not in chunks yet, or has no rows. */
+export function createEndWithoutRows(dependencies: EndDependencies) {
+  return async (job: UploadJob): Promise<void> => {
+    const current = await dependencies.store.readJob(job);
+    if (current && (current.chunks ? current.total_rows === 0 : current.stopping))
+      await end(dependencies, current, sumOf([]));
+  };
+}
+/** Ends a job of which no row is applied. */
+export type EndWithoutRows = ReturnType<typeof createEndWithoutRows>;
+
+/** What ending jobs whose rows are applied requires. */
+export interface FinishDependencies extends ChunkDependencies {
+  readonly writeList: WriteList;
+  /** Sends a job whose lists take long to workers with more time. @default this is one */
+  readonly sendLarge?: SendJob;
+}
+
+/**
+ * Makes the function that ends a job if all its rows are counted, or if it is to stop and no worker has any of its buckets.
+ * It may be called repeatedly and by several workers at the same time.
+ * @returns a function that ends the job's lists of rows at a time, in milliseconds since the epoch; the job's error then says
+ * what they lack
+ */
+export function createFinishUpload(dependencies: FinishDependencies) {
+  const { clock, store, findOrganization, writeList, sendLarge } = dependencies;
+
+  /** Counts what workers of a stopped bucket have applied. */
+  const settle = async (job: UploadJob, bucket: UploadBucket, until: number): Promise<void> => {
+    const organization = await findOrganization(job.organization);
+    const claimed = organization && (await store.claim(job, bucket, { closes: true }));
+    if (!claimed) return;
+    // Every job ends: also one whose last rows can't be read any more, or at which workers die.
+    const isHopeless = claimed.attempts > CLOSING_ATTEMPTS_MAX || isRefusedForGood(claimed, clock());
+    if (isHopeless) return store.close(job, claimed, true);
+    try {
+      await new ChunkTurn(dependencies, job, organization, claimed, until).close();
+    } catch (error) {
+      if (error instanceof ObjectGoneError) return store.close(job, claimed, true);
+      await store.release(job, claimed, isUnavailable(error) ? clock() + CLAIM_MS : 0);
+      throw error;
+    }
+  };
+
+  /** Stops all buckets. @returns the job once all of them are settled; undefined as long as a worker has one */
+  const stopAll = async ({ job, buckets }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
+    const open = buckets.filter((bucket) => !isSettled(job, bucket));
+    await Promise.all(open.map((bucket) => store.stop(job, bucket)));
+    let snapshot = await store.read(job);
+    const left = snapshot?.buckets.filter((bucket) => !isSettled(job, bucket) && !isBusy(bucket, clock())) ?? [];
+    if (left.length > 0) {
+      await Promise.all(left.map((bucket) => settle(job, bucket, until)));
+      snapshot = await store.read(job);
+    }
+    return snapshot?.buckets.every((bucket) => isSettled(job, bucket)) ? snapshot : undefined;
+  };
+
+  /** Merges the lists of rows. @returns what they lack; undefined if they take longer and other workers have more time */
+  const writeLists = async (
+    snapshot: UploadSnapshot,
+    merged: string,
+    time: ListTime,
+  ): Promise<string[] | undefined> => {
+    const { buckets } = snapshot;
+    const { failed, succeeded } = sumOf(buckets);
+    const lists = [
+      ["failed_rows", failed],
+      ["results", succeeded + failed],
+    ] as const;
+    const shortfalls = buckets.some(({ uncounted }) => uncounted) ? [UNCOUNTED] : [];
+    for (const [name, all] of lists) {
+      if (all === 0) continue;
+      const { rows, isWhole } = await writeList(name, snapshot, merged, time, !sendLarge);
+      if (rows === all) continue;
+      if (!isWhole && sendLarge) return undefined;
+      shortfalls.push(
+        isWhole
+          ? `${name} lists ${rows} of ${all}: the others were deleted before they could be listed`
+          : `${name} lists the first ${rows} of ${all}`,
+      );
+    }
+    return shortfalls;
+  };
+
+  return async (given: UploadSnapshot, until: number): Promise<void> => {
+    const snapshot = given.job.stopping ? await stopAll(given, until) : given;
+    if (snapshot === undefined || (!snapshot.job.stopping && !isComplete(snapshot))) return;
+    const { job } = snapshot;
+    if (sendLarge && isLarge(job)) return sendLarge(job);
+    // Long lists take minutes: only one worker merges them at a time.
+    if (!sendLarge && !(await store.claimFinish(job))) return;
+    let notedAt = clock();
+    const merged = randomUUID();
+    const shortfalls = await writeLists(snapshot, merged, {
+      isOver: () => clock() >= until,
+      note: async () => {
+        if (sendLarge || clock() < notedAt + CLAIM_MS / 3) return;
+        await store.noteFinish(job);
+        notedAt = clock();
+      },
+    });
+    if (shortfalls) await end(dependencies, job, sumOf(snapshot.buckets), { merged, shortfalls });
+    else await sendLarge?.(job);
+  };
+}
+
+/** Ends a job if its work is done. */
+export type FinishUpload = ReturnType<typeof createFinishUpload>;

@@ -1,0 +1,119 @@
+import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { StoreBusyError } from "../../errors.ts";
+import { backOff, BUSY_DELAY_SECONDS } from "../../retry.ts";
+import { jobOfSource } from "../files/upload-objects.ts";
+import type { JobKey } from "../job/upload-record.ts";
+
+const jobShape = { organization: z.string(), id: z.string() };
+/**
+ * Set if a worker could not give its claim back: since when the store has refused, in milliseconds since the epoch. The next
+ * claim then doesn't take it for dead.
+ */
+const refusedSinceSchema = z.number().optional();
+const jobMessageSchema = z.object({ ...jobShape, refused_since: refusedSinceSchema });
+const chunkMessageSchema = z.object({
+  ...jobShape,
+  bucket: z.int(),
+  chunk: z.int(),
+  refused_since: refusedSinceSchema,
+});
+const s3EventSchema = z.object({
+  Records: z.array(z.object({ s3: z.object({ object: z.object({ key: z.string() }) }) })),
+});
+/** S3 sends this event once, when its notifications are configured. */
+const s3TestEventSchema = z.object({ Event: z.literal("s3:TestEvent") });
+
+/** Names a job. */
+export type JobMessage = z.infer<typeof jobMessageSchema>;
+/** Requests that a chunk is applied. */
+export type ChunkMessage = z.infer<typeof chunkMessageSchema>;
+
+/** Decodes a key in an S3 event, in which `+` is a space. */
+function decodeKey(key: string): string {
+  return decodeURIComponent(key.replaceAll("+", " "));
+}
+
+/** The jobs that a message names. */
+export interface NamedJobs {
+  readonly jobs: readonly JobMessage[];
+  /** Whether S3 sent it: such messages have no group, so that the files of one organization could delay all others'. */
+  readonly isFromS3: boolean;
+}
+
+const splitBodySchema = z.union([
+  jobMessageSchema.transform((job): NamedJobs => ({ jobs: [job], isFromS3: false })),
+  s3EventSchema.transform(({ Records }): NamedJobs => ({
+    jobs: Records.flatMap(({ s3 }) => jobOfSource(decodeKey(s3.object.key)) ?? []),
+    isFromS3: true,
+  })),
+  s3TestEventSchema.transform((): NamedJobs => ({ jobs: [], isFromS3: true })),
+]);
+
+/** Parses a message that names a job, or an event of S3. @throws Error if it is neither */
+export function parseJobMessage(body: string): NamedJobs {
+  return splitBodySchema.parse(JSON.parse(body));
+}
+
+/** Parses a message of the chunks queue. @throws Error if it isn't one */
+export function parseChunkMessage(body: string): ChunkMessage {
+  return chunkMessageSchema.parse(JSON.parse(body));
+}
+
+/** Seconds until the next try of what the store has refused for some time: as long as that, within limits. */
+export function secondsAfterRefusal(refusedSince: number, now: number): number {
+  const { least, most } = BUSY_DELAY_SECONDS;
+  return Math.min(most, Math.max(least, Math.ceil((now - refusedSince) / 1000)));
+}
+
+/** SQS may refuse single messages of a request, which the SDK does not send again. */
+const SEND_ATTEMPTS = 4;
+
+/**
+ * Makes the function that sends a message that names a job. The group of a message is its organization, so that organizations
+ * take turns in a queue.
+ */
+export function createJobSender(sqs: SQSClient, queueUrl: string) {
+  return async ({ organization, id, refused_since }: JobMessage, delaySeconds = 0): Promise<void> => {
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl,
+        MessageBody: JSON.stringify({ organization, id, refused_since } satisfies JobMessage),
+        MessageGroupId: organization,
+        DelaySeconds: delaySeconds,
+      }),
+    );
+  };
+}
+
+/** Makes the function that sends a message for each chunk, of which there are at most ten: one of each bucket. */
+export function createChunkSender({ sqs, environment }: RuntimeWith<"chunksQueue">) {
+  return async (
+    { organization, id }: JobKey,
+    chunks: readonly Omit<ChunkMessage, keyof JobKey>[],
+    delaySeconds = 0,
+  ): Promise<void> => {
+    let Entries = chunks.map((chunk) => ({
+      Id: String(chunk.bucket),
+      MessageBody: JSON.stringify({ organization, id, ...chunk } satisfies ChunkMessage),
+      MessageGroupId: organization,
+      DelaySeconds: delaySeconds,
+    }));
+    for (let attempt = 1; Entries.length > 0; attempt++) {
+      const { Failed = [] } = await sqs.send(
+        new SendMessageBatchCommand({ QueueUrl: environment.CHUNKS_QUEUE_URL, Entries }),
+      );
+      if (Failed.length > 0 && attempt === SEND_ATTEMPTS) {
+        throw new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
+      }
+      Entries = Entries.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));
+      if (Entries.length > 0) await backOff(attempt);
+    }
+  };
+}
+
+/** Sends a message that names a job. */
+export type SendJob = ReturnType<typeof createJobSender>;
+/** Sends the messages that request chunks to be applied. */
+export type SendChunks = ReturnType<typeof createChunkSender>;

@@ -1,0 +1,183 @@
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { mapConcurrently } from "../../retry.ts";
+import { fileDue } from "../files/upload-form.ts";
+import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import {
+  isBusy,
+  isComplete,
+  isDone,
+  type JobKey,
+  type UploadBucket,
+  type UploadJob,
+  type UploadSnapshot,
+} from "../job/upload-record.ts";
+import { CHECK_WITHIN_MS, type UploadStore } from "../job/upload-store.ts";
+import type { EndWithoutRows } from "./finish.ts";
+import type { SendChunks, SendJob } from "./messages.ts";
+
+const MINUTE_MS = 60_000;
+/** A message is received within this time, unless the queue is long. */
+const MESSAGE_MS = MINUTE_MS;
+/** By so long after a refusal the message that its worker has sent is received. */
+const RELEASED_MS = 20_000;
+/** The interval between messages for the same work doubles so often, to 32 minutes: the queue may be long. */
+const DOUBLINGS_MAX = 5;
+/** Jobs that are checked at the same time: each waits for DynamoDB and S3 most of its time. */
+const CONCURRENT_CHECKS = 16;
+
+/**
+ * Time until a form's file is looked for again: a minute, or a tenth of the form's age in whole minutes. In the six hours
+ * in which the largest file may arrive, these are fewer than 60 requests to S3.
+ */
+function waitForFile(job: UploadJob, now: number): number {
+  const minutes = Math.floor((now - Date.parse(job.created_at)) / 10 / MINUTE_MS);
+  return Math.max(CHECK_WITHIN_MS, Math.min(minutes * MINUTE_MS - (MINUTE_MS - CHECK_WITHIN_MS), fileDue(job) - now));
+}
+
+/** How much longer to wait than after the first message. @param resent how many were sent */
+function doubled(milliseconds: number, resent: number): number {
+  return milliseconds * 2 ** Math.min(DOUBLINGS_MAX, resent);
+}
+
+/** Whether a message or worker was lost. @param since milliseconds since the epoch of what happened before the record's own changes */
+export function isLost(
+  record: Pick<UploadBucket, "busy_until" | "changed_at" | "refused_since" | "resent" | "resent_at">,
+  since: number,
+  now: number,
+): boolean {
+  if (isBusy(record, now)) return false;
+  const {
+    busy_until: busyUntil,
+    changed_at: changedAt,
+    refused_since: refusedSince,
+    resent,
+    resent_at: resentAt,
+  } = record;
+  // A worker whose claim has run out is dead. One that the store has refused has sent a message.
+  if (resent === 0 && busyUntil > 0) return now > busyUntil + (refusedSince > 0 ? RELEASED_MS : 0);
+  return now > Math.max(since, changedAt, resentAt) + doubled(MESSAGE_MS, resent);
+}
+
+/**
+ * One job of each organization, then the next one of each: an organization with many open jobs delays no other. Those of one
+ * are in random order, so that none is left out again and again.
+ */
+function takingTurns(due: readonly JobKey[]): JobKey[] {
+  const turns = new Map<string, number>();
+  const shuffled = due.map((job) => ({ job, order: Math.random() })).toSorted((a, b) => a.order - b.order);
+  return shuffled
+    .map(({ job }) => {
+      const turn = turns.get(job.organization) ?? 0;
+      turns.set(job.organization, turn + 1);
+      return { job, turn };
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .map(({ job }) => job);
+}
+
+/** How long jobs have waited. */
+interface Ages {
+  /** Seconds since the file of a running job arrived: how long a form was open is up to its caller. */
+  readonly jobSeconds: number;
+  /** Seconds since a file arrived that no worker has started to read. */
+  readonly fileSeconds: number;
+}
+const NO_AGES: Ages = { jobSeconds: 0, fileSeconds: 0 };
+
+function runningSeconds(job: UploadJob, now: number): number {
+  const since = (job.origin === "form" && job.source_written_at) || job.created_at;
+  return (now - Date.parse(since)) / 1000;
+}
+
+/** What a sweep works with. */
+export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
+  readonly store: UploadStore;
+  readonly objects: UploadObjects;
+  readonly sendSplit: SendJob;
+  readonly sendChunks: SendChunks;
+  readonly endWithoutRows: EndWithoutRows;
+}
+
+/**
+ * Makes the function that checks every open job that is due: it sends new messages for what lost its message or its worker, and
+ * ends jobs that can no longer complete.
+ * @returns a function that leaves jobs to the next sweep after a time, in milliseconds since the epoch, and returns the ages of
+ * the oldest that it checked
+ */
+export function createSweep({ clock, log, store, objects, sendSplit, sendChunks, endWithoutRows }: SweepDependencies) {
+  const fail = async (job: UploadJob, error: string): Promise<void> => {
+    await store.requestStop(job, "failed", { error, unlessPublished: true });
+    await endWithoutRows(job);
+  };
+  /** Sends a message for a job, unless one was sent lately. The job is checked every minute, so that its age is known. */
+  const sendAgain = async (job: UploadJob, send: () => Promise<void>): Promise<void> => {
+    const now = clock();
+    if (job.resent > 0 && now < job.resent_at + doubled(MINUTE_MS, job.resent - 1)) return;
+    await send();
+    await store.postponeCheck(job, now + CHECK_WITHIN_MS, { isResent: true });
+  };
+  /** The message says nothing of what its last worker met: one that died counts. */
+  const sendFileAgain = (job: UploadJob): Promise<void> =>
+    sendAgain(job, () => sendSplit({ organization: job.organization, id: job.id }));
+
+  /** Checks a job whose file no worker has started to read. */
+  const checkPending = async (job: UploadJob, now: number): Promise<Ages> => {
+    const file = await objects.head(objectKeys.source(job));
+    const isForm = job.origin === "form";
+    if (file === null) {
+      if (isForm && now < fileDue(job)) await store.postponeCheck(job, now + waitForFile(job, now));
+      else if (isForm) await fail(job, "the file never arrived; request a new form");
+      else await fail(job, "the file did not arrive; upload it again");
+      return NO_AGES;
+    }
+    await sendFileAgain(job);
+    const arrived = isForm ? file.writtenAt.getTime() : Date.parse(job.created_at);
+    return { ...NO_AGES, fileSeconds: (now - arrived) / 1000 };
+  };
+
+  /** Checks a job whose rows are in chunks. */
+  const checkChunks = async (snapshot: UploadSnapshot, now: number): Promise<void> => {
+    const { job, buckets } = snapshot;
+    if (job.stopping || isComplete(snapshot)) {
+      // A worker ends it.
+      const [{ next: chunk } = { next: 0 }] = buckets;
+      if (!isBusy(job, now)) await sendAgain(job, () => sendChunks(job, [{ bucket: 0, chunk }]));
+      return;
+    }
+    const lost = buckets.filter((bucket) => !isDone(job, bucket) && isLost(bucket, job.changed_at, now));
+    if (lost.length === 0) return;
+    await sendChunks(
+      job,
+      lost.map(({ number, next }) => ({ bucket: number, chunk: next })),
+    );
+    await Promise.all(lost.map((bucket) => store.countResent(job, bucket)));
+  };
+
+  const check = async (key: JobKey): Promise<Ages> => {
+    try {
+      const snapshot = await store.read(key);
+      const now = clock();
+      // The index may lag.
+      if (snapshot?.job.check_at === undefined || Date.parse(snapshot.job.check_at) > now) return NO_AGES;
+      const { job } = snapshot;
+      if (job.chunks) await checkChunks(snapshot, now);
+      else if (job.stopping) await endWithoutRows(job);
+      else if (job.status === "pending") return await checkPending(job, now);
+      else if (isLost(job, 0, now)) await sendFileAgain(job);
+      return { ...NO_AGES, jobSeconds: runningSeconds(job, now) };
+    } catch (error) {
+      // A job that cannot be checked must not prevent the sweep from checking the others.
+      log.error("sweep of an upload failed", { job: key.id, error: error instanceof Error ? error : String(error) });
+      return NO_AGES;
+    }
+  };
+
+  return async (until: number): Promise<Ages> => {
+    const due = takingTurns(await store.dueJobs(clock()));
+    const ages = await mapConcurrently(due, CONCURRENT_CHECKS, async (job) => (clock() < until ? check(job) : NO_AGES));
+    return {
+      jobSeconds: ages.reduce((oldest, { jobSeconds }) => Math.max(oldest, jobSeconds), 0),
+      fileSeconds: ages.reduce((oldest, { fileSeconds }) => Math.max(oldest, fileSeconds), 0),
+    };
+  };
+}
