@@ -247,11 +247,7 @@ const withLatencies = async (): Promise<readonly [number, Busy][]> => {
 };
 
 const runFile = async (): Promise<Finished> => {
-  const { job } = await store.create(
-    organization,
-    { id: randomUUID(), origin: "form" },
-    Date.now() + 3_600_000,
-  );
+  const { job } = await store.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
   process.send?.({ bucket: environment.UPLOADS_BUCKET, key: objectKeys.source(job) } satisfies Ready);
   await once(process, "message");
   const start = performance.now();

@@ -7,7 +7,7 @@ const NEEDED_IN: Readonly<Record<Rule, number>> = {
   publish: 2,
   cut: 14,
   claim: 4,
-  next: 30,
+  next: 4,
   marks: 15,
   live: 70,
   clock: 82,

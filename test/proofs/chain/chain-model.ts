@@ -93,7 +93,8 @@ const added = (counts: ReadonlyMap<Outcome, number>, outcomes: readonly Outcome[
   for (const outcome of outcomes) sums.set(outcome, (sums.get(outcome) ?? 0) + 1);
   return sums;
 };
-const shown = (counts: ReadonlyMap<Outcome, number>): string => JSON.stringify([...counts].toSorted());
+const shown = (counts: ReadonlyMap<Outcome, number>): string =>
+  JSON.stringify([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Where a worker may die or freeze; the number is how long it takes at most. */
 type Work = Generator<number, void>;
@@ -202,7 +203,10 @@ export function simulate(seed: number, without?: Rule) {
     if (job.status !== "open" || job.published || job.stopping || job.splitBusyUntil > now) return;
     job.splits += 1;
     job.splitBusyUntil = now + CLAIM;
-    if (job.splits > ATTEMPTS_MAX) return stop(job, "failed");
+    if (job.splits > ATTEMPTS_MAX) {
+      stop(job, "failed");
+      return;
+    }
     const counts: number[] = [];
     for (let bucket = 0; bucket < 2; bucket++) {
       const own = job.rows.filter(({ item }) => item % 2 === bucket);
@@ -270,7 +274,10 @@ export function simulate(seed: number, without?: Rule) {
   function* apply(job: Job, number: number, chunk: number): Work {
     if (!job.published || job.status !== "open") return;
     const bucket = job.buckets[number]!;
-    if (job.stopping || job.buckets.every(isDone)) return yield* finish(job);
+    if (job.stopping || job.buckets.every(isDone)) {
+      yield* finish(job);
+      return;
+    }
     if (bucket.next !== chunk || isDone(bucket) || organization.isErasing) return;
     const clock = clockOfWorker();
     const seen = { ...bucket };
@@ -280,7 +287,8 @@ export function simulate(seed: number, without?: Rule) {
     if (bucket.attempts > ATTEMPTS_MAX) {
       stop(job, "failed");
       bucket.busyUntil = 0;
-      return yield* finish(job);
+      yield* finish(job);
+      return;
     }
     let until = bucket.busyUntil;
     yield 1;
@@ -291,7 +299,10 @@ export function simulate(seed: number, without?: Rule) {
       if (row.row === job.deadly) return;
       const result = yield* applyRow(job, bucket, row, clock, claim, until);
       if (result === "lost") return;
-      if (result === "refused") return refuse(job, bucket, number, clock, claim);
+      if (result === "refused") {
+        refuse(job, bucket, number, clock, claim);
+        return;
+      }
       ({ until } = result);
       const lines = holds("lines") ? `${job.id}/lines/${number}-${claim}` : `${job.id}/lines/${number}-${chunk}`;
       objects.set(lines, [{ row: row.row, outcome: result.outcome }]);
@@ -307,7 +318,6 @@ export function simulate(seed: number, without?: Rule) {
       bucket.movedAt = now;
       if (isLast || random() < 0.2) {
         Object.assign(bucket, { attempts: 0, busyUntil: 0 });
-        if (!isLast) return send(job, { bucket: number, chunk });
         break;
       }
       bucket.claim += 1;
