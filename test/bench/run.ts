@@ -17,11 +17,12 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
     latencies: () => import("./latencies.ts"),
     pages: () => import("./pages.ts"),
     load: () => import("./load.ts"),
+    split: () => import("./split.ts"),
   };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
-/** The one fetches a program and needs a browser, the other needs two cores of its own. */
-const ONLY_BY_NAME = ["pages", "load"];
+/** They fetch a program and need a browser, need two cores of their own, or take many minutes. */
+const ONLY_BY_NAME = ["pages", "load", "split"];
 const names =
   positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter((name) => !ONLY_BY_NAME.includes(name));
 

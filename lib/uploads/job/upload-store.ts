@@ -289,7 +289,7 @@ export class UploadStore {
   ): Promise<boolean> {
     const now = this.#clock();
     const error = options.error?.slice(0, ERROR_MAX_CHARACTERS);
-    const set = { stopping, error, changed_at: now, check_at: isoTime(now + CHECK_WITHIN_MS) };
+    const set = { stopping, error, changed_at: now, resent: 0, check_at: isoTime(now + CHECK_WITHIN_MS) };
     const condition = options.unlessPublished ? IS_UNREAD : IS_RUNNING;
     return (await this.#changeJob(job, { set, condition })) !== undefined;
   }
