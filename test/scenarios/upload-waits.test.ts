@@ -165,17 +165,26 @@ describe("a worker that is rejected", () => {
   it.each([
     ["split", "s3", /^GetObject/, "reading the file makes no progress"],
     ["apply", "dynamodb", WRITES, "applying the rows after row 0 makes no progress"],
-  ] as const)("fails its job after a day in which nothing went well: %s", async (worker, client, refused, error) => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
-    await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(WORKER_MS));
-    if (worker === "apply") await work("split");
-    const stop = failRequests(uploads.runtime[client], (command) => (refused.test(command) ? forbidden : undefined));
-    await work(worker);
-    uploads.clock.advance(24 * 3_600_000 - 10_000);
-    await work(worker);
-    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
-    await work(worker);
-    stop();
-    expect(await uploads.get(id)).toMatchObject({ status: "failed", error, succeeded_rows: 0 });
-  });
+    [
+      "apply",
+      "s3",
+      /^GetObject/,
+      "applying the rows after row 0 makes no progress; some of the last rows may be applied and not counted",
+    ],
+  ] as const)(
+    "fails its job after a day in which nothing went well: %s, %s",
+    async (worker, client, refused, error) => {
+      const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
+      await uploads.harness.split(sqsEvent(s3Event(uploads.jobKey(id))), lambdaContext(WORKER_MS));
+      if (worker === "apply") await work("split");
+      const stop = failRequests(uploads.runtime[client], (command) => (refused.test(command) ? forbidden : undefined));
+      await work(worker);
+      uploads.clock.advance(24 * 3_600_000 - 10_000);
+      await work(worker);
+      expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+      await work(worker);
+      stop();
+      expect(await uploads.get(id)).toMatchObject({ status: "failed", error, succeeded_rows: 0 });
+    },
+  );
 });

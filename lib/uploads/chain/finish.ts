@@ -73,12 +73,12 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     const claimed = organization && (await store.claim(job, bucket, { closes: true }));
     if (!claimed) return;
     // Every job ends: also one whose last rows can't be read any more, or at which workers die.
-    const isHopeless = claimed.attempts > CLOSING_ATTEMPTS_MAX || isRefusedForGood(claimed, clock());
-    if (isHopeless) return store.close(job, claimed, true);
+    if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.close(job, claimed, true);
     try {
       await new ChunkTurn(dependencies, job, organization, claimed, until).close();
     } catch (error) {
-      if (error instanceof ObjectGoneError) return store.close(job, claimed, true);
+      const isHopeless = error instanceof ObjectGoneError || isRefusedForGood(claimed, clock());
+      if (isHopeless) return store.close(job, claimed, true);
       await store.release(job, claimed, isUnavailable(error) ? clock() + CLAIM_MS : 0);
       throw error;
     }
