@@ -74,12 +74,13 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     if (!claimed) return;
     // Every job ends: also one whose last rows can't be read any more, or at which workers die.
     if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.close(job, claimed, true);
+    const turn = new ChunkTurn(dependencies, job, organization, claimed, until);
     try {
-      await new ChunkTurn(dependencies, job, organization, claimed, until).close();
+      await turn.close();
     } catch (error) {
       const isHopeless = error instanceof ObjectGoneError || isRefusedForGood(claimed, clock());
-      if (isHopeless) return store.close(job, claimed, true);
-      await store.release(job, claimed, isUnavailable(error) ? clock() + CLAIM_MS : 0);
+      if (isHopeless) return store.close(job, turn.bucket, true);
+      await store.release(job, turn.bucket, isUnavailable(error) ? clock() + CLAIM_MS : 0);
       throw error;
     }
   };
