@@ -10,7 +10,7 @@ interface Import {
   readonly to: string;
 }
 
-const files = globSync(["{lib,functions,infra}/**/*.ts"], { cwd: ROOT });
+const files = globSync(["{lib,functions,infra}/**/*.{ts,tsx}"], { cwd: ROOT });
 const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const imports: readonly Import[] = files.flatMap((from) =>
   [...textOf(from).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, path = ""]) => ({
@@ -85,6 +85,15 @@ test("rules know no AWS, no HTTP and no environment", () => {
 
 test("what is deployed does not know the local service", () => {
   expect(importing(/^infra\/(?!local\/)/, /^infra\/local\//)).toEqual([]);
+});
+
+test("the importer knows the service's rules and client, page and command know the importer, and not each other", () => {
+  expect(
+    importing(/^infra\/importer\//, /^(functions|infra\/(?!importer\/)|lib\/(?!uploads\/(csv|mapping)\/|client\/))/),
+  ).toEqual([]);
+  expect(importing(/^infra\/cli\/work-items\//, /^infra\/importer\//)).not.toEqual([]);
+  expect(importing(/^infra\/cli\//, /^infra\/pages\//)).toEqual([]);
+  expect(importing(/^infra\/pages\//, /^infra\/(cli|local)\//)).toEqual([]);
 });
 
 test("what the SDK calls its errors is known only where AWS is talked to", () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCsv, readSample } from "../../infra/cli/work-items/open-csv.ts";
 import { checkRows } from "../../infra/pages/browser/upload/check-rows.ts";
 import { readFile } from "../../infra/pages/browser/upload/table-file.ts";
-import { proposeMapping } from "../../lib/uploads/mapping/propose-mapping.ts";
+import { proposeMapping } from "../../infra/importer/proposals/propose-mapping.ts";
 import { strangeFiles } from "../support/uploads/strange-files.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 

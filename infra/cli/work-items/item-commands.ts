@@ -1,6 +1,6 @@
 import type { Client, WorkItem } from "../../../lib/client/client.ts";
 import { entriesOf, type Page } from "../../../lib/client/pages.ts";
-import { ITEM_CSV_HEADER, itemCsvLine } from "../../table-files/item-csv.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "../../importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";

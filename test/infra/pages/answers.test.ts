@@ -20,7 +20,7 @@ import { surveyFile } from "../../../infra/pages/browser/upload/survey-file.ts";
 import { readFile } from "../../../infra/pages/browser/upload/table-file.ts";
 import { totalsOf, withoutRows } from "../../../infra/pages/browser/upload/left-out-rows.ts";
 import { isSameMapping } from "../../../infra/pages/browser/upload/compare-mappings.ts";
-import { proposeMapping } from "../../../lib/uploads/mapping/propose-mapping.ts";
+import { proposeMapping } from "../../../infra/importer/proposals/propose-mapping.ts";
 
 const NOTHING: Checked = new Set();
 const open = async (text: string) => {

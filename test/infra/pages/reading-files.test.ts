@@ -14,8 +14,8 @@ import { type Moment, rateOf, shownProgress, withMoment } from "../../../infra/p
 import { firstRows } from "../../../infra/pages/browser/upload/read-text.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { surveyOf } from "../../../lib/uploads/mapping/survey.ts";
-import { timeReadingsOf } from "../../../lib/uploads/mapping/time-formats.ts";
+import { surveyOf } from "../../../infra/importer/proposals/survey.ts";
+import { timeReadingsOf } from "../../../infra/importer/proposals/time-formats.ts";
 import { valuesAt } from "../../../infra/pages/browser/upload/sources.ts";
 
 describe("the upload page", () => {

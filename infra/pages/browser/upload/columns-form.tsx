@@ -2,8 +2,8 @@ import { useMemo } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
-import { BEING_COMPARED } from "../../../table-files/repeated-ids.ts";
+import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
+import { BEING_COMPARED } from "../../../importer/checks/repeated-ids.ts";
 import { type Answered, type Checked, openQuestions, withFormat, withoutAnswers, withZone } from "./answers.ts";
 import { type Misfit, misfitsOf } from "./check-rows.ts";
 import {

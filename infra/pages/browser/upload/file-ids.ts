@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
+import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
 import {
   checkedColumns,
   type IdFindings,
   idsOf,
   NOT_COMPARED,
   type RepeatedIds,
-} from "../../../table-files/repeated-ids.ts";
+} from "../../../importer/checks/repeated-ids.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
 
 /** What is known of the IDs that a mapping makes of the whole file. */

@@ -1,6 +1,6 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "../../../../lib/uploads/mapping/propose-mapping.ts";
-import { encodingName, UTF_8 } from "../../../table-files/encodings.ts";
+import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
+import { encodingName, UTF_8 } from "../../../importer/files/encodings.ts";
 import type { Answered, Checked } from "./answers.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { EventForm } from "./event-form.tsx";

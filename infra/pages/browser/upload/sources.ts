@@ -1,8 +1,8 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
-import { aliasesOf } from "../../../../lib/uploads/mapping/known-statuses.ts";
+import { aliasesOf } from "../../../importer/proposals/known-statuses.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { proposeTime } from "../../../../lib/uploads/mapping/propose-time.ts";
-import { type Survey, type SurveyedColumn, surveyOf } from "../../../../lib/uploads/mapping/survey.ts";
+import { proposeTime } from "../../../importer/proposals/propose-time.ts";
+import { type Survey, type SurveyedColumn, surveyOf } from "../../../importer/proposals/survey.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** Zone of the browser, which is proposed for times without offset. */

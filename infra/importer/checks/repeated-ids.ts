@@ -1,0 +1,110 @@
+import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import type { ProposedColumn } from "../proposals/propose-mapping.ts";
+import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import { IDS_MAX, IdTable } from "./id-table.ts";
+import type { FileRow, RowObserver } from "../files/whole-file.ts";
+
+/** More IDs are counted, but not named. */
+const NAMED_IDS = 10;
+
+/** An ID that more than one row has. */
+export interface RepeatedId {
+  readonly externalId: string;
+  readonly firstRow: number;
+  /** The first row that repeats it. */
+  readonly row: number;
+}
+
+/** What is known of the IDs of a file. */
+export interface IdFindings {
+  /** Number of rows whose ID is also in an earlier row. */
+  readonly repeatedRows: number;
+  /** The first IDs that repeat. */
+  readonly repeated: readonly RepeatedId[];
+  /** Whether every row was compared with all before it. */
+  readonly isComplete: boolean;
+}
+
+/** What is known of IDs that weren't compared. */
+export const NOT_COMPARED: IdFindings = { repeatedRows: 0, repeated: [], isComplete: false };
+
+/** Finds the IDs that more than one row has. */
+export class RepeatedIds implements RowObserver {
+  readonly #idOf: (cells: readonly string[]) => string;
+  readonly #table: IdTable;
+  readonly #named = new Map<string, RepeatedId>();
+  #repeatedRows = 0;
+
+  /** @param idOf the ID of a row; empty if it has none @param idsMax so many different IDs are compared */
+  constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX) {
+    this.#idOf = idOf;
+    this.#table = new IdTable(idsMax);
+  }
+
+  observe({ row, cells }: FileRow): void {
+    const externalId = this.#idOf(cells);
+    if (externalId === "") return;
+    const firstRow = this.#table.firstRow(externalId, row);
+    if (firstRow === undefined) return;
+    this.#repeatedRows += 1;
+    if (this.#named.size === NAMED_IDS || this.#named.has(externalId)) return;
+    this.#named.set(externalId, { externalId, firstRow, row });
+  }
+
+  get findings(): IdFindings {
+    return {
+      repeatedRows: this.#repeatedRows,
+      repeated: [...this.#named.values()],
+      isComplete: this.#table.isComplete,
+    };
+  }
+}
+
+/**
+ * The observer of the IDs that a mapping makes, whatever it makes of other columns. Rows that are events of their items
+ * are meant to repeat IDs.
+ * @param names cells of the header
+ * @returns undefined if the mapping makes no IDs, or none that may not repeat
+ */
+export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds | undefined {
+  const { external_id: source } = mapping.fields ?? {};
+  if (source === undefined || mapping.event !== undefined) return undefined;
+  const { empty } = mapping;
+  const own: Mapping = { fields: { external_id: source }, others: "ignore", ...(empty && { empty }) };
+  if (problemsOfMapping(own).length > 0) return undefined;
+  try {
+    const reader = mappedReader(own, names);
+    return new RepeatedIds((cells) => (reader.isEmpty(cells) ? "" : reader.externalIdOf(cells)));
+  } catch (error) {
+    // The service says what is wrong.
+    if (error instanceof InvalidFileError) return undefined;
+    throw error;
+  }
+}
+
+/** What is said of a column that looks like one of IDs in the first rows, while the others are read. */
+export const BEING_COMPARED = "all rows are being compared";
+
+/**
+ * The columns of a proposal after the whole file was read: that of the IDs is certain only if they don't repeat.
+ * @param ids what was found of the IDs that the proposal makes; undefined until the file was read
+ */
+export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindings | undefined): ProposedColumn[] {
+  const likely = (column: ProposedColumn, reason: string): ProposedColumn => ({
+    ...column,
+    certainty: "likely",
+    reason,
+  });
+  return columns.map((column) => {
+    if (column.target !== "external_id" || column.certainty !== "certain") return column;
+    if (ids === undefined) return likely(column, BEING_COMPARED);
+    const { repeatedRows, isComplete } = ids;
+    if (repeatedRows > 0) {
+      const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows.toLocaleString("en-US")} rows repeat`;
+      return likely(column, `${column.reason}, but ${rows} an earlier value`);
+    }
+    return isComplete ? column : likely(column, `${column.reason}, but not all rows could be compared`);
+  });
+}

@@ -1,0 +1,56 @@
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { type IdFindings, RepeatedIds } from "./repeated-ids.ts";
+import { type FileRow, observeRows, type RowObserver } from "../files/whole-file.ts";
+
+/** So much of a list of results is read: some 300,000 rows. */
+const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
+/** More items are counted, but not named. */
+const NAMED_ITEMS = 10;
+
+/** An item that exists and that a row would change. */
+interface ChangedItem {
+  readonly row: number;
+  readonly externalId: string;
+}
+
+/** What a trial run of a file says beyond its counters. */
+export interface TrialFindings {
+  /** Number of items that exist and would change. */
+  readonly changedItems: number;
+  /** The first of them. */
+  readonly changed: readonly ChangedItem[];
+  readonly ids: IdFindings;
+  /** Whether all results were read. */
+  readonly isWhole: boolean;
+}
+
+/** Finds the items that existed before the file and that its rows would change. Results are row, external_id, id, outcome. */
+class ChangedItems implements RowObserver {
+  readonly #created = new Set<string>();
+  readonly #changed = new Map<string, ChangedItem>();
+
+  observe({ cells: [row, externalId = "", id = "", outcome] }: FileRow): void {
+    if (outcome === "created") this.#created.add(id);
+    const isChange = outcome === "updated" || outcome === "restored";
+    if (!isChange || this.#created.has(id) || this.#changed.has(id)) return;
+    this.#changed.set(id, { row: Number(row), externalId });
+  }
+
+  get items(): ChangedItem[] {
+    return [...this.#changed.values()];
+  }
+}
+
+/** Reads the results of a trial run. Rows that failed change nothing and are left out. */
+export async function readTrialFindings(results: ReadableStream<Uint8Array>): Promise<TrialFindings> {
+  const changes = new ChangedItems();
+  const ids = new RepeatedIds(([, externalId = "", id]) => (id === "" ? "" : externalId));
+  // A result is of the row that it names, not of the one in which it stands.
+  const ofRow: RowObserver = { observe: ({ cells }) => ids.observe({ row: Number(cells[0]), cells }) };
+  const isWhole = await observeRows(results, { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES }, () => [
+    changes,
+    ofRow,
+  ]);
+  const { items } = changes;
+  return { changedItems: items.length, changed: items.slice(0, NAMED_ITEMS), ids: ids.findings, isWhole };
+}

@@ -1,0 +1,21 @@
+import { inputOf, type WorkItem } from "../../../lib/client/client.ts";
+import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { BYTE_ORDER_MARK } from "../../../lib/uploads/csv/header-names.ts";
+import { ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
+import { withPrefix } from "./cell-prefix.ts";
+
+/**
+ * The header of items as CSV, with the mark by which spreadsheets know UTF-8. The command and the page import such a file,
+ * so that it can be changed and imported again.
+ */
+export const ITEM_CSV_HEADER = BYTE_ORDER_MARK + ITEM_FIELD_NAMES.join(COMMA);
+
+/** The line of an item, without its line end. Cells that a spreadsheet would run as formulas have a prefix. */
+export function itemCsvLine(item: WorkItem): string {
+  const input = inputOf(item);
+  const cells = ITEM_FIELD_NAMES.map((name) => input[name] ?? "");
+  return cells
+    .map((cell) => toCell(withPrefix(typeof cell === "string" ? cell : JSON.stringify(cell)), COMMA))
+    .join(COMMA);
+}

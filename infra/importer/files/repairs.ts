@@ -1,0 +1,87 @@
+import { lineEndOf, rawCells, RecordEnds, toCell } from "../../../lib/uploads/csv/csv-text.ts";
+import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { isReportColumn, REPORT_COLUMNS } from "../../../lib/uploads/csv/header-names.ts";
+
+/** The corrected cells of a row, by their columns' places in the file. */
+export type RowRepairs = ReadonlyMap<number, string>;
+
+/** A row that is left out: it becomes a blank line, so that all other rows keep their numbers. */
+export const LEFT_OUT: RowRepairs = new Map();
+
+/** Corrected rows, by their numbers in the file. Numbers are those of a spreadsheet: blank lines count. */
+export type Repairs = ReadonlyMap<number, RowRepairs>;
+
+/** Corrections as a text that is the same for the same corrections in the same order. */
+export function textOfRepairs(repairs: Repairs): string {
+  return JSON.stringify([...repairs].map(([row, cells]) => [row, ...cells]));
+}
+
+/** The same rows with another value of a cell. @param original its value in the file, which needs no correction */
+export function withRepair(
+  repairs: Repairs,
+  { row, column, original }: { readonly row: number; readonly column: number; readonly original: string },
+  value: string,
+): Repairs {
+  const cells = new Map(repairs.get(row));
+  if (value === original) cells.delete(column);
+  else cells.set(column, value);
+  const rows = new Map(repairs);
+  if (cells.size === 0) rows.delete(row);
+  else rows.set(row, cells);
+  return rows;
+}
+
+/** Cells with their corrections. A correction may stand where the row has no cell. */
+export function repairedCells(cells: readonly string[], repairs: RowRepairs | undefined): string[] {
+  if (repairs === undefined) return [...cells];
+  const width = Math.max(cells.length, ...[...repairs.keys()].map((column) => column + 1));
+  return Array.from({ length: width }, (_, column) => repairs.get(column) ?? cells[column] ?? "");
+}
+
+/**
+ * The cells of a row of a report as they stand in the file. A report holds the file's columns without those of an
+ * earlier report, then its own, then the cells that the row has beyond the header.
+ * @param names the header of the file
+ */
+export function cellsInFile(names: readonly string[], reported: readonly string[]): string[] {
+  const kept = [...names.keys()].filter((index) => !isReportColumn(names[index]!));
+  const cells = Array.from(names, () => "");
+  for (const [place, index] of kept.entries()) cells[index] = reported[place] ?? "";
+  return [...cells, ...reported.slice(kept.length + REPORT_COLUMNS.length)];
+}
+
+/** Replaces the corrected cells of a CSV text that comes in pieces. Everything else stays as it is. */
+function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<string, string> {
+  const ends = new RecordEnds();
+  let rest = "";
+  let row = 0;
+  const repaired = (record: string): string => {
+    const corrected = repairs.get((row += 1));
+    if (corrected === undefined) return record;
+    if (corrected.size === 0) return lineEndOf(record);
+    const cells = [...corrected].map(([column, value]) => [column, toCell(value, delimiter)] as const);
+    return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
+  };
+  return new TransformStream({
+    transform: (piece, controller) => {
+      const before = rest.length;
+      rest += piece;
+      let start = 0;
+      for (const end of ends.next(piece)) {
+        controller.enqueue(repaired(rest.slice(start, before + end)));
+        start = before + end;
+      }
+      rest = rest.slice(start);
+    },
+    flush: (controller) => {
+      if (rest !== "") controller.enqueue(repaired(rest));
+    },
+  });
+}
+
+/** The content of a file in UTF-8 with its corrected rows. */
+export async function withRepairs(content: Blob, repairs: Repairs, delimiter: Delimiter): Promise<Blob> {
+  if (repairs.size === 0) return content;
+  const text = content.stream().pipeThrough(new TextDecoderStream());
+  return new Response(text.pipeThrough(repairRows(repairs, delimiter)).pipeThrough(new TextEncoderStream())).blob();
+}

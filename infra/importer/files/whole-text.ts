@@ -1,0 +1,148 @@
+import { RecordEnds } from "../../../lib/uploads/csv/csv-text.ts";
+import { mayHavePrefix } from "./cell-prefix.ts";
+import { StrictDecoder } from "./encodings.ts";
+import { type SevenBitSign, SevenBitSigns } from "./seven-bit.ts";
+
+/** How the rows of a text are cut. */
+export interface RowLayout {
+  /** Whether rows end with CR alone, as on an old Macintosh. */
+  readonly hasOnlyReturns: boolean;
+  /** Number of characters of a first line such as `sep=;`, which tells Excel the delimiter and which Excel hides. */
+  readonly hiddenCharacters: number;
+}
+
+/** What is found by reading a file to its end. */
+export interface WholeText {
+  readonly mayHavePrefixes: boolean;
+  /** A sign that the file, which is ASCII, stands for other letters. */
+  readonly sign: SevenBitSign | undefined;
+  /** Where the chunk begins that isn't text in the encoding; undefined if there is none. */
+  readonly brokenFrom: number | undefined;
+}
+
+async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** Reads a file to its end, or to what isn't text in its encoding. */
+export async function readWhole(file: Blob, encoding: string): Promise<WholeText> {
+  const decoder = new StrictDecoder(encoding);
+  const signs = new SevenBitSigns();
+  let mayHavePrefixes = false;
+  let isAscii = true;
+  let last = "";
+  let offset = 0;
+  try {
+    for await (const bytes of chunksOf(file)) {
+      const text = decoder.decode(bytes);
+      isAscii &&= text.length === bytes.length;
+      if (isAscii) signs.read(text);
+      mayHavePrefixes ||= mayHavePrefix(last + text);
+      last = (last + text).slice(-1);
+      offset += bytes.length;
+    }
+    decoder.decode();
+    return { mayHavePrefixes, sign: isAscii ? signs.end() : undefined, brokenFrom: undefined };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { mayHavePrefixes, sign: undefined, brokenFrom: offset };
+  }
+}
+
+/** Counts the rows of a text that comes in pieces, as a spreadsheet shows them. */
+class RowCount {
+  readonly #hasOnlyReturns: boolean;
+  readonly #ends = new RecordEnds();
+  /** Number of the row in which the text ends so far. */
+  row: number;
+
+  constructor({ hasOnlyReturns, hiddenCharacters }: RowLayout) {
+    this.#hasOnlyReturns = hasOnlyReturns;
+    this.row = hiddenCharacters > 0 ? 0 : 1;
+  }
+
+  add(text: string): void {
+    this.row += this.#ends.next(this.#hasOnlyReturns ? text.replaceAll("\r", "\n") : text).length;
+  }
+}
+
+/** Finds the first byte that isn't text in the encoding, and its row. @param brokenFrom where its chunk begins */
+export async function findBadByte(
+  file: Blob,
+  encoding: string,
+  brokenFrom: number,
+  layout: RowLayout,
+): Promise<{ readonly row: number; readonly offset: number }> {
+  const decoder = new StrictDecoder(encoding);
+  const rows = new RowCount(layout);
+  let offset = brokenFrom;
+  for await (const bytes of chunksOf(file.slice(0, brokenFrom))) rows.add(decoder.decode(bytes));
+  try {
+    for await (const bytes of chunksOf(file.slice(brokenFrom))) {
+      for (let at = 0; at < bytes.length; at++, offset++) rows.add(decoder.decode(bytes.subarray(at, at + 1)));
+    }
+    decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  return { row: rows.row, offset };
+}
+
+/** The row of a place in a file that is ASCII before it. */
+export async function rowAt(file: Blob, offset: number, layout: RowLayout): Promise<number> {
+  const rows = new RowCount(layout);
+  const decoder = new TextDecoder();
+  for await (const bytes of chunksOf(file.slice(0, offset))) rows.add(decoder.decode(bytes));
+  return rows.row;
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+/** So many lines are taken whatever bytes they have. */
+const FIRST_LINES = 50;
+const LINE_MAX_BYTES = 16 * 1024;
+
+/** The line around a place, without its end. */
+async function lineAt(file: Blob, offset: number): Promise<Uint8Array> {
+  const start = Math.max(0, offset - LINE_MAX_BYTES);
+  const bytes = new Uint8Array(await file.slice(start, offset + LINE_MAX_BYTES).arrayBuffer());
+  const isEnd = (byte: number): boolean => byte === LINE_FEED || byte === CARRIAGE_RETURN;
+  const before = bytes.subarray(0, offset - start).findLastIndex(isEnd) + 1;
+  const after = bytes.subarray(offset - start).findIndex(isEnd);
+  return bytes.subarray(before, after === -1 ? bytes.length : offset - start + after);
+}
+
+/**
+ * Lines that show what a file's encoding may be: the one around a place, and then those that have another byte for the
+ * first time, so that letters which tell two encodings apart are among them wherever they are.
+ * @param isTelling whether a byte has another meaning in another encoding
+ */
+export async function sampleLines(
+  file: Blob,
+  offset: number,
+  isTelling: (byte: number) => boolean,
+): Promise<Uint8Array[]> {
+  const places: number[] = [];
+  const seen = new Set<number>();
+  let start = 0;
+  let lineOfLast = -1;
+  let line = 0;
+  for await (const bytes of chunksOf(file)) {
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]!;
+      if (byte === LINE_FEED || byte === CARRIAGE_RETURN) line++;
+      else if (isTelling(byte) && (!seen.has(byte) || places.length < FIRST_LINES)) {
+        seen.add(byte);
+        if (line !== lineOfLast) places.push(start + at);
+        lineOfLast = line;
+      }
+    }
+    start += bytes.length;
+  }
+  return Promise.all([offset, ...places].map((place) => lineAt(file, place)));
+}

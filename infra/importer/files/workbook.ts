@@ -1,0 +1,284 @@
+import { unzipSync } from "fflate";
+import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { isReportHeader, withoutPrefix } from "./cell-prefix.ts";
+import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
+import { readXml } from "./xml.ts";
+
+/** A sheet of a workbook. */
+export interface Sheet {
+  readonly name: string;
+  /** Whether people who open the workbook don't see it. */
+  readonly isHidden: boolean;
+  /** Its rows as CSV with commas. */
+  readonly csv: string;
+}
+
+/** A workbook cannot be read. The message is a sentence for people that says what to do. */
+export class WorkbookError extends Error {
+  override readonly name: string = "WorkbookError";
+}
+
+/** Limit of each part of a workbook when it is unpacked: a longer text can't be held. */
+const PART_MAX_BYTES = 500_000_000;
+/** Limit of a sheet's cells, with the empty ones before its last row and column. */
+const CELLS_MAX = 100_000_000;
+/** Limits of spreadsheets. */
+const ROWS_MAX = 1_048_576;
+const COLUMNS_MAX = 16_384;
+const TOO_LARGE = "This workbook is too large. Save the sheet as CSV.";
+
+type Parts = Readonly<Record<string, Uint8Array>>;
+
+/** The XML parts of a workbook by their names in lower case. */
+function unpack(archive: Uint8Array): Parts {
+  const parts = unzipSync(archive, {
+    filter: ({ name, originalSize }) => {
+      if (!/\.(?:xml|rels)$/i.test(name)) return false;
+      if (originalSize > PART_MAX_BYTES) throw new WorkbookError(TOO_LARGE);
+      return true;
+    },
+  });
+  const nameOf = (name: string): string => name.replaceAll("\\", "/").replace(/^\//, "").toLowerCase();
+  return Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [nameOf(name), bytes]));
+}
+
+function textOfPart(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
+  if (!isUtf16) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  return new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be", { fatal: true }).decode(bytes);
+}
+
+type Visit = (name: string, attribute: (name: string) => string | undefined) => void;
+
+/** Visits the elements of a part; of one that is missing, none. */
+function visit(part: Uint8Array | undefined, open: Visit): void {
+  if (part) readXml(textOfPart(part), { open, text: () => undefined, close: () => undefined });
+}
+
+interface Relation {
+  readonly type: string;
+  readonly part: string;
+}
+
+/** What a part refers to, by id. The last word of the type is the same in both versions of the standard. */
+function relationsOf(parts: Parts, part: string): ReadonlyMap<string, Relation> {
+  const folder = part.slice(0, part.lastIndexOf("/") + 1);
+  const relations = new Map<string, Relation>();
+  visit(parts[`${folder}_rels/${part.slice(folder.length)}.rels`], (name, attribute) => {
+    if (name !== "Relationship") return;
+    const target = new URL(attribute("Target") ?? "", `file:///${folder}`).pathname.slice(1);
+    const type = attribute("Type")?.split("/").at(-1) ?? "";
+    relations.set(attribute("Id") ?? "", { type, part: decodeURIComponent(target).toLowerCase() });
+  });
+  return relations;
+}
+
+/** A text of a workbook, which writes control characters as `_x000D_`. */
+function unescaped(text: string): string {
+  if (!text.includes("_x")) return text;
+  return text.replaceAll(/_x([\da-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** The texts that cells refer to, without the readings that stand beside ideographs. */
+function readSharedTexts(part: Uint8Array | undefined): string[] {
+  const texts: string[] = [];
+  if (!part) return texts;
+  let text = "";
+  let isText = false;
+  let isReading = false;
+  readXml(textOfPart(part), {
+    open: (name) => {
+      if (name === "si") text = "";
+      else if (name === "rPh") isReading = true;
+      else if (name === "t") isText = !isReading;
+    },
+    text: (characters) => {
+      if (isText) text += characters;
+    },
+    close: (name) => {
+      if (name === "si") texts.push(unescaped(text));
+      else if (name === "rPh") isReading = false;
+      else if (name === "t") isText = false;
+    },
+  });
+  return texts;
+}
+
+/** What the styles of cells make of numbers. */
+function readStyles(part: Uint8Array | undefined): NumberKind[] {
+  const codes = new Map<number, string>();
+  const kinds: NumberKind[] = [];
+  let isCellStyle = false;
+  visit(part, (name, attribute) => {
+    if (name === "numFmt") codes.set(Number(attribute("numFmtId")), attribute("formatCode") ?? "");
+    else if (name === "cellXfs" || name === "cellStyleXfs" || name === "dxfs") isCellStyle = name === "cellXfs";
+    else if (name === "xf" && isCellStyle) {
+      const id = Number(attribute("numFmtId") ?? 0);
+      kinds.push(kindOfFormat(id, codes.get(id)));
+    }
+  });
+  return kinds;
+}
+
+/** What a sheet's cells refer to. */
+interface Book {
+  readonly texts: readonly string[];
+  readonly styles: readonly NumberKind[];
+  readonly dates: DateSystem;
+}
+
+/** A cell as it is written. */
+interface RawCell {
+  readonly type: string;
+  readonly style: string | undefined;
+  /** Its value, or the text in it. */
+  value: string | undefined;
+  hasFormula: boolean;
+}
+
+/** What a cell shows; undefined if it is damaged. Results of formulas that are errors, such as #N/A, are empty. */
+function textOf({ type, style, value }: RawCell, { texts, styles, dates }: Book): string | undefined {
+  if (value === undefined || (value === "" && type !== "s")) return "";
+  switch (type) {
+    case "s":
+      return /^\s*\d+\s*$/.test(value) ? texts[Number(value)] : undefined;
+    case "inlineStr":
+    case "str":
+      return unescaped(value);
+    case "b":
+      return { "0": "false", "1": "true", false: "false", true: "true" }[value.trim()];
+    case "e":
+      return "";
+    case "d":
+      return textOfIso(value);
+    case "n":
+      return textOfNumber(value, styles[Number(style ?? 0)] ?? "number", dates);
+    default:
+      return undefined;
+  }
+}
+
+function damaged(what: string, row: number, column: number, sheet: string): WorkbookError {
+  return new WorkbookError(what.replace("@", () => `in row ${row}, column ${column} of the sheet “${sheet}”`));
+}
+
+/** The place of a cell such as `AB12`, from 1; undefined for parts that it hasn't. */
+function placeOf(reference: string | undefined): { readonly row?: number; readonly column?: number } {
+  const [, letters, digits] = /^\$?([A-Z]{1,3})\$?(\d+)$/i.exec(reference ?? "") ?? [];
+  if (letters === undefined) return {};
+  const column = Array.from(letters.toUpperCase()).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+  return { row: Number(digits), column };
+}
+
+/** The rows of a sheet, each up to its last cell that isn't empty; those after the last such row are left out. */
+function readRows(xml: string, sheet: string, book: Book): string[][] {
+  const rows: string[][] = [];
+  let row = 0;
+  let column = 0;
+  let cell: RawCell | undefined;
+  let isValue = false;
+  let isReading = false;
+  const finish = ({ hasFormula, ...raw }: RawCell): void => {
+    const where = [row, column, sheet] as const;
+    if (hasFormula && (raw.value ?? "") === "" && raw.type !== "str") {
+      throw damaged("The formula @ has no result. Open the workbook, save it and choose it again.", ...where);
+    }
+    const text = textOf({ hasFormula, ...raw }, book);
+    if (text === undefined) {
+      throw damaged("This workbook cannot be read. The cell @ is damaged. Save it as .xlsx or CSV.", ...where);
+    }
+    if (text === "") return;
+    if (row > ROWS_MAX || column > COLUMNS_MAX) throw new WorkbookError(TOO_LARGE);
+    while (rows.length < row) rows.push([]);
+    const cells = rows[row - 1]!;
+    while (cells.length < column) cells.push("");
+    cells[column - 1] = text;
+  };
+  readXml(xml, {
+    open: (name, attribute) => {
+      if (name === "row") {
+        row = Number(attribute("r") ?? row + 1);
+        column = 0;
+      } else if (name === "c") {
+        const place = placeOf(attribute("r"));
+        row = place.row ?? Math.max(1, row);
+        column = place.column ?? column + 1;
+        cell = { type: attribute("t") ?? "n", style: attribute("s"), value: undefined, hasFormula: false };
+      } else if (cell && name === "f") cell.hasFormula = true;
+      else if (name === "rPh") isReading = true;
+      else if (cell && !isReading && (name === "v" || name === "t")) {
+        isValue = true;
+        cell.value ??= "";
+      }
+    },
+    text: (characters) => {
+      if (cell && isValue) cell.value += characters;
+    },
+    close: (name) => {
+      if (name === "v" || name === "t") isValue = false;
+      else if (name === "rPh") isReading = false;
+      else if (name === "c" && cell) {
+        finish(cell);
+        cell = undefined;
+      }
+    },
+  });
+  return rows;
+}
+
+/** Rows as CSV, all with as many cells as the longest. */
+function csvOf(rows: readonly (readonly string[])[]): string {
+  const width = rows.reduce((most, cells) => Math.max(most, cells.length), 1);
+  if (width * rows.length > CELLS_MAX) throw new WorkbookError(TOO_LARGE);
+  const isReport = isReportHeader(rows.find((cells) => cells.length > 0) ?? []);
+  const cellOf = (text: string): string => toCell(isReport ? text : withoutPrefix(text), COMMA);
+  const lineOf = (cells: readonly string[]): string =>
+    `${cells.map(cellOf).join(COMMA)}${COMMA.repeat(width - Math.max(1, cells.length))}\n`;
+  return rows.map(lineOf).join("");
+}
+
+function readParts(parts: Parts): Sheet[] {
+  const root = [...relationsOf(parts, "").values()].find(({ type }) => type === "officeDocument");
+  const main = root?.part ?? "xl/workbook.xml";
+  if (!parts[main]) throw new Error(`no part ${main}`);
+  const relations = relationsOf(parts, main);
+  const partOf = (kind: string): Uint8Array | undefined =>
+    parts[[...relations.values()].find(({ type }) => type === kind)?.part ?? ""];
+  const found: { readonly name: string; readonly isHidden: boolean; readonly part: Uint8Array }[] = [];
+  let dates: DateSystem = 1900;
+  visit(parts[main], (name, attribute) => {
+    if (name === "workbookPr" && /^(?:1|true|on)$/.test(attribute("date1904") ?? "")) dates = 1904;
+    if (name !== "sheet") return;
+    const { type, part = "" } = relations.get(attribute("id") ?? "") ?? {};
+    const bytes = parts[part];
+    // Others are charts or dialogs.
+    if (type !== "worksheet" || !bytes) return;
+    const isHidden = (attribute("state") ?? "visible") !== "visible";
+    found.push({ name: attribute("name") ?? "", isHidden, part: bytes });
+  });
+  const book = { texts: readSharedTexts(partOf("sharedStrings")), styles: readStyles(partOf("styles")), dates };
+  return found.flatMap(({ name, isHidden, part }) => {
+    const rows = readRows(textOfPart(part), name, book);
+    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows) }];
+  });
+}
+
+/**
+ * Reads the sheets of an .xlsx workbook that have rows, first those that aren't hidden. Of formulas it takes the results.
+ * @throws WorkbookError if it isn't one, or has no rows that people see
+ */
+export async function readSheets(file: Blob): Promise<[Sheet, ...Sheet[]]> {
+  const archive = new Uint8Array(await file.arrayBuffer());
+  let sheets: Sheet[];
+  try {
+    sheets = readParts(unpack(archive));
+  } catch (error) {
+    if (error instanceof WorkbookError) throw error;
+    throw new WorkbookError("This workbook cannot be read. Save it as .xlsx or CSV.", { cause: error });
+  }
+  const [first, ...others] = sheets.toSorted((a, b) => Number(a.isHidden) - Number(b.isHidden));
+  if (first === undefined) throw new WorkbookError("This workbook has no rows.");
+  if (first.isHidden) throw new WorkbookError("Only hidden sheets of this workbook have rows. Show the one to import.");
+  return [first, ...others];
+}

@@ -1,0 +1,38 @@
+import { HEADER_ROW_MAX } from "../../../lib/uploads/mapping/mapping.ts";
+
+/** Below a header that is found there are rows which show how wide the table is. */
+const SAMPLE_ROWS = 200;
+/** Titles take fewer rows than this. */
+const SEARCHED_ROWS = 30;
+
+function countFilled(cells: readonly string[]): number {
+  return cells.filter((cell) => cell.trim() !== "").length;
+}
+
+/** Cells that are values, not names of columns: numbers, dates, email addresses. */
+function isValue(cell: string): boolean {
+  return /^[\d\s.,:/+-]*\d[\d\s.,:/+-]*$|^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim());
+}
+
+/** The number of cells that most rows have; the largest of such numbers. */
+function widthOf(rows: readonly (readonly string[])[]): number {
+  const filled = rows.filter((cells) => countFilled(cells) > 0);
+  const counts = Map.groupBy(filled, (cells) => cells.length);
+  const widths = [...counts].map(([width, { length }]) => ({ width, length }));
+  const [first] = widths.toSorted((a, b) => b.length - a.length || b.width - a.width);
+  return first?.width ?? 0;
+}
+
+/**
+ * The number of the row that holds the header: titles, blank lines and the merged cells of a heading over several columns
+ * may be above it. They fill few of the cells that the rows of the table have.
+ * @param rows the first rows of a file, with the blank ones
+ */
+export function findHeaderRow(rows: readonly (readonly string[])[]): number {
+  const sample = rows.slice(0, SAMPLE_ROWS);
+  const width = widthOf(sample);
+  const isHeader = (cells: readonly string[]): boolean => countFilled(cells) > width / 2;
+  const found = sample.slice(0, Math.min(SEARCHED_ROWS, HEADER_ROW_MAX)).findIndex(isHeader);
+  const isTable = found > 0 && !sample[found]!.some(isValue);
+  return isTable ? found + 1 : 1;
+}

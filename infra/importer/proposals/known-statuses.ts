@@ -1,0 +1,68 @@
+import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { plainWords } from "./plain-words.ts";
+
+/** The statuses of work items. */
+const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
+type Status = (typeof STATUSES)[number];
+
+/**
+ * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that
+ * systems use for different things, such as "on hold" or "reopened", are missing: a person has to say what they mean.
+ */
+const WORDS: Readonly<Record<Status, readonly string[]>> = {
+  pending: [
+    "pending, open, new, to do, todo, backlog, not started, waiting, queued, unassigned",
+    "offen, neu, ausstehend, wartend, zu erledigen, nicht begonnen",
+    "ouvert, ouverte, nouveau, nouvelle, a faire, en attente, non commence",
+    "abierto, abierta, nuevo, nueva, pendiente, por hacer, en espera, sin empezar",
+  ],
+  in_progress: [
+    "in progress, work in progress, wip, doing, in work, started, in process, in review",
+    "in bearbeitung, in arbeit, begonnen, laufend",
+    "en cours, en cours de traitement, en traitement, commence",
+    "en curso, en progreso, en proceso, en tramite, empezado",
+  ],
+  completed: [
+    "completed, complete, closed, done, resolved, solved, finished, fixed",
+    "erledigt, geschlossen, abgeschlossen, gelost, fertig, beendet",
+    "ferme, fermee, resolu, resolue, termine, terminee, cloture, cloturee, acheve",
+    "cerrado, cerrada, resuelto, resuelta, completado, completada, terminado, finalizado, hecho",
+  ],
+  cancelled: [
+    "cancelled, canceled, rejected, declined, withdrawn, wont do, won t do, abandoned",
+    "abgebrochen, storniert, abgelehnt, verworfen",
+    "annule, annulee, rejete, refuse, abandonne",
+    "cancelado, cancelada, anulado, anulada, rechazado, rechazada",
+  ],
+};
+
+const BY_WORD: ReadonlyMap<string, Status> = new Map(
+  STATUSES.flatMap((status) =>
+    WORDS[status]
+      .join(", ")
+      .split(", ")
+      .map((word) => [word, status] as const),
+  ),
+);
+
+/** The status that a word of another system means; undefined if it is not known. */
+export function statusOf(word: string): Status | undefined {
+  return BY_WORD.get(plainWords(word));
+}
+
+/**
+ * Aliases of the known words that are not spelled as the statuses are, one for all spellings that differ by case. An unknown
+ * word gets none: a person chooses.
+ */
+export function aliasesOf(values: Iterable<string>): Pick<Source, "values"> {
+  const aliases = new Map<string, readonly [word: string, status: Status]>();
+  for (const value of values) {
+    const word = value.trim();
+    const status = statusOf(word);
+    if (status !== undefined && status !== word && !aliases.has(comparable(word))) {
+      aliases.set(comparable(word), [word, status]);
+    }
+  }
+  return aliases.size > 0 ? { values: Object.fromEntries(aliases.values()) } : {};
+}

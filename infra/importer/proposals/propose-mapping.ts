@@ -1,0 +1,366 @@
+import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
+import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import { isTotalsRow } from "./find-totals.ts";
+import { keptColumns, repeatedNames } from "./kept-columns.ts";
+import {
+  type AgentName,
+  agentOfBareName,
+  agentOfName,
+  isCustomer,
+  targetOfName,
+  targetOfSlip,
+} from "./known-headers.ts";
+import { aliasesOf, statusOf } from "./known-statuses.ts";
+import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { plainWords } from "./plain-words.ts";
+import { proposeTime, type TimeAnswers, type TimeQuestion } from "./propose-time.ts";
+import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
+
+/** The header of a file and its first rows. */
+export interface Sample extends TimeAnswers {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly delimiter: Delimiter;
+  /** Number of the header's row. @default 1 */
+  readonly headerRow?: number;
+  /** What all rows say. @default what the first ones say */
+  readonly survey?: Survey | undefined;
+}
+
+/** How sure a proposal is: what is only likely needs a look before it is imported. */
+export type Certainty = "certain" | "likely" | "unknown";
+
+/** What a column of a file is proposed to become. */
+export interface ProposedColumn {
+  /** Its place in the file. */
+  readonly index: number;
+  /** Its name in mappings. */
+  readonly column: string;
+  /** The field, or `custom_attributes.<name>`; undefined if nothing is known of it: `others` says what happens then. */
+  readonly target: string | undefined;
+  readonly certainty: Certainty;
+  /** Why, such as "by name"; empty if nothing is known. */
+  readonly reason: string;
+}
+
+/** A word that may mean that there is no value, and the columns in which it is kept as it is. */
+interface KeptMark {
+  readonly word: string;
+  readonly columns: readonly string[];
+}
+
+/** A mapping for a file, and why. */
+export interface Proposal {
+  readonly mapping: Mapping;
+  /** All columns of the file in their order. */
+  readonly columns: readonly ProposedColumn[];
+  /** Why the header may be a row of data; undefined if nothing speaks for that. */
+  readonly headerDoubt?: string | undefined;
+  /** Texts of the status column whose meaning a person has to choose, as far as the rows show them. */
+  readonly unknownStatuses?: readonly string[];
+  /** What a person has to answer before the file is imported. */
+  readonly questions?: readonly TimeQuestion[];
+  /** Rows of sums, which are no items. */
+  readonly totals?: readonly NumberedRow[];
+  readonly keptMarks?: readonly KeptMark[];
+}
+
+/** Words that mean an empty value wherever they stand. */
+const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
+/** Names of more columns are not searched for slips, which takes seconds. */
+const COMPARED_COLUMNS_MAX = 1000;
+
+/** A column that is looked at. */
+interface Column {
+  readonly index: number;
+  readonly name: string;
+  /** The name as known words are compared with it. */
+  readonly words: string;
+  /** Its cells in the first rows, without those that may mean nothing. */
+  readonly values: readonly string[];
+  readonly survey: SurveyedColumn;
+}
+
+/** A column that was found for a target. */
+interface Found {
+  readonly source: Source;
+  readonly certainty: Certainty;
+  readonly reason: string;
+}
+
+/** Whether so many texts are what a column is meant to hold: some rows may be wrong. */
+function isMost(count: number, values: readonly string[]): boolean {
+  return count > 0 && count >= values.length / 2;
+}
+
+function isEmail(value: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(value.trim());
+}
+
+/** Whether a column could identify items: no two cells are the same. */
+function isDistinct({ values }: Column): boolean {
+  return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
+}
+
+/** The texts of a column that may be statuses, in all rows as far as they are few. */
+function statusWords({ survey, values }: Column): Iterable<string> {
+  return survey.words === undefined
+    ? values
+    : [...survey.words.keys()].filter((word) => !SURELY_EMPTY.has(comparable(word)));
+}
+
+/** What the cells say about a column that is named after a target; undefined if they are something else. */
+function checkValues(target: string, column: Column, rows: number, isCertain: boolean): Found | undefined {
+  const { name, values } = column;
+  const found = (source: Source, certainty: Certainty, reason: string): Found => ({ source, certainty, reason });
+  const source = { column: name, ...withoutMarks(target, column) };
+  const named = (each: Source): Found => found(each, isCertain ? "certain" : "likely", "by name");
+  if (target === "external_id") {
+    if (rows > 0 && values.length === rows && isDistinct(column)) {
+      return found(source, "certain", isCertain ? "by name" : "by name and values");
+    }
+    const isRepeated = values.length > 0 && !isDistinct(column);
+    return isRepeated ? found(source, "likely", "by name, but values repeat") : named(source);
+  }
+  if (target === "agent_email") {
+    return values.length > 0 && !isMost(values.filter(isEmail).length, values) ? undefined : named(source);
+  }
+  if (target === "status") {
+    const known = values.filter((value) => statusOf(value) !== undefined).length;
+    const translated = { column: name, ...aliasesOf(statusWords(column)) };
+    if (isCertain) return named(translated);
+    return isMost(known, values) ? found(translated, "certain", "by name and values") : undefined;
+  }
+  return named(source);
+}
+
+/** Aliases that leave out of a field what is no id, no person and no date: other fields keep such words. */
+function withoutMarks(target: string, { survey }: Column): Pick<Source, "values"> {
+  const isStrict = target === "external_id" || target === "completed_at" || target.startsWith("agent_");
+  const marks = isStrict ? marksOf(survey) : [];
+  return marks.length > 0 ? { values: Object.fromEntries(marks.map((mark) => [mark, ""])) } : {};
+}
+
+/** The words of a column that may mean nothing, each once, without those that do so wherever they stand. */
+function marksOf({ marks }: SurveyedColumn): string[] {
+  return [...new Set([...marks.keys()].map(comparable))].filter((mark) => !SURELY_EMPTY.has(mark));
+}
+
+/** The columns of the person who did the work: those of one role only. */
+function agentColumns(columns: readonly Column[]): { readonly target: string; readonly column: Column }[] {
+  const named = columns.flatMap((column) => {
+    const agent = agentOfName(column.words);
+    return agent ? [{ column, agent }] : [];
+  });
+  const best = named.reduce<AgentName | undefined>(
+    (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
+    undefined,
+  );
+  return named.flatMap(({ column, agent }) =>
+    agent.role === best?.role ? [{ column, target: agent.target ?? targetOfPerson(column) }] : [],
+  );
+}
+
+/** What a column holds that names a person and no detail. */
+function targetOfPerson({ values }: Column): string {
+  if (isMost(values.filter(isEmail).length, values)) return "agent_email";
+  const ids = values.filter((value) => /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(value.trim()));
+  return isMost(ids.length, values) ? "agent_external_id" : "agent_name";
+}
+
+/** Whether all cells are known words for statuses, of at least two different ones. */
+function holdsStatuses({ values }: Column): boolean {
+  const statuses = new Set(values.map(statusOf));
+  return !statuses.has(undefined) && statuses.size > 1;
+}
+
+/** Collects what the columns become, each column and each target once. */
+class Choices {
+  readonly sources = new Map<string, Source>();
+  readonly columns = new Map<number, Omit<ProposedColumn, "index" | "column">>();
+  readonly questions: TimeQuestion[] = [];
+  readonly #rows: number;
+  readonly #answers: TimeAnswers;
+
+  /** @param rows number of the first rows */
+  constructor(rows: number, answers: TimeAnswers) {
+    this.#rows = rows;
+    this.#answers = answers;
+  }
+
+  /** Takes a column for a target, unless one of them is taken or the cells are something else. */
+  take(target: string, column: Column, isCertain: boolean, reason?: string): void {
+    if (target === "completed_at") {
+      this.takeTimes([{ column, isCertain: isCertain && reason === undefined }]);
+      return;
+    }
+    if (this.sources.has(target) || this.columns.has(column.index)) return;
+    const found = checkValues(target, column, this.#rows, isCertain);
+    if (found === undefined) return;
+    this.sources.set(target, found.source);
+    const why = reason === undefined ? found : { certainty: "likely" as const, reason };
+    this.columns.set(column.index, { target, certainty: why.certainty, reason: why.reason });
+  }
+
+  /** Takes all columns of date-times that say when an item was completed: the first that isn't empty counts. */
+  takeTimes(candidates: readonly { readonly column: Column; readonly isCertain: boolean }[]): void {
+    const free = candidates.filter(({ column }) => !this.columns.has(column.index));
+    if (this.sources.has("completed_at") || free.length === 0) return;
+    const found = free.flatMap(({ column, isCertain }) => {
+      const time = proposeTime(column.name, column.survey, this.#answers);
+      return time ? [{ column, isCertain, time }] : [];
+    });
+    const sources = found.map(({ column, time }) => ({ ...time.source, ...withoutMarks("completed_at", column) }));
+    const [first, ...others] = sources;
+    if (first === undefined) {
+      this.#takeEmptyTime(free.find(({ column }) => column.values.length === 0)?.column);
+      return;
+    }
+    this.sources.set("completed_at", others.length === 0 ? first : { first_of: sources });
+    for (const [index, { column, isCertain, time }] of found.entries()) {
+      const before = found.slice(0, index).map((each) => `"${each.column.name}"`);
+      const order =
+        before.length === 0 ? "" : `, where ${before.join(" and ")} ${before.length === 1 ? "is" : "are"} empty`;
+      const doubts = [
+        ...(time.doubt === undefined ? [] : [time.doubt]),
+        ...time.questions.map(({ kind }) => DOUBTS[kind]),
+      ];
+      this.columns.set(column.index, {
+        target: "completed_at",
+        certainty: isCertain && doubts.length === 0 ? "certain" : "likely",
+        reason: `by name and values${order}${doubts.map((doubt) => `; ${doubt}`).join("")}`,
+      });
+      this.questions.push(...time.questions);
+    }
+  }
+
+  #takeEmptyTime(column: Column | undefined): void {
+    if (column === undefined) return;
+    this.sources.set("completed_at", { column: column.name, time_zone: this.#answers.timeZone });
+    this.columns.set(column.index, {
+      target: "completed_at",
+      certainty: "likely",
+      reason: "by name; it has no values yet",
+    });
+  }
+
+  hasAgent(): boolean {
+    return [...this.sources.keys()].some((target) => target.startsWith("agent_"));
+  }
+}
+
+/** What makes a date-time only likely, by the question about it. */
+const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
+
+function choose(columns: readonly Column[], rows: number, answers: TimeAnswers): Choices {
+  const choices = new Choices(rows, answers);
+  for (const column of columns) {
+    const own = nameOfColumn(column.name);
+    if (own !== undefined) choices.take(own, column, true);
+  }
+  const known = columns
+    .flatMap((column) => {
+      const named = targetOfName(column.words);
+      return named ? [{ column, ...named }] : [];
+    })
+    .toSorted((a, b) => a.rank - b.rank);
+  for (const { target, column, isCertain } of known) {
+    if (target !== "completed_at") choices.take(target, column, isCertain);
+  }
+  const times = known.filter(({ target }) => target === "completed_at");
+  choices.takeTimes(times.filter(({ isCertain }) => isCertain));
+  choices.takeTimes(times);
+  if (!choices.hasAgent()) for (const { target, column } of agentColumns(columns)) choices.take(target, column, true);
+  if (columns.length <= COMPARED_COLUMNS_MAX) {
+    for (const column of columns) {
+      const target = targetOfSlip(column.words);
+      if (target?.startsWith("agent_") && choices.hasAgent()) continue;
+      if (target !== undefined) choices.take(target, column, false, "by a similar name");
+    }
+  }
+  if (!choices.hasAgent() && !columns.some(({ words }) => isCustomer(words))) {
+    for (const column of columns) {
+      const target = agentOfBareName(column.words);
+      if (target !== undefined) choices.take(target, column, false);
+    }
+  }
+  for (const column of columns) if (holdsStatuses(column)) choices.take("status", column, true, "by values");
+  const ids = columns.filter((column) => column.values.length === rows && isDistinct(column));
+  for (const column of ids) choices.take("external_id", column, false, "by values: no two are the same");
+  return choices;
+}
+
+/** Why the header may be a row of data: names of columns are also among their values. */
+function headerDoubtOf(columns: readonly Column[]): string | undefined {
+  const found = columns.find(({ name, values }) => values.some((value) => value.trim() === name.trim()));
+  return (
+    found && `the header may be a row of data: "${found.name}" is also a value of its column. If so, add a header row`
+  );
+}
+
+/** The texts of a status column that mean no known status, each spelling once. */
+function unknownStatusesOf(column: Column | undefined): string[] {
+  const texts = [...(column ? statusWords(column) : [])].filter((text) => statusOf(text) === undefined);
+  return [...Map.groupBy(texts, comparable).values()].map(([text = ""]) => text);
+}
+
+/** The words that may mean nothing and are kept, because a word such as "None" can be a choice. */
+function keptMarksOf(columns: readonly Column[], choices: Choices): KeptMark[] {
+  const kept = columns.flatMap((column) => {
+    const target = choices.columns.get(column.index)?.target ?? "";
+    const isKept = target !== "status" && withoutMarks(target, column).values === undefined;
+    return isKept ? marksOf(column.survey).map((word) => ({ word, column: column.name })) : [];
+  });
+  return [...Map.groupBy(kept, ({ word }) => word)].map(([word, places]) => ({
+    word,
+    columns: places.map(({ column }) => column),
+  }));
+}
+
+/** Proposes a mapping for a file, by what its columns are called and what the cells hold. */
+export function proposeMapping(sample: Sample): Proposal {
+  const { names, rows, delimiter, headerRow = 1 } = sample;
+  const survey = sample.survey ?? surveyOf(names.length, rows, headerRow + 1);
+  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== "") && !isTotalsRow(cells));
+  const all = numberedNames(names).map((name, index) => ({ name, index }));
+  const named = all.filter(({ name }) => name !== "" && !isReportColumn(name));
+  const repeated = repeatedNames(named);
+  const columns = named
+    .filter(({ name }) => !repeated.has(comparable(name)))
+    .map(({ name, index }): Column => ({
+      index,
+      name,
+      words: plainWords(name),
+      values: filled.map((cells) => cells[index] ?? "").filter((cell) => cell.trim() !== "" && !isMark(cell.trim())),
+      survey: survey.columns[index]!,
+    }));
+  const choices = choose(columns, filled.length, sample);
+  const { external_id: id, ...others } = Object.fromEntries(choices.sources);
+  const columnOf = (target: string): Column | undefined =>
+    columns.find(({ index }) => choices.columns.get(index)?.target === target);
+  const fields = { ...(id && { external_id: id }), ...others };
+  const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.hasValues);
+  const free = named.filter(({ index }) => !choices.columns.has(index));
+  const kept = keptColumns(free, fields, hasNameless);
+  const marks = new Set(survey.columns.flatMap((column) => [...column.marks.keys()].map(comparable)));
+  const empty = [...SURELY_EMPTY].filter((mark) => marks.has(mark));
+  return {
+    mapping: {
+      fields: { ...fields, ...kept.fields },
+      others: kept.others,
+      ...(empty.length > 0 && { empty }),
+      ...(headerRow !== 1 && { header_row: headerRow }),
+      ...(delimiter !== "," && { delimiter }),
+    },
+    columns: all.map(({ name, index }): ProposedColumn => {
+      const chosen = choices.columns.get(index) ?? { target: undefined, certainty: "unknown", reason: "" };
+      return { index, column: name, ...chosen };
+    }),
+    headerDoubt: headerDoubtOf(columns),
+    unknownStatuses: unknownStatusesOf(columnOf("status")),
+    questions: choices.questions,
+    totals: totalsIn(survey, columnOf("external_id")?.index),
+    keptMarks: keptMarksOf(columns, choices),
+  };
+}

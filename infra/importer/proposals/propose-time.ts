@@ -1,0 +1,78 @@
+import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import type { SurveyedColumn } from "./survey.ts";
+import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
+
+/** The number that dates begin with, where their cells don't show it. */
+export const DATE_ORDERS = ["day-first", "month-first", "year-first"] as const;
+/** One of `DATE_ORDERS`. */
+export type DateOrder = (typeof DATE_ORDERS)[number];
+
+/** What is known of a file's date-times beside their cells. */
+export interface TimeAnswers {
+  /** IANA zone of times without offset. */
+  readonly timeZone: string;
+  /** Whether a person chose that zone. @default false */
+  readonly isZoneChosen?: boolean | undefined;
+  readonly dateOrder?: DateOrder | undefined;
+}
+
+/** What only a person can say of a date-time's column. */
+export type TimeQuestion =
+  | { readonly kind: "date"; readonly column: string; readonly example: string; readonly formats: readonly string[] }
+  | { readonly kind: "zone"; readonly column: string; readonly timeZone: string };
+
+/** How a column of date-times is proposed to be read. */
+export interface ProposedTime {
+  readonly source: Source;
+  readonly questions: readonly TimeQuestion[];
+  /** What speaks against the proposal; undefined if nothing does. */
+  readonly doubt: string | undefined;
+}
+
+const INITIALS: Readonly<Record<DateOrder, string>> = { "day-first": "d", "month-first": "M", "year-first": "y" };
+
+/** The number that a date of a format begins with. */
+export function orderOf(format: string): DateOrder {
+  return DATE_ORDERS.find((order) => format.startsWith(INITIALS[order])) ?? "year-first";
+}
+
+/** What a format makes of a cell, such as "2 March 2024" or "March 2, 2024": in the order in which it reads them. */
+export function shownReading(text: string, format: string): string {
+  const time = readTime(text, format, "UTC");
+  if (time === undefined) return text;
+  const locale = format.startsWith("M") ? "en-US" : "en-GB";
+  return new Date(time).toLocaleDateString(locale, { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+}
+
+/** A question about a date, such as `02/03/2024: 2 March 2024 or February 3, 2024?`. */
+export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind: "date" }>): string {
+  return `${example}: ${formats.map((format) => shownReading(example, format)).join(" or ")}?`;
+}
+
+/** Rows of another format that are worth a look: one in ten, or any that are date-times. */
+function doubtOf({ rows, readRows, other }: TimeReadings): string | undefined {
+  const unread = rows - readRows;
+  if (other === undefined && unread < rows / 10) return undefined;
+  const isDate = other === undefined ? "don't look like dates" : `have another date format, such as "${other}"`;
+  return unread === 0 ? undefined : `${unread} of ${rows} values ${isDate}`;
+}
+
+/** Proposes how a column is read as date-times; undefined if less than half of its values are some. */
+export function proposeTime(
+  column: string,
+  { shapes }: SurveyedColumn,
+  { timeZone, isZoneChosen = false, dateOrder }: TimeAnswers,
+): ProposedTime | undefined {
+  const readings = timeReadingsOf(shapes);
+  if (readings === undefined) return undefined;
+  const { formats, example, needsZone } = readings;
+  const chosen = dateOrder && formats.find((format) => orderOf(format) === dateOrder);
+  const questions: TimeQuestion[] = [];
+  if (formats.length > 1 && chosen === undefined) questions.push({ kind: "date", column, example, formats });
+  if (needsZone && !isZoneChosen) questions.push({ kind: "zone", column, timeZone });
+  return {
+    source: { column, ...timeOptionsOf(chosen ?? formats[0], readings, timeZone) },
+    questions,
+    doubt: doubtOf(readings),
+  };
+}
