@@ -6,7 +6,7 @@ import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-again.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createApplyChunk } from "../lib/uploads/chain/apply-chunk.ts";
-import { createFinishUpload } from "../lib/uploads/chain/finish.ts";
+import { createFinishUpload, createSettleBucket } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { createRowUploads } from "../lib/uploads/uploads.ts";
@@ -25,7 +25,10 @@ export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker
     finish: createFinishUpload({
       ...uploads,
       writeList: createWriteList(runtime, uploads.objects),
-      sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
+      ofRows: {
+        settle: createSettleBucket(uploads),
+        sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
+      },
     }),
     onEnd: (rows, job) => {
       metrics.addMetric("RowsApplied", MetricUnit.Count, rows);

@@ -1,3 +1,4 @@
+import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
@@ -9,7 +10,7 @@ import { createChunkSender, createJobSender, parseJobMessage } from "../lib/uplo
 import { createSplitUpload } from "../lib/uploads/chain/split.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { isEnded } from "../lib/uploads/job/upload-record.ts";
-import { createRowUploads } from "../lib/uploads/uploads.ts";
+import { createUploads } from "../lib/uploads/uploads.ts";
 import { workers } from "./workers.ts";
 
 const worker = workers.splitLargeUpload;
@@ -17,9 +18,15 @@ const worker = workers.splitLargeUpload;
 /** Puts large files into chunks, and merges their lists of rows: work of minutes, which small files don't wait for. */
 export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
   const { sqs, environment } = runtime;
-  const uploads = createRowUploads(runtime);
+  const uploads = createUploads(runtime);
+  const { findOrganization } = createAccessStore(runtime);
   const sendSplit = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
-  const split = createSplitUpload({ ...uploads, sendSplit, sendChunks: createChunkSender(runtime) });
+  const split = createSplitUpload({
+    ...uploads,
+    findOrganization: (id) => findOrganization(id, { consistent: true }),
+    sendSplit,
+    sendChunks: createChunkSender(runtime),
+  });
   const finish = createFinishUpload({ ...uploads, writeList: createWriteList(runtime, uploads.objects) });
   const handle = async (body: string, handOverAt: number): Promise<void> => {
     for (const message of parseJobMessage(body).jobs) {

@@ -36,7 +36,6 @@ export interface Worker {
 }
 
 const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
-const rowPartitions = ["UPLOAD", "ITEM", "DRY_RUN"] as const;
 
 /** All functions that are not behind the gateway, by the name that the code uses for each. */
 export const workers = {
@@ -59,8 +58,7 @@ export const workers = {
     trigger: { kind: "queue", queue: "largeSplitQueue", maximumConcurrency: 5, timeoutMinutes: 15 },
     permissions: {
       access: { actions: ["GetItem"] },
-      // It also counts what the workers of stopped jobs have applied.
-      workItems: { actions: ["Query", "GetItem", "BatchGetItem", "UpdateItem"], partitions: rowPartitions },
+      workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       largeSplitQueue: { actions: ["SendMessage"] },
       chunksQueue: { actions: ["SendMessage"] },
@@ -75,7 +73,7 @@ export const workers = {
       access: { actions: ["GetItem"] },
       workItems: {
         actions: ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "PartiQLInsert", "PartiQLUpdate"],
-        partitions: rowPartitions,
+        partitions: ["UPLOAD", "ITEM", "DRY_RUN"],
       },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       largeSplitQueue: { actions: ["SendMessage"] },

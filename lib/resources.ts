@@ -11,6 +11,8 @@ interface TableIndex {
   readonly sortKey: string;
   /** Attributes that it holds in addition to the keys. */
   readonly projection: readonly string[];
+  /** Whether it holds so few records that it is never made ready for a load above what DynamoDB gives at once. @default false */
+  readonly isSmall?: true;
 }
 
 interface Named {
@@ -65,7 +67,7 @@ export const resources = {
       /** Lists the work items of an agent, in the same order: it shares the listing's sort key. */
       agents: { partitionKey: "agent_pk", sortKey: "listing_sk", projection: ["type", "status"] },
       /** The upload jobs that have not ended, by organization and id. */
-      open_jobs: { partitionKey: "open_pk", sortKey: "open_sk", projection: ["check_at"] },
+      open_jobs: { partitionKey: "open_pk", sortKey: "open_sk", projection: ["check_at"], isSmall: true },
     },
   },
   /** API keys and organizations. Only the operator's commands write to it. */

@@ -61,14 +61,14 @@ export class Tables extends Construct {
       ...(warmThroughput && { warmThroughput }),
       ...(stream && { stream: StreamViewType.KEYS_ONLY }),
     });
-    for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(indexes)) {
+    for (const [indexName, { partitionKey, sortKey, projection, isSmall }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({
         indexName,
         partitionKey: attribute(partitionKey),
         sortKey: attribute(sortKey),
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...projection],
-        ...(warmThroughput && { warmThroughput }),
+        ...(warmThroughput && !isSmall && { warmThroughput }),
       });
     }
     return table;

@@ -51,30 +51,16 @@ export function createEndWithoutRows(dependencies: EndDependencies) {
 /** Ends a job of which no row is applied. */
 export type EndWithoutRows = ReturnType<typeof createEndWithoutRows>;
 
-/** What ending jobs whose rows are applied requires. */
-export interface FinishDependencies extends ChunkDependencies {
-  readonly writeList: WriteList;
-  /** Sends a job whose lists take long to workers with more time. @default this is one */
-  readonly sendLarge?: SendJob;
-}
-
-/**
- * Makes the function that ends a job if all its rows are counted, or if it is to stop and no worker has any of its buckets.
- * It may be called repeatedly and by several workers at the same time.
- * @returns a function that ends the job's lists of rows at a time, in milliseconds since the epoch; the job's error then says
- * what they lack
- */
-export function createFinishUpload(dependencies: FinishDependencies) {
-  const { clock, store, findOrganization, writeList, sendLarge } = dependencies;
-
-  /** Counts what workers of a stopped bucket have applied. */
-  const settle = async (job: UploadJob, bucket: UploadBucket, until: number): Promise<void> => {
+/** Makes the function that counts what workers of a stopped bucket have applied. @returns a function that takes the time after which no request is tried again */
+export function createSettleBucket(dependencies: ChunkDependencies) {
+  const { clock, store, findOrganization } = dependencies;
+  return async (job: UploadJob, bucket: UploadBucket, deadline: number): Promise<void> => {
     const organization = await findOrganization(job.organization);
     const claimed = organization && (await store.claim(job, bucket, { closes: true }));
     if (!claimed) return;
     // Every job ends: also one whose last rows can't be read any more, or at which workers die.
     if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.close(job, claimed, true);
-    const turn = new ChunkTurn(dependencies, job, organization, claimed, until);
+    const turn = new ChunkTurn(dependencies, job, organization, claimed, deadline);
     try {
       await turn.close();
     } catch (error) {
@@ -84,6 +70,29 @@ export function createFinishUpload(dependencies: FinishDependencies) {
       throw error;
     }
   };
+}
+/** Counts what workers of a stopped bucket have applied. */
+export type SettleBucket = ReturnType<typeof createSettleBucket>;
+
+/** What ending jobs whose rows are applied requires. */
+export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<never>, "clock"> {
+  readonly writeList: WriteList;
+  /** What a worker of rows does itself, and leaves to others. @default this worker merges long lists */
+  readonly ofRows?: {
+    readonly settle: SettleBucket;
+    /** Sends a job whose lists take long to workers with more time. */
+    readonly sendLarge: SendJob;
+  };
+}
+
+/**
+ * Makes the function that ends a job if all its rows are counted, or if it is to stop and no worker has any of its buckets.
+ * It may be called repeatedly and by several workers at the same time.
+ * @returns a function that ends the job's lists of rows at a time, in milliseconds since the epoch; the job's error then says
+ * what they lack
+ */
+export function createFinishUpload(dependencies: FinishDependencies) {
+  const { clock, store, writeList, ofRows } = dependencies;
 
   /** Stops all buckets. @returns the job once all of them are settled; undefined as long as a worker has one */
   const stopAll = async ({ job, buckets }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
@@ -91,8 +100,8 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     await Promise.all(open.map((bucket) => store.stop(job, bucket)));
     let snapshot = await store.read(job);
     const left = snapshot?.buckets.filter((bucket) => !isSettled(job, bucket) && !isBusy(bucket, clock())) ?? [];
-    if (left.length > 0) {
-      await Promise.all(left.map((bucket) => settle(job, bucket, until)));
+    if (ofRows && left.length > 0) {
+      await Promise.all(left.map((bucket) => ofRows.settle(job, bucket, until)));
       snapshot = await store.read(job);
     }
     return snapshot?.buckets.every((bucket) => isSettled(job, bucket)) ? snapshot : undefined;
@@ -113,9 +122,9 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     const shortfalls = buckets.some(({ uncounted }) => uncounted) ? [UNCOUNTED] : [];
     for (const [name, all] of lists) {
       if (all === 0) continue;
-      const { rows, isWhole } = await writeList(name, snapshot, merged, time, !sendLarge);
+      const { rows, isWhole } = await writeList(name, snapshot, merged, time, !ofRows);
       if (rows === all) continue;
-      if (!isWhole && sendLarge) return undefined;
+      if (!isWhole && ofRows) return undefined;
       shortfalls.push(
         isWhole
           ? `${name} lists ${rows} of ${all}: the others were deleted before they could be listed`
@@ -129,21 +138,21 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     const snapshot = given.job.stopping ? await stopAll(given, until) : given;
     if (snapshot === undefined || (!snapshot.job.stopping && !isComplete(snapshot))) return;
     const { job } = snapshot;
-    if (sendLarge && isLarge(job)) return sendLarge(job);
+    if (ofRows && isLarge(job)) return ofRows.sendLarge(job);
     // Long lists take minutes: only one worker merges them at a time.
-    if (!sendLarge && !(await store.claimFinish(job))) return;
+    if (!ofRows && !(await store.claimFinish(job))) return;
     let notedAt = clock();
     const merged = randomUUID();
     const shortfalls = await writeLists(snapshot, merged, {
       isOver: () => clock() >= until,
       note: async () => {
-        if (sendLarge || clock() < notedAt + CLAIM_MS / 3) return;
+        if (ofRows || clock() < notedAt + CLAIM_MS / 3) return;
         await store.noteFinish(job);
         notedAt = clock();
       },
     });
     if (shortfalls) await end(dependencies, job, sumOf(snapshot.buckets), { merged, shortfalls });
-    else await sendLarge?.(job);
+    else await ofRows?.sendLarge(job);
   };
 }
 

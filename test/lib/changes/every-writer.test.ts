@@ -62,7 +62,7 @@ const byFunction: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await createRecordQaScore(runtime)(score);
     return ["there"];
   },
-  applyUploadPart: async () => {
+  applyUploadChunk: async () => {
     await upload("external_id,type\nuploaded,row\nthere,row\n");
     return ["uploaded", "there"];
   },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createApplyChunk } from "../../../lib/uploads/chain/apply-chunk.ts";
 import { createApplyRows } from "../../../lib/uploads/chain/apply-rows.ts";
-import { createFinishUpload } from "../../../lib/uploads/chain/finish.ts";
+import { createFinishUpload, createSettleBucket } from "../../../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender, parseJobMessage } from "../../../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../../../lib/uploads/chain/split.ts";
 import { createSweep } from "../../../lib/uploads/chain/sweep.ts";
@@ -48,8 +48,8 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
   const sendLarge = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
   const split = createSplitUpload({ ...uploads, limits: SMALL_CHUNKS });
   const withWindows = { ...uploads, limits: sizes.window };
-  const finish = createFinishUpload({ ...withWindows, sendLarge });
-  const finishLarge = createFinishUpload(withWindows);
+  const finish = createFinishUpload({ ...uploads, ofRows: { settle: createSettleBucket(withWindows), sendLarge } });
+  const finishLarge = createFinishUpload(uploads);
   const apply = createApplyChunk({ ...withWindows, finish });
   return {
     store,
