@@ -25,7 +25,7 @@ export interface ApplyResult {
   readonly outcome: RowOutcome;
   /** The item after this input; null if the input could not be applied. */
   readonly item: WorkItem | null;
-  /** Whether its job has applied the input before, as the marks of its item and events say. */
+  /** Whether its job has applied the whole input before, as the marks of its item and events say. */
   readonly recognized: boolean;
   /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
   readonly error: ApplyError | null;
@@ -57,6 +57,7 @@ export class AppliedInput {
   #item: WorkItem | null = null;
   #error: ApplyError | null = null;
   #recognized = false;
+  #hasEventsLeft = false;
 
   constructor(id: string, { input, row = 0 }: ApplyInput) {
     this.id = id;
@@ -73,13 +74,18 @@ export class AppliedInput {
       id: this.id,
       outcome: this.#outcome,
       item: this.#item,
-      recognized: this.#recognized,
+      recognized: this.#recognized && !this.#hasEventsLeft,
       error: this.#error,
     };
   }
 
   setRecognized(): void {
     this.#recognized = true;
+  }
+
+  /** Its item was written before, but not all of its events. */
+  setEventLeft(): void {
+    this.#hasEventsLeft = true;
   }
 
   /** Takes over the outcome of its item. */

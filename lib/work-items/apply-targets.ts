@@ -151,7 +151,10 @@ export function targetOfEvent(
         }
         try {
           const { outcome, next } = planEvent(current, inputs, at);
-          if (outcome !== "unchanged") changedBy.push(member);
+          if (outcome !== "unchanged") {
+            changedBy.push(member);
+            member.setEventLeft();
+          }
           current = next;
           marks?.add(row, outcome);
         } catch (cause) {
