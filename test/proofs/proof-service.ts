@@ -101,11 +101,13 @@ export const createProofService = async () => {
     /** Writes the file of a job to the bucket, as S3 does with a posted form. */
     postFile: (job: JobKey, text: string): Promise<void> =>
       functions.workers.objects.write(objectKeys.source(job), Buffer.from(text), "text/csv"),
-    /** How often a job's file, or one of its buckets, was claimed in a row without progress, at most. */
-    attemptsOf: async (job: JobKey): Promise<number> => {
+    /** How often a job's file, or one of its buckets, was claimed in a row without progress, or its messages lost, at most. */
+    lossesOf: async (job: JobKey): Promise<number> => {
       const snapshot = await functions.workers.store.read(job);
-      if (snapshot?.job.chunks === undefined) return snapshot?.job.split_attempts ?? 0;
-      return Math.max(0, ...snapshot.buckets.map(({ attempts }) => attempts));
+      if (snapshot === undefined) return 0;
+      const { job: found, buckets } = snapshot;
+      const ofFile = found.chunks === undefined ? [found.split_attempts, found.resent] : [];
+      return Math.max(0, ...ofFile, ...buckets.flatMap(({ attempts, resent }) => [attempts, resent]));
     },
     /** Checks all open jobs that are due. */
     sweep: async (): Promise<void> => {

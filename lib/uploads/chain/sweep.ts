@@ -34,9 +34,9 @@ function waitForFile(job: UploadJob, now: number): number {
   return Math.max(CHECK_WITHIN_MS, Math.min(minutes * MINUTE_MS - (MINUTE_MS - CHECK_WITHIN_MS), fileDue(job) - now));
 }
 
-/** How much longer to wait than after the first message. @param resent how many were sent */
-function doubled(milliseconds: number, resent: number): number {
-  return milliseconds * 2 ** Math.min(DOUBLINGS_MAX, resent);
+/** How long to wait for a message after the sweep has sent some: the second is sent as soon as the first. */
+function waitAfter(resent: number): number {
+  return MESSAGE_MS * 2 ** Math.min(DOUBLINGS_MAX, Math.max(0, resent - 1));
 }
 
 /** Whether a message or worker was lost. @param since milliseconds since the epoch of what happened before the record's own changes */
@@ -55,7 +55,7 @@ export function isLost(
   } = record;
   // A worker whose claim has run out is dead. One that the store has refused has sent a message.
   if (resent === 0 && busyUntil > 0) return now > busyUntil + (refusedSince > 0 ? RELEASED_MS : 0);
-  return now > Math.max(since, changedAt, resentAt) + doubled(MESSAGE_MS, resent);
+  return now > Math.max(since, changedAt, resentAt) + waitAfter(resent);
 }
 
 /**
@@ -112,7 +112,7 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
   /** Sends a message for a job, unless one was sent lately. The job is checked every minute, so that its age is known. */
   const sendAgain = async (job: UploadJob, send: () => Promise<void>): Promise<void> => {
     const now = clock();
-    if (job.resent > 0 && now < job.resent_at + doubled(MINUTE_MS, job.resent - 1)) return;
+    if (job.resent > 0 && now < job.resent_at + waitAfter(job.resent)) return;
     await send();
     await store.postponeCheck(job, now + CHECK_WITHIN_MS, { isResent: true });
   };

@@ -139,7 +139,7 @@ export const runUploadCalls = async (
     if (faulty.count().faults > faults) watch.onChange();
   };
   const minutes = createMinutes(clock, sweep);
-  const watch = createWatch({ clock, faulty, isForm, attemptsOf: () => service.attemptsOf(job), report });
+  const watch = createWatch({ clock, faulty, isForm, lossesOf: () => service.lossesOf(job), report });
 
   if (isForm) {
     isCalm = true;
@@ -160,7 +160,7 @@ export const runUploadCalls = async (
     const sent: string[] = [];
     const sizes = isSlow ? DEFAULT_WINDOWS : randomSizes(random);
     // Workers that all die without progress end their job, as documented: not so many are stopped in a row.
-    const isExhausted = (await service.attemptsOf(job)) >= ATTEMPTS_MAX;
+    const isExhausted = (await service.lossesOf(job)) >= ATTEMPTS_MAX;
     // Without a worker and a message, a job whose file came late is found by its next check alone.
     const isFatal = isLarge && failed === 0;
     const isHandled = await faulty.call(() => service.deliver(body, sizes), {

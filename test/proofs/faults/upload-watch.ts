@@ -17,13 +17,13 @@ interface Watched {
   readonly clock: Clock;
   readonly faulty: FaultyCalls;
   readonly isForm: boolean;
-  /** Claims of the file or a bucket in a row without progress. */
-  readonly attemptsOf: () => Promise<number>;
+  /** Claims of the file or a bucket in a row without progress, or messages lost in a row. */
+  readonly lossesOf: () => Promise<number>;
   readonly report: (kind: FindingKind, details: unknown) => void;
 }
 
 /** Measures by the clock how long a job waits for a message, and how long it saves nothing. */
-export const createWatch = ({ clock, faulty, isForm, attemptsOf, report }: Watched) => {
+export const createWatch = ({ clock, faulty, isForm, lossesOf, report }: Watched) => {
   const requestedAt = clock();
   const headsBefore = faulty.heads();
   let idleSince: number | undefined;
@@ -49,7 +49,7 @@ export const createWatch = ({ clock, faulty, isForm, attemptsOf, report }: Watch
       if (hasMessage) idleSince = undefined;
       else idleSince ??= clock();
       if (idleSince === undefined || hasReported || clock() - idleSince <= limitFor(job.status)) return;
-      if ((await attemptsOf()) > 1) return;
+      if ((await lossesOf()) > 1) return;
       hasReported = true;
       report("lost", { "not resumed for": clock() - idleSince, isForm, job });
     },
