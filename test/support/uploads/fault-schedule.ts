@@ -128,7 +128,7 @@ export const runWithFaults = async (deployment: Deployment, file: TestFile, sche
   /** Claims in a row without progress after which deliveries have no faults, so that jobs end. */
   const isExhausted = async (): Promise<boolean> => {
     const { job: now, buckets } = (await during(faultFree, () => workers.store.read(job)))!;
-    return Math.max(now.chunks ? 0 : now.split_attempts, ...buckets.map(({ attempts }) => attempts)) > ATTEMPTS_MAX;
+    return Math.max(now.chunks ? 0 : now.split_attempts, ...buckets.map(({ attempts }) => attempts)) >= ATTEMPTS_MAX;
   };
   let hasFaults = true;
 
