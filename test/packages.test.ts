@@ -28,13 +28,14 @@ test("every script installs the packages first, so that it works in a fresh clon
   ).toEqual([]);
 });
 
-const { packages } = lockSchema.parse(
-  JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")),
-);
+const locks = ["package-lock.json", "test/bench/peers/package-lock.json"].map((path) => {
+  const text = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+  return { path, packages: lockSchema.parse(JSON.parse(text)).packages };
+});
 
 // npm leaves out the packages of other platforms where it adds a dependency to an installed checkout,
 // and `npm ci` then refuses the lock on a new machine.
-test("the lock names the packages of every platform, so that npm ci installs on each", () => {
+test.each(locks)("$path names the packages of every platform, so that npm ci installs on each", ({ packages }) => {
   const missing = Object.entries(packages).flatMap(([path, entry]) =>
     path === "" || entry.inBundle
       ? []
@@ -46,6 +47,6 @@ test("the lock names the packages of every platform, so that npm ci installs on 
   expect(missing).toEqual([]);
 });
 
-test("the lock names no registry", () => {
+test.each(locks)("$path names no registry", ({ packages }) => {
   expect(Object.values(packages).flatMap((entry) => entry.resolved ?? [])).toEqual([]);
 });

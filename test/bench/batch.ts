@@ -3,7 +3,7 @@ import { compareCpu } from "./cpu.ts";
 import { meterDynamoDb } from "./dynamodb-meter.ts";
 import { withEngines } from "./engines.ts";
 import { createFloors } from "./floors.ts";
-import { createElectroDbPeer } from "./peers/electrodb.ts";
+import { createElectroDbPeer } from "./electrodb-peer.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService } from "./service.ts";
 import { itemOf } from "./uploads-data.ts";

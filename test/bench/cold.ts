@@ -20,7 +20,7 @@ import { itemOf } from "./uploads-data.ts";
 const { atMost, fact } = rowsOf("cold");
 const STARTS = 15;
 const PROCESS = fileURLToPath(new URL("cold-process.ts", import.meta.url));
-const BARE = fileURLToPath(new URL("peers/bare-function.ts", import.meta.url));
+const BARE = fileURLToPath(new URL("bare-function.ts", import.meta.url));
 const execute = promisify(execFile);
 
 const startOnce = async (bundle: string, event: object, variables: Record<string, string>): Promise<ColdStart> => {

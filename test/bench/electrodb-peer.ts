@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { Entity } from "electrodb";
-import { itemOf } from "../uploads-data.ts";
+import { requirePeer } from "./require-peer.ts";
+import { itemOf } from "./uploads-data.ts";
 
 /** The same service as a single-table design by ElectroDB would be built: get and put by item, an index of full items. */
 export interface ElectroDbPeer {
@@ -14,10 +14,29 @@ export interface ElectroDbPeer {
   readonly list: () => Promise<void>;
 }
 
+type Item = Readonly<Record<string, unknown>>;
+interface Request<T> {
+  readonly go: (options?: object) => Promise<T>;
+}
+/** What is used of the package: the project doesn't hold its types. */
+interface ElectroDb {
+  readonly Entity: new (
+    schema: object,
+    config: { readonly client: DynamoDBDocumentClient; readonly table: string },
+  ) => {
+    readonly put: (item: Item) => Request<unknown>;
+    readonly get: (key: Item) => Request<{ readonly data: Item | null }>;
+    readonly query: {
+      readonly byCompletion: (key: Item) => Request<{ readonly data: readonly Item[]; readonly cursor: string | null }>;
+    };
+  };
+}
+
 const ITEMS_PER_PAGE = 100;
 
 /** Makes the peer's own table. */
 export const createElectroDbPeer = async (): Promise<ElectroDbPeer> => {
+  const { Entity } = requirePeer("electrodb") as ElectroDb;
   const client = new DynamoDBClient({});
   const table = `electrodb-${randomUUID()}`;
   await client.send(
