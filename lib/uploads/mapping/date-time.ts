@@ -1,7 +1,7 @@
 import { isFourDigitYear } from "../../clock.ts";
 import { CellError, quoted } from "./cell-error.ts";
 import { createPatternReader, hasOffset, offsetOf, utcTime } from "./date-pattern.ts";
-import { createTimeZone } from "./time-zone.ts";
+import { toInstant } from "./time-zone.ts";
 
 /** How date-times are written. */
 export interface TimeFormat {
@@ -69,14 +69,12 @@ function createRead(format: string, decimal: "." | ","): (text: string) => ReadT
  */
 export function createTimeReader({ format, timeZone }: TimeFormat, decimal: "." | ","): (text: string) => string {
   const read = createRead(format, decimal);
-  let toInstant: ReturnType<typeof createTimeZone> | undefined;
   return (text) => {
     const { time, hasOffset: isAbsolute } = read(text.trim());
     if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
     if (!isFourDigitYear(time)) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
     if (isAbsolute) return new Date(time).toISOString();
     if (timeZone === undefined) throw new CellError(`${quoted(text)} has no UTC offset; set time_zone in the mapping`);
-    toInstant ??= createTimeZone(timeZone);
-    return new Date(toInstant(time)).toISOString();
+    return new Date(toInstant(time, timeZone)).toISOString();
   };
 }
