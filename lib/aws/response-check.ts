@@ -30,16 +30,6 @@ const MEMBERS: Readonly<Record<string, readonly string[] | ((input: Members) => 
   UploadPartCommand: ["ETag"],
 };
 
-/** Commands whose response may be `{}`, and the members that it has otherwise. */
-const MAY_BE_EMPTY = new Set(
-  ["DeleteItem", "GetItem", "PutItem", "TransactWriteItems", "UpdateItem"].map((name) => `${name}Command`),
-);
-const OWN_MEMBERS = ["Attributes", "ConsumedCapacity", "Item", "ItemCollectionMetrics", "Responses"];
-
-function hasAny(output: Members, names: readonly string[]): boolean {
-  return names.some((name) => output[name] !== undefined);
-}
-
 /** Whether each entry of a SendMessageBatch has an outcome. */
 function answersAll({ Entries }: Members, { Successful = [], Failed = [] }: Members): boolean {
   const ids = new Set([Successful, Failed].flatMap((list) => (list as { Id?: string }[]).map(({ Id }) => Id)));
@@ -50,9 +40,7 @@ function hasOwnForm(command: string, input: Members, output: Members): boolean {
   if (command === "SendMessageBatchCommand") return answersAll(input, output);
   const members = MEMBERS[command] ?? [];
   const required = typeof members === "function" ? members(input) : members;
-  if (!required.every((name) => output[name] !== undefined)) return false;
-  const isEmpty = Object.keys(output).every((name) => name === "$metadata");
-  return !MAY_BE_EMPTY.has(command) || isEmpty || hasAny(output, OWN_MEMBERS);
+  return required.every((name) => output[name] !== undefined);
 }
 
 /** Names of errors that the SDK throws if it cannot read a response: those of JavaScript, or no code of the API. */
