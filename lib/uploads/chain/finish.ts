@@ -72,7 +72,7 @@ export function createSettleBucket(dependencies: ChunkDependencies) {
   };
 }
 /** Counts what workers of a stopped bucket have applied. */
-export type SettleBucket = ReturnType<typeof createSettleBucket>;
+type SettleBucket = ReturnType<typeof createSettleBucket>;
 
 /** What ending jobs whose rows are applied requires. */
 export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<never>, "clock"> {
