@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { StoreBusyError } from "./errors.ts";
 
 const BASE_MS = 25;
 /** The longest wait after throttling: long enough for a throttled partition to recover. */
@@ -19,6 +20,36 @@ export const BUSY_DELAY_SECONDS = { least: 2, most: 30 } as const;
  */
 export async function backOff(attempt: number, cap = THROTTLED_CAP_MS): Promise<void> {
   await sleep(Math.random() * Math.min(cap, BASE_MS * 2 ** attempt));
+}
+
+/** How long something is tried, and what is thrown then. */
+export interface RetryLimits {
+  /** @default no limit */
+  readonly attempts?: number;
+  /** Whether the time is over; asked before each attempt. @default never */
+  readonly isOver?: () => boolean;
+  /** The longest wait in milliseconds. @default that after throttling */
+  readonly cap?: number;
+  /** Message of the StoreBusyError. */
+  readonly message: string;
+}
+
+/**
+ * Tries something, with a wait before each attempt but the first, until it has a result.
+ * @param attempt returns undefined to be tried again; what it throws ends it
+ * @throws StoreBusyError after the last attempt
+ */
+export async function retry<T>(
+  { attempts = Infinity, isOver = () => false, cap, message }: RetryLimits,
+  attempt: () => Promise<T | undefined>,
+): Promise<T> {
+  for (let count = 1; count <= attempts; count++) {
+    if (count > 1) await backOff(count - 1, cap);
+    if (isOver()) break;
+    const result = await attempt();
+    if (result !== undefined) return result;
+  }
+  throw new StoreBusyError(message);
 }
 
 /** Cuts a list into chunks of at most `size` values, in order. */

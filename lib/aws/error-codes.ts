@@ -88,7 +88,7 @@ export function isThrottled(error: unknown): boolean {
 }
 
 /** Whether a request to AWS failed only temporarily: throttling, a conflict, a time-out or a fault of the service. */
-export function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata } = error as SdkError;
   return (

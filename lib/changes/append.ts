@@ -1,7 +1,6 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { StoreBusyError } from "../errors.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
-import { backOff, CONFLICT_CAP_MS } from "../retry.ts";
+import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { createChangeLog } from "./change-log.ts";
 import { SEGMENT_ENTRIES_MAX, type Segment } from "./segment.ts";
 
@@ -52,27 +51,28 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
     return { first, next, ids, isHole, time, expiresAt: undefined };
   }
 
+  /** Appends one segment. @returns the entries that are left; undefined if another append has taken its number */
+  async function appendSegment(organization: string, entries: Entries): Promise<Entries | undefined> {
+    const start = await readFirstNumber(runtime, organization);
+    if (start === undefined) return [];
+    const { segments } = await changeLog.read(organization, { limit: READ_BEFORE_APPENDING, first: "newest" });
+    const [newest] = segments;
+    // The time is taken after the Query, and never goes back: a first load takes its mark by it.
+    const time = Math.max(clock(), newest?.time ?? 0);
+    const segment = segmentOf(entries, Math.max(start, newest?.next ?? 0), time);
+    if (!(await changeLog.put(organization, segment))) return undefined;
+    await expireBefore(organization, segments).catch((error: unknown) => {
+      // The next append does it: to repeat this one would only repeat its entries.
+      log.warn("segments of a change log keep for now", { organization, error: String(error) });
+    });
+    return entries === "hole" ? [] : entries.slice(segment.ids.length);
+  }
+
   return async (organization: string, entries: Entries, until: number): Promise<void> => {
-    let left: Entries = entries;
-    for (let lost = 0; left.length > 0;) {
-      if (clock() > until) throw new StoreBusyError("time ran out before all changes were in the log");
-      const start = await readFirstNumber(runtime, organization);
-      if (start === undefined) return;
-      const { segments } = await changeLog.read(organization, { limit: READ_BEFORE_APPENDING, first: "newest" });
-      const [newest] = segments;
-      // The time is taken after the Query, and never goes back: a first load takes its mark by it.
-      const time = Math.max(clock(), newest?.time ?? 0);
-      const segment = segmentOf(left, Math.max(start, newest?.next ?? 0), time);
-      if (!(await changeLog.put(organization, segment))) {
-        lost += 1;
-        await backOff(lost, CONFLICT_CAP_MS);
-        continue;
-      }
-      left = left === "hole" ? [] : left.slice(segment.ids.length);
-      await expireBefore(organization, segments).catch((error: unknown) => {
-        // The next append does it: to repeat this one would only repeat its entries.
-        log.warn("segments of a change log keep for now", { organization, error: String(error) });
-      });
-    }
+    const isOver = () => clock() > until;
+    const limits = { isOver, cap: CONFLICT_CAP_MS, message: "time ran out before all changes were in the log" };
+    let left = entries;
+    const appendNext = () => appendSegment(organization, left);
+    while (left.length > 0) left = await retry(limits, appendNext);
   };
 }

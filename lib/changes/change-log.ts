@@ -1,8 +1,8 @@
 import { paginateQuery, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { isConditionFailure } from "../store/write-outcome.ts";
 import { logPartition, numberKey, packIds, type Segment, segmentFrom, segmentKey } from "./segment.ts";
 
 /** Which segments to read: those that begin in a range of numbers, both inclusive. */
@@ -48,31 +48,19 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
     put: async (organization: string, segment: Segment): Promise<boolean> => {
       const { first, next, time, ids, isHole } = segment;
       const Item = { ...segmentKey(organization, first), next, time, ...(!isHole && { ids: packIds(ids) }) };
-      try {
-        await dynamodb.send(
-          new PutCommand({ TableName: table, Item, ConditionExpression: `attribute_not_exists(${PARTITION_KEY})` }),
-        );
-        return true;
-      } catch (error) {
-        if (isConditionFailure(error)) return false;
-        throw error;
-      }
+      const ConditionExpression = `attribute_not_exists(${PARTITION_KEY})`;
+      return (await tryWrite(dynamodb, new PutCommand({ TableName: table, Item, ConditionExpression }))) !== undefined;
     },
     /** Lets a segment expire that exists and does not expire yet. @param expiresAt seconds since the epoch */
     expire: async (organization: string, first: number, expiresAt: number): Promise<void> => {
-      try {
-        await dynamodb.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: segmentKey(organization, first),
-            UpdateExpression: `SET ${TIME_TO_LIVE} = :expires`,
-            ConditionExpression: `attribute_exists(${PARTITION_KEY}) AND attribute_not_exists(${TIME_TO_LIVE})`,
-            ExpressionAttributeValues: { ":expires": expiresAt },
-          }),
-        );
-      } catch (error) {
-        if (!isConditionFailure(error)) throw error;
-      }
+      const command = new UpdateCommand({
+        TableName: table,
+        Key: segmentKey(organization, first),
+        UpdateExpression: `SET ${TIME_TO_LIVE} = :expires`,
+        ConditionExpression: `attribute_exists(${PARTITION_KEY}) AND attribute_not_exists(${TIME_TO_LIVE})`,
+        ExpressionAttributeValues: { ":expires": expiresAt },
+      });
+      await tryWrite(dynamodb, command);
     },
   };
 }

@@ -2,8 +2,8 @@ import { DeleteCommand, GetCommand, paginateQuery, PutCommand, UpdateCommand } f
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { tryWrite } from "../store/conditional-write.ts";
 import { newWriteId } from "../store/versioned-record.ts";
-import { isConditionFailure } from "../store/write-outcome.ts";
 
 /** Holes that are to be put into the logs of all organizations. */
 export interface DueHoles {
@@ -36,24 +36,14 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
   /** A damaged record is still due: it is replaced. */
   const idOf = async (key: object, { id }: Record<string, unknown>): Promise<string> =>
     typeof id === "string" ? id : put(key);
-  /** Carries out a write, if what is due is still the same. */
-  const ifSame = async (
-    id: string,
-    send: (condition: {
-      ConditionExpression: string;
-      ExpressionAttributeValues: { ":id": string };
-    }) => Promise<unknown>,
-  ): Promise<boolean> => {
-    try {
-      await send({ ConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": id } });
-      return true;
-    } catch (error) {
-      if (isConditionFailure(error)) return false;
-      throw error;
-    }
+  /** The condition that what is due is still the same. */
+  const ConditionExpression = "id = :id";
+  /** @returns false if it has become due again meanwhile */
+  const remove = async (Key: Record<string, string>, { id }: { readonly id: string }): Promise<boolean> => {
+    const ExpressionAttributeValues = { ":id": id };
+    const command = new DeleteCommand({ TableName, Key, ConditionExpression, ExpressionAttributeValues });
+    return (await tryWrite(dynamodb, command)) !== undefined;
   };
-  const remove = (Key: Record<string, string>, due: { readonly id: string }): Promise<boolean> =>
-    ifSame(due.id, (condition) => dynamodb.send(new DeleteCommand({ TableName, Key, ...condition })));
 
   return {
     /** Notes that changes may have been lost, whosever they were. */
@@ -65,19 +55,17 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
       return { id: await idOf(allKey, Item), after: typeof after === "string" ? after : undefined };
     },
     /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
-    keepPlace: ({ id }: DueHoles, after: string): Promise<boolean> =>
-      ifSame(id, ({ ConditionExpression, ExpressionAttributeValues }) =>
-        dynamodb.send(
-          new UpdateCommand({
-            TableName,
-            Key: allKey,
-            ConditionExpression,
-            UpdateExpression: "SET #after = :after",
-            ExpressionAttributeNames: { "#after": "after" },
-            ExpressionAttributeValues: { ...ExpressionAttributeValues, ":after": after },
-          }),
-        ),
-      ),
+    keepPlace: async ({ id }: DueHoles, after: string): Promise<boolean> => {
+      const command = new UpdateCommand({
+        TableName,
+        Key: allKey,
+        ConditionExpression,
+        UpdateExpression: "SET #after = :after",
+        ExpressionAttributeNames: { "#after": "after" },
+        ExpressionAttributeValues: { ":id": id, ":after": after },
+      });
+      return (await tryWrite(dynamodb, command)) !== undefined;
+    },
     /** Notes that all are put, unless they have become due again meanwhile. */
     clearAll: (due: DueHoles): Promise<boolean> => remove(allKey, due),
 

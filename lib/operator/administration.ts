@@ -3,8 +3,8 @@ import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
-import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
-import { backOff } from "../retry.ts";
+import { tryWrite } from "../store/conditional-write.ts";
+import { retry } from "../retry.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
   type AccessRuntime,
@@ -29,7 +29,7 @@ export interface Administration extends AccessRuntime {
 }
 
 const MICROSECONDS = 1000;
-const CREATE_ATTEMPTS_MAX = 5;
+const CREATING = { attempts: 5, message: "other commands keep changing the organization; run the command again" };
 
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
@@ -37,7 +37,7 @@ const present = `attribute_exists(${PARTITION_KEY})`;
 /**
  * Creates the organization if it does not exist, and sets its limits. One that is left out keeps its value, or gets its
  * default for a new organization. Functions see a change within 30 s.
- * @throws ZodError if the id or a limit is not valid
+ * @throws ZodError if the id or a limit is not valid, StoreBusyError if other commands keep erasing and creating it
  */
 export async function putOrganization(
   administration: Administration,
@@ -56,21 +56,16 @@ export async function putOrganization(
   const TableName = environment.ACCESS_TABLE;
   const listed = { TableName, Item: listedOrganizationKey(id) };
   const record = { TableName, Item: { ...organizationRecordKey(id), ...fresh }, ConditionExpression: absent };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await dynamodb.send(new TransactWriteCommand({ TransactItems: [{ Put: record }, { Put: listed }] }));
-      return fresh;
-    } catch (error) {
-      if (!isTransactionCancelled(error)) throw error;
-    }
-    try {
-      return await changeOrganization(administration, id, { rate: settings.rate, burst: settings.burst });
-    } catch (error) {
+  return retry(CREATING, async () => {
+    const create = new TransactWriteCommand({ TransactItems: [{ Put: record }, { Put: listed }] });
+    if (await tryWrite(dynamodb, create)) return fresh;
+    const { rate, burst } = settings;
+    return changeOrganization(administration, id, { rate, burst }).catch((error: unknown) => {
       // Another command has erased it meanwhile, or is about to create it.
-      if (!(error instanceof NotFoundError) || attempt === CREATE_ATTEMPTS_MAX) throw error;
-      await backOff(attempt);
-    }
-  }
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    });
+  });
 }
 
 /** Attributes of an organization's record to set. */
@@ -86,23 +81,18 @@ export async function changeOrganization(
 ): Promise<OrganizationRecord> {
   const changes = Object.entries(attributes).filter(([, value]) => value !== undefined);
   if (changes.length === 0) return getOrganization({ dynamodb, environment }, id);
-  try {
-    const { Attributes: changed } = await dynamodb.send(
-      new UpdateCommand({
-        TableName: environment.ACCESS_TABLE,
-        Key: organizationRecordKey(id),
-        UpdateExpression: `SET ${changes.map(([name]) => `#${name} = :${name}`).join(", ")}`,
-        ConditionExpression: present,
-        ExpressionAttributeNames: Object.fromEntries(changes.map(([name]) => [`#${name}`, name])),
-        ExpressionAttributeValues: Object.fromEntries(changes.map(([name, value]) => [`:${name}`, value])),
-        ReturnValues: "ALL_NEW",
-      }),
-    );
-    return decodeOrganization(changed ?? {});
-  } catch (error) {
-    if (isConditionFailure(error)) throw new NotFoundError(`there is no organization ${id}`);
-    throw error;
-  }
+  const command = new UpdateCommand({
+    TableName: environment.ACCESS_TABLE,
+    Key: organizationRecordKey(id),
+    UpdateExpression: `SET ${changes.map(([name]) => `#${name} = :${name}`).join(", ")}`,
+    ConditionExpression: present,
+    ExpressionAttributeNames: Object.fromEntries(changes.map(([name]) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(changes.map(([name, value]) => [`:${name}`, value])),
+    ReturnValues: "ALL_NEW",
+  });
+  const changed = await tryWrite(dynamodb, command);
+  if (changed === undefined) throw new NotFoundError(`there is no organization ${id}`);
+  return decodeOrganization(changed);
 }
 
 /** Reads an organization. @throws NotFoundError */

@@ -1,8 +1,7 @@
 import { BatchWriteCommand, type BatchWriteCommandInput, ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { backOff, chunksOf, mapConcurrently } from "../retry.ts";
+import { chunksOf, mapConcurrently, retry } from "../retry.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { StoreBusyError } from "../errors.ts";
 import { isThrottled } from "../aws/error-codes.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { ownerOf } from "./kinds-of-data.ts";
@@ -15,7 +14,8 @@ const SEGMENTS = 8;
 /** DynamoDB's limit for one BatchWriteItem. */
 const DELETES_PER_REQUEST = 25;
 const CONCURRENT_DELETES = 8;
-const ATTEMPTS_MAX = 10;
+const READING = { attempts: 10, message: "the store throttles reads; run the command again" };
+const DELETING = { attempts: 10, message: "the store throttles deletions; run the command again" };
 
 /** How far a scan has come. Deleted items are in no index, so that only a scan of the whole table finds everything. */
 export interface ScanProgress {
@@ -59,28 +59,24 @@ export async function scanOrganization(
 ): Promise<ScanProgress> {
   let scanned = 0;
   let readUnits = 0;
-  const read = async (segment: number, start: RecordKey | undefined) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await dynamodb.send(
-          new ScanCommand({
-            TableName: environment.WORK_ITEMS_TABLE,
-            Segment: segment,
-            TotalSegments: places.length,
-            // Lets through some records of others, whose keys happen to hold the same text.
-            FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
-            ExpressionAttributeValues: { ":owner": `#${organization}` },
-            ConsistentRead: true,
-            ReturnConsumedCapacity: "TOTAL",
-            ExclusiveStartKey: start && { ...start },
-          }),
-        );
-      } catch (error) {
+  const read = (segment: number, start: RecordKey | undefined) => {
+    const command = new ScanCommand({
+      TableName: environment.WORK_ITEMS_TABLE,
+      Segment: segment,
+      TotalSegments: places.length,
+      // Lets through some records of others, whose keys happen to hold the same text.
+      FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
+      ExpressionAttributeValues: { ":owner": `#${organization}` },
+      ConsistentRead: true,
+      ReturnConsumedCapacity: "TOTAL",
+      ExclusiveStartKey: start && { ...start },
+    });
+    return retry(READING, () =>
+      dynamodb.send(command).catch((error: unknown) => {
         if (!isThrottled(error)) throw error;
-        if (attempt === ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; run the command again");
-        await backOff(attempt);
-      }
-    }
+        return undefined;
+      }),
+    );
   };
   const scanSegment = async (segment: number): Promise<void> => {
     let { after, ended } = places[segment] ?? { after: undefined, ended: true };
@@ -110,13 +106,12 @@ export async function deleteRecords(
 ): Promise<void> {
   await mapConcurrently(chunksOf(keys, DELETES_PER_REQUEST), CONCURRENT_DELETES, async (chunk) => {
     let requests: DeleteRequests = chunk.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
-    for (let attempt = 1; requests.length > 0; attempt++) {
-      if (attempt > ATTEMPTS_MAX) throw new StoreBusyError("the store throttles deletions; run the command again");
+    await retry(DELETING, async () => {
       const { UnprocessedItems = {} } = await dynamodb.send(
         new BatchWriteCommand({ RequestItems: { [table]: requests } }),
       );
       requests = UnprocessedItems[table] ?? [];
-      if (requests.length > 0) await backOff(attempt);
-    }
+      return requests.length === 0 || undefined;
+    });
   });
 }

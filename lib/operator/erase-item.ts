@@ -1,6 +1,6 @@
 import { DeleteCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import { allItems } from "../store/all-items.ts";
-import { isConditionFailure } from "../store/write-outcome.ts";
+import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { workItemId } from "../identity.ts";
@@ -56,20 +56,15 @@ export async function eraseItem(
   let [events, item] = [0, false];
 
   const removeItem = async (version: unknown): Promise<void> => {
-    try {
-      await runtime.dynamodb.send(
-        new DeleteCommand({
-          TableName: table,
-          Key: key,
-          ...(version === null
-            ? { ConditionExpression: "attribute_not_exists(version)" }
-            : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
-        }),
-      );
-    } catch (error) {
-      // Somebody has changed it since: it is read again.
-      if (!isConditionFailure(error)) throw error;
-    }
+    const command = new DeleteCommand({
+      TableName: table,
+      Key: key,
+      ...(version === null
+        ? { ConditionExpression: "attribute_not_exists(version)" }
+        : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
+    });
+    // If somebody has changed it since, it is read again.
+    await tryWrite(runtime.dynamodb, command);
   };
   const isEmpty = ({ version, events: found, others }: Found): boolean =>
     version === undefined && found.length === 0 && others.length === 0;

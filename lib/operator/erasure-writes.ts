@@ -1,8 +1,8 @@
 import { DeleteCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { backOff } from "../retry.ts";
-import { isConditionFailure, isTransactionCancelled } from "../store/write-outcome.ts";
+import { retry } from "../retry.ts";
+import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { NotFoundError, StateConflictError, StoreBusyError } from "../errors.ts";
+import { NotFoundError, StateConflictError } from "../errors.ts";
 import { decodeOrganization, organizationRecordKey } from "../organizations/access-store.ts";
 import { type Administration, getOrganization } from "./administration.ts";
 import type { OrganizationRecord } from "../organizations/organization.ts";
@@ -12,7 +12,7 @@ import { isThrottled } from "../aws/error-codes.ts";
 const DELETES_PER_TRANSACTION = 99;
 /** All items of a transaction have at most 4 MB. */
 const BYTES_PER_TRANSACTION = 3_000_000;
-const ATTEMPTS_MAX = 10;
+const SAVING = { attempts: 10, message: "the store throttles deletions; run the command again" };
 
 /** What an erasure keeps in the organization's record, for the command that repeats it. */
 export type ErasureProgress = Required<Pick<OrganizationRecord, "erased" | "files_until">>;
@@ -34,13 +34,11 @@ export async function markErasing(runtime: Administration, before: OrganizationR
     ExpressionAttributeValues: { ":now": now, ":secret": before.cursor_secret },
     ReturnValues: "ALL_NEW",
   });
-  try {
-    const { Attributes: marked = {} } = await dynamodb.send(mark);
-    return { ...decodeOrganization(marked), erasing_since: String(marked["erasing_since"]) };
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
+  const marked = await tryWrite(dynamodb, mark);
+  if (marked === undefined) {
     throw new StateConflictError(`another command has erased ${before.organization} in the meantime`);
   }
+  return { ...decodeOrganization(marked), erasing_since: String(marked["erasing_since"]) };
 }
 
 /** Cuts records into lists that one transaction can delete. */
@@ -99,26 +97,19 @@ export function createErasureWrites(runtime: Administration, organization: strin
         ExpressionAttributeValues: { ":since": since, ":erased": erased, ":until": until },
       };
       const deletes = keys.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } }));
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await dynamodb.send(new TransactWriteCommand({ TransactItems: [{ Update: progress }, ...deletes] }));
-          return;
-        } catch (error) {
-          if (isTransactionCancelled(error)) await assertOwn();
-          else if (!isThrottled(error)) throw error;
-          if (attempt === ATTEMPTS_MAX)
-            throw new StoreBusyError("the store throttles deletions; run the command again");
-          await backOff(attempt);
-        }
-      }
+      await retry(SAVING, async () => {
+        const command = new TransactWriteCommand({ TransactItems: [{ Update: progress }, ...deletes] });
+        const outcome = await writeConditionally(dynamodb, command);
+        if (outcome.kind === "written") return true;
+        if (outcome.current !== undefined) await assertOwn();
+        else if (!isThrottled(outcome.error)) throw outcome.error;
+        return undefined;
+      });
     },
     /** Deletes the organization's record. @throws StateConflictError if the erasure is over */
     finish: async (): Promise<void> => {
-      try {
-        await dynamodb.send(new DeleteCommand({ ...own, ExpressionAttributeValues: { ":since": since } }));
-      } catch (error) {
-        throw isConditionFailure(error) ? over() : error;
-      }
+      const command = new DeleteCommand({ ...own, ExpressionAttributeValues: { ":since": since } });
+      if (!(await tryWrite(dynamodb, command))) throw over();
     },
   };
 }

@@ -1,10 +1,10 @@
 import { paginateQuery, paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { backOff } from "../retry.ts";
+import { retry } from "../retry.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { isoTime } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
-import { isTransactionCancelled } from "../store/write-outcome.ts";
+import { tryWrite } from "../store/conditional-write.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
   type AccessRuntime,
@@ -19,8 +19,8 @@ import { apiKeyId, generateApiKey, hashApiKey } from "../organizations/api-key.t
 import type { KeyScope } from "../organizations/key-scope.ts";
 import { type Administration, assertKept, putOrganization, getOrganization } from "./administration.ts";
 
-/** Attempts of a transaction that may conflict with other commands. */
-const ATTEMPTS_MAX = 8;
+/** A transaction conflicts with those of other commands. */
+const CREATING = { attempts: 8, message: "other commands keep changing the organization; run the command again" };
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
 const present = `attribute_exists(${PARTITION_KEY})`;
 
@@ -45,7 +45,7 @@ export interface KeyOptions {
 
 /**
  * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
- * @throws StateConflictError if the organization's data is being erased
+ * @throws StateConflictError if the organization's data is being erased, StoreBusyError if others keep changing it
  */
 export async function createKey(
   administration: Administration,
@@ -80,17 +80,11 @@ export async function createKey(
   const write = new TransactWriteCommand({
     TransactItems: [isKept, put(keyRecordKey(hash)), put(listedKeyKey(record))],
   });
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await dynamodb.send(write);
-      break;
-    } catch (error) {
-      if (!isTransactionCancelled(error) || attempt === ATTEMPTS_MAX) throw error;
-      assertKept(await getOrganization(administration, organization));
-      await backOff(attempt);
-    }
-  }
-  return { key, record };
+  return retry(CREATING, async () => {
+    if (await tryWrite(dynamodb, write)) return { key, record };
+    assertKept(await getOrganization(administration, organization));
+    return undefined;
+  });
 }
 
 /** What names an API key's records. */
@@ -176,12 +170,8 @@ export async function revokeKey(
       ExpressionAttributeValues: { ":now": revokedAt },
     },
   });
-  try {
-    await dynamodb.send(
-      new TransactWriteCommand({ TransactItems: [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))] }),
-    );
-  } catch (error) {
-    if (!isTransactionCancelled(error)) throw error;
+  const TransactItems = [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))];
+  if (!(await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems })))) {
     throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
   }
   return { ...record, revoked_at: revokedAt };

@@ -1,6 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../clock.ts";
-import { isConditionFailure } from "../store/write-outcome.ts";
+import { tryWrite } from "../store/conditional-write.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
@@ -26,21 +26,14 @@ export function createNoteKeyUse({ dynamodb, environment, clock }: LimitsRuntime
   const noted = createExpiringCache<true>(REMEMBERED_KEYS_MAX, clock);
 
   const note = async (keyId: string, hour: string): Promise<void> => {
-    const abortSignal = AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS);
-    try {
-      await dynamodb.send(
-        new UpdateCommand({
-          TableName: environment.LIMITS_TABLE,
-          Key: keyUseKey(keyId),
-          UpdateExpression: "SET used_at = :hour",
-          ConditionExpression: "attribute_not_exists(used_at) OR used_at < :hour",
-          ExpressionAttributeValues: { ":hour": hour },
-        }),
-        { abortSignal },
-      );
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
+    const command = new UpdateCommand({
+      TableName: environment.LIMITS_TABLE,
+      Key: keyUseKey(keyId),
+      UpdateExpression: "SET used_at = :hour",
+      ConditionExpression: "attribute_not_exists(used_at) OR used_at < :hour",
+      ExpressionAttributeValues: { ":hour": hour },
+    });
+    await tryWrite(dynamodb, command, { abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS) });
   };
 
   return async (keyId) => {

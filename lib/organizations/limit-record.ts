@@ -1,5 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { isConditionFailure } from "../store/write-outcome.ts";
+import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 
@@ -36,53 +37,52 @@ export class LimitRecord {
 
   /**
    * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
-   * @returns the new arrival time
+   * @returns the arrival time, which is not advanced if it does not allow it
+   * @throws MalformedRecordError
    */
   async advance(organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) {
     const isReset = from === "now";
-    const { Attributes: attributes } = await this.#send(
-      new UpdateCommand({
-        TableName: this.#runtime.environment.LIMITS_TABLE,
-        Key: rateLimitKey(organization),
-        UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
-        ConditionExpression: isReset
-          ? "attribute_not_exists(arrival) OR arrival < :idle"
-          : "arrival BETWEEN :idle AND :latest",
-        ExpressionAttributeValues: {
-          ":idle": now - SLACK_MICROSECONDS,
-          ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
-          ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
-        },
-        ReturnValues: "UPDATED_NEW",
-        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-      }),
-    );
-    return Number(attributes?.["arrival"]);
+    const command = new UpdateCommand({
+      TableName: this.#runtime.environment.LIMITS_TABLE,
+      Key: rateLimitKey(organization),
+      UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
+      ConditionExpression: isReset
+        ? "attribute_not_exists(arrival) OR arrival < :idle"
+        : "arrival BETWEEN :idle AND :latest",
+      ExpressionAttributeValues: {
+        ":idle": now - SLACK_MICROSECONDS,
+        ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
+        ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
+      },
+      ReturnValues: "UPDATED_NEW",
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+    });
+    const outcome = await this.#inTime((options) => writeConditionally(this.#runtime.dynamodb, command, options));
+    if (outcome.kind === "written") return { isAdvanced: true, arrival: Number(outcome.record["arrival"]) };
+    if (outcome.current === undefined) throw outcome.error;
+    const arrival = Number(outcome.current["arrival"] ?? 0);
+    // Named here: the next request would fail too, without saying whose record it is.
+    if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization), "arrival");
+    return { isAdvanced: false, arrival };
   }
 
   /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
   async correct(organization: string, wrong: number, right: number): Promise<void> {
-    try {
-      await this.#send(
-        new UpdateCommand({
-          TableName: this.#runtime.environment.LIMITS_TABLE,
-          Key: rateLimitKey(organization),
-          UpdateExpression: "SET arrival = :right",
-          ConditionExpression: "arrival = :wrong",
-          ExpressionAttributeValues: { ":wrong": wrong, ":right": right },
-        }),
-      );
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
+    const command = new UpdateCommand({
+      TableName: this.#runtime.environment.LIMITS_TABLE,
+      Key: rateLimitKey(organization),
+      UpdateExpression: "SET arrival = :right",
+      ConditionExpression: "arrival = :wrong",
+      ExpressionAttributeValues: { ":wrong": wrong, ":right": right },
+    });
+    await this.#inTime((options) => tryWrite(this.#runtime.dynamodb, command, options));
   }
 
   /** @throws TimeoutError, whether the client waits for a response or for its next attempt */
-  async #send(command: UpdateCommand) {
-    const { dynamodb } = this.#runtime;
-    if (this.#timeout === Infinity) return dynamodb.send(command);
+  async #inTime<T>(send: (options?: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+    if (this.#timeout === Infinity) return send();
     const abortSignal = AbortSignal.timeout(this.#timeout);
-    const sent = dynamodb.send(command, { abortSignal });
+    const sent = send({ abortSignal });
     const timeout = new Promise<never>((_, reject) => {
       abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
     });

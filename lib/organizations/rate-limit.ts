@@ -1,16 +1,8 @@
 import type { Clock } from "../clock.ts";
-import { conditionFailureOf } from "../store/write-outcome.ts";
 import { RateLimitExceededError } from "../errors.ts";
-import { MalformedRecordError } from "../store/decode-record.ts";
 import { isThrottled } from "../aws/error-codes.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import {
-  LimitRecord,
-  type LimitsRuntime,
-  rateLimitKey,
-  SLACK_MICROSECONDS,
-  STORE_TIMEOUT_MILLISECONDS,
-} from "./limit-record.ts";
+import { LimitRecord, type LimitsRuntime, SLACK_MICROSECONDS, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
 import type { Organization } from "./organization.ts";
 
 /** Unused requests of a lease expire after this time. */
@@ -200,18 +192,13 @@ export class RateLimiter {
     const cost = lease * interval;
     const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
     const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
-    try {
-      account.arrival = await this.#record.advance(organization.id, isAhead ? "arrival" : "now", cost, now, latest);
-      account.wasAhead = account.arrival - cost >= now;
-      Object.assign(account, leaseStarting(lease, Math.max(now, account.arrival - tolerance) / MICROSECONDS));
+    const from = isAhead ? "arrival" : "now";
+    const { isAdvanced, arrival } = await this.#record.advance(organization.id, from, cost, now, latest);
+    account.arrival = arrival;
+    if (isAdvanced) {
+      account.wasAhead = arrival - cost >= now;
+      Object.assign(account, leaseStarting(lease, Math.max(now, arrival - tolerance) / MICROSECONDS));
       return true;
-    } catch (error) {
-      const failure = conditionFailureOf(error);
-      if (failure === undefined) throw error;
-      const arrival = Number(failure["arrival"] ?? 0);
-      // Named here: the next request would fail too, without saying whose record it is.
-      if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization.id), "arrival");
-      account.arrival = arrival;
     }
     if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
       await this.#record.correct(organization.id, account.arrival, now + tolerance);

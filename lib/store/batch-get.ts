@@ -1,7 +1,6 @@
 import { BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { backOff, chunksOf, mapConcurrently } from "../retry.ts";
-import { StoreBusyError } from "../errors.ts";
+import { chunksOf, mapConcurrently, retry } from "../retry.ts";
 import {
   type AttributeValues,
   fromAttributeValues,
@@ -13,7 +12,7 @@ import type { RecordKey } from "./versioned-record.ts";
 /** DynamoDB's limit for one BatchGetItem. */
 const KEYS_PER_READ = 100;
 const CONCURRENT_READS = 4;
-const ATTEMPTS_MAX = 8;
+const READING = { attempts: 8, message: "the store throttles reads; try again" };
 
 /** A key as text, for use in maps and sets. */
 export function keyText({ pk, sk }: RecordKey): string {
@@ -45,20 +44,19 @@ export async function batchGet(
   const readChunk = async (chunk: readonly RecordKey[]): Promise<Attributes[]> => {
     const items: Attributes[] = [];
     let pending: AttributeValues[] = chunk.map(({ pk, sk }) => toAttributeValues({ pk, sk }));
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      const { Responses, UnprocessedKeys } = await dynamodb.send(
-        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: pending, ...options } } }),
-      );
-      const found = Responses?.[table] ?? [];
-      items.push(...found.map(fromAttributeValues));
-      pending = UnprocessedKeys?.[table]?.Keys ?? [];
-      // A response holds at most 16 MB: only one without any item is a sign of throttling.
-      if (pending.length > 0 && found.length === 0) {
-        if (attempt >= ATTEMPTS_MAX) throw new StoreBusyError("the store throttles reads; try again");
-        await backOff(attempt);
+    return retry(READING, async () => {
+      while (pending.length > 0) {
+        const { Responses, UnprocessedKeys } = await dynamodb.send(
+          new BatchGetItemCommand({ RequestItems: { [table]: { Keys: pending, ...options } } }),
+        );
+        const found = Responses?.[table] ?? [];
+        items.push(...found.map(fromAttributeValues));
+        pending = UnprocessedKeys?.[table]?.Keys ?? [];
+        // A response holds at most 16 MB: only one without any item is a sign of throttling.
+        if (pending.length > 0 && found.length === 0) return undefined;
       }
-    }
-    return items;
+      return items;
+    });
   };
   const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()];
   return (await mapConcurrently(chunksOf(unique, KEYS_PER_READ), CONCURRENT_READS, readChunk)).flat();

@@ -6,6 +6,7 @@ import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { toAttributeValue, type Attributes } from "../aws/attribute-values.ts";
 import { batchGet, keyText } from "./batch-get.ts";
+import { writeConditionally } from "./conditional-write.ts";
 import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./write-outcome.ts";
 import { type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
 
@@ -51,15 +52,14 @@ function statementOf(table: string, { key, before, set }: ConditionalWrite) {
     : { Statement: updateOf(table, names), Parameters: values.concat(ofKey, toAttributeValue(before.version)) };
 }
 
-function putOf(table: string, { key, set }: ConditionalWrite) {
-  return new PutCommand({
-    TableName: table,
-    Item: { ...key, ...set },
-    ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
-  });
-}
-
-function commandOf(table: string, { key, set, remove }: ConditionalWrite, version: number) {
+function commandOf(table: string, { key, before, set, remove }: ConditionalWrite) {
+  if (before === undefined) {
+    return new PutCommand({
+      TableName: table,
+      Item: { ...key, ...set },
+      ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
+    });
+  }
   const sets = Object.entries(set);
   const names = Object.fromEntries(
     [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
@@ -76,7 +76,7 @@ function commandOf(table: string, { key, set, remove }: ConditionalWrite, versio
     ExpressionAttributeNames: { ...names, "#version": "version" },
     ExpressionAttributeValues: {
       ...Object.fromEntries(sets.map(([, value], index) => [`:${index}`, value])),
-      ":version": version,
+      ":version": before.version,
     },
   });
 }
@@ -98,15 +98,9 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
 
   /** Sends one request for each write. Used for the few whose condition failed before. */
   const writeNatively = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
-    const outcomes = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, async (write): Promise<WriteOutcome> => {
-      try {
-        if (write.before === undefined) await dynamodb.send(putOf(table, write));
-        else await dynamodb.send(commandOf(table, write, write.before.version));
-        return { kind: "written" };
-      } catch (error) {
-        return outcomeOfError(error);
-      }
-    });
+    const outcomes: WriteOutcome[] = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, (write) =>
+      writeConditionally(dynamodb, commandOf(table, write)),
+    );
     reportOutages(outcomes);
     return outcomes;
   };

@@ -1,9 +1,10 @@
-import { codeOf, isBusy, wasRefused, wasSentOnce } from "../aws/error-codes.ts";
+import { codeOf, wasRefused, wasSentOnce } from "../aws/error-codes.ts";
 
 /**
  * The outcome of a conditional write.
  * `written`: it was carried out;
- * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record;
+ * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record, or
+ * is just writing it, if it was a transaction;
  * `busy`: throttled or in conflict at the only attempt, so it was not carried out;
  * `unknown`: the client sent it more than once, or got no response that it can read: it may have been carried out;
  * `refused`: DynamoDB cannot store this record, so that a retry is useless;
@@ -14,6 +15,10 @@ export interface WriteOutcome {
   /** DynamoDB's error code, for the log. */
   readonly code?: string;
 }
+/** The outcome of a write whose request failed. */
+export interface WriteFailure extends WriteOutcome {
+  readonly kind: Exclude<WriteOutcome["kind"], "written">;
+}
 
 /** Error codes of single requests, and of statements in a batch, which have other names for the same errors. */
 const CONDITION_FAILED = [
@@ -21,6 +26,7 @@ const CONDITION_FAILED = [
   "ConditionalCheckFailedException",
   "DuplicateItem",
   "DuplicateItemException",
+  "TransactionCanceledException",
 ];
 const THROTTLED_OR_IN_CONFLICT = [
   "ProvisionedThroughputExceeded",
@@ -36,7 +42,7 @@ const VALIDATION = ["ValidationError", "ValidationException"];
 /** Matches DynamoDB's validation messages for records that are too large or too deep; all others mean a bug of ours. */
 const FAULT_OF_RECORD = /exceeded/i;
 
-function outcomeOf(code: string, message: string, sentOnce: boolean): WriteOutcome {
+function outcomeOf(code: string, message: string, sentOnce: boolean): WriteFailure {
   if (VALIDATION.includes(code)) return { kind: FAULT_OF_RECORD.test(message) ? "refused" : "outage", code };
   if (code === "ItemCollectionSizeLimitExceeded") return { kind: "refused", code };
   if (SERVER_FAULT.includes(code) || !sentOnce) return { kind: "unknown", code };
@@ -45,7 +51,7 @@ function outcomeOf(code: string, message: string, sentOnce: boolean): WriteOutco
 }
 
 /** The outcome of a write that was a single request and failed. */
-export function outcomeOfError(error: unknown): WriteOutcome {
+export function outcomeOfError(error: unknown): WriteFailure {
   const code = codeOf(error);
   if (!wasRefused(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
   return outcomeOf(code, error instanceof Error ? error.message : "", wasSentOnce(error));
@@ -81,9 +87,4 @@ export function conditionFailureOf(error: unknown): Readonly<Record<string, unkn
 /** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
 export function isTransactionCancelled(error: unknown): boolean {
   return ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));
-}
-
-/** Whether a transaction was cancelled or its response was lost, so that its outcome must be read from the table. */
-export function isTransactionUnclear(error: unknown): boolean {
-  return isTransactionCancelled(error) || isBusy(error);
 }

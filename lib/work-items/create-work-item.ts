@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { backOff, CONFLICT_CAP_MS } from "../retry.ts";
+import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { isoTime } from "../clock.ts";
-import { isTransactionUnclear } from "../store/write-outcome.ts";
+import { writeConditionally } from "../store/conditional-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import {
@@ -14,13 +14,7 @@ import {
   versionedBy,
   withoutNulls,
 } from "../store/versioned-record.ts";
-import {
-  ExternalIdTakenError,
-  IdempotencyKeyReusedError,
-  InvalidInputError,
-  StoreBusyError,
-  under,
-} from "../errors.ts";
+import { ExternalIdTakenError, IdempotencyKeyReusedError, InvalidInputError, under } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -89,18 +83,14 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
   const records = createRecordStore(runtime);
   const getWorkItem = createGetWorkItem(runtime);
 
-  /** @returns "unclear" if only the table can show whether the transaction was carried out */
-  const write = async (item: Attributes, events: readonly Attributes[]): Promise<"written" | "unclear"> => {
+  /** @returns false if only the table can show whether the transaction was carried out */
+  const write = async (item: Attributes, events: readonly Attributes[]): Promise<boolean> => {
     const condition = `attribute_not_exists(${PARTITION_KEY})`;
     const put = { Put: { TableName: table, Item: withoutNulls(item), ConditionExpression: condition } };
     const puts = events.map((event) => ({ Put: { TableName: table, Item: withoutNulls(event) } }));
-    try {
-      await dynamodb.send(new TransactWriteCommand({ TransactItems: [put, ...puts] }));
-      return "written";
-    } catch (error) {
-      if (isTransactionUnclear(error)) return "unclear";
-      throw error;
-    }
+    const outcome = await writeConditionally(dynamodb, new TransactWriteCommand({ TransactItems: [put, ...puts] }));
+    if (outcome.kind === "refused" || outcome.kind === "outage") throw outcome.error;
+    return outcome.kind === "written";
   };
 
   return async (organization: Organization, input: WorkItemInput, createKey?: CreateKey): Promise<ItemWithEvents> => {
@@ -126,8 +116,9 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
     }
     const created: ItemWithEvents = { id, item: plan.next, version: 1, events, eventsAfter: undefined };
     const until = clock() + WITHIN_MS;
-    for (let tries = 1; clock() < until; tries++) {
-      if ((await write(item, versionedEvents)) === "written") return created;
+    const isOver = () => clock() >= until;
+    return retry({ isOver, cap: CONFLICT_CAP_MS, message: "the store is busy; try again" }, async () => {
+      if (await write(item, versionedEvents)) return created;
       const record = await records.readOne(key);
       if (resultOfAttempt(attempt, record) === "written") return created;
       if (record !== undefined) {
@@ -135,8 +126,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
         if (known !== null && !(isMadeBy(createKey, record) && known.deleted_at === null)) throw takenBy(known);
         return getWorkItem(organization.id, id);
       }
-      await backOff(tries, CONFLICT_CAP_MS);
-    }
-    throw new StoreBusyError("the store is busy; try again");
+      return undefined;
+    });
   };
 }
