@@ -1,6 +1,7 @@
 import { paginateQuery, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { logPartition, numberKey, packIds, type Segment, segmentFrom, segmentKey } from "./segment.ts";
@@ -53,14 +54,10 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
     },
     /** Lets a segment expire that exists and does not expire yet. @param expiresAt seconds since the epoch */
     expire: async (organization: string, first: number, expiresAt: number): Promise<void> => {
-      const command = new UpdateCommand({
-        TableName: table,
-        Key: segmentKey(organization, first),
-        UpdateExpression: `SET ${TIME_TO_LIVE} = :expires`,
-        ConditionExpression: `attribute_exists(${PARTITION_KEY}) AND attribute_not_exists(${TIME_TO_LIVE})`,
-        ExpressionAttributeValues: { ":expires": expiresAt },
-      });
-      await tryWrite(dynamodb, command);
+      const key = segmentKey(organization, first);
+      const condition = `attribute_exists(#pk) AND attribute_not_exists(#${TIME_TO_LIVE})`;
+      const update = toUpdate(table, { key, set: { [TIME_TO_LIVE]: expiresAt }, condition });
+      await tryWrite(dynamodb, new UpdateCommand(update));
     },
   };
 }

@@ -2,6 +2,7 @@ import { DeleteCommand, GetCommand, paginateQuery, PutCommand, UpdateCommand } f
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { newWriteId } from "../store/versioned-record.ts";
 
@@ -36,13 +37,10 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
   /** A damaged record is still due: it is replaced. */
   const idOf = async (key: object, { id }: Record<string, unknown>): Promise<string> =>
     typeof id === "string" ? id : put(key);
-  /** The condition that what is due is still the same. */
-  const ConditionExpression = "id = :id";
-  /** @returns false if it has become due again meanwhile */
-  const remove = async (Key: Record<string, string>, { id }: { readonly id: string }): Promise<boolean> => {
-    const ExpressionAttributeValues = { ":id": id };
-    const command = new DeleteCommand({ TableName, Key, ConditionExpression, ExpressionAttributeValues });
-    return (await tryWrite(dynamodb, command)) !== undefined;
+  /** Removes what is due, unless it has become due again meanwhile. */
+  const remove = async (Key: Record<string, string>, { id }: { readonly id: string }): Promise<void> => {
+    const condition = { ConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": id } };
+    await tryWrite(dynamodb, new DeleteCommand({ TableName, Key, ...condition }));
   };
 
   return {
@@ -56,18 +54,11 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     },
     /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
     keepPlace: async ({ id }: DueHoles, after: string): Promise<boolean> => {
-      const command = new UpdateCommand({
-        TableName,
-        Key: allKey,
-        ConditionExpression,
-        UpdateExpression: "SET #after = :after",
-        ExpressionAttributeNames: { "#after": "after" },
-        ExpressionAttributeValues: { ":id": id, ":after": after },
-      });
-      return (await tryWrite(dynamodb, command)) !== undefined;
+      const update = toUpdate(TableName, { key: allKey, set: { after }, condition: "#id = :id", given: { id } });
+      return (await tryWrite(dynamodb, new UpdateCommand(update))) !== undefined;
     },
     /** Notes that all are put, unless they have become due again meanwhile. */
-    clearAll: (due: DueHoles): Promise<boolean> => remove(allKey, due),
+    clearAll: (due: DueHoles): Promise<void> => remove(allKey, due),
 
     /** Notes that changes of one organization are lost. */
     noteOne: async (organization: string): Promise<void> => void (await put(keyOfOne(organization))),
@@ -92,6 +83,6 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
       }
     },
     /** Notes that it is put, unless it has become due again meanwhile. */
-    clearOne: ({ organization, id }: DueHole): Promise<boolean> => remove(keyOfOne(organization), { id }),
+    clearOne: ({ organization, id }: DueHole): Promise<void> => remove(keyOfOne(organization), { id }),
   };
 }

@@ -3,6 +3,7 @@ import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
+import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { retry } from "../retry.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
@@ -32,7 +33,6 @@ const MICROSECONDS = 1000;
 const CREATING = { attempts: 5, message: "other commands keep changing the organization; run the command again" };
 
 const absent = `attribute_not_exists(${PARTITION_KEY})`;
-const present = `attribute_exists(${PARTITION_KEY})`;
 
 /**
  * Creates the organization if it does not exist, and sets its limits. One that is left out keeps its value, or gets its
@@ -79,18 +79,11 @@ export async function changeOrganization(
   id: string,
   attributes: OrganizationChanges,
 ): Promise<OrganizationRecord> {
-  const changes = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  if (changes.length === 0) return getOrganization({ dynamodb, environment }, id);
-  const command = new UpdateCommand({
-    TableName: environment.ACCESS_TABLE,
-    Key: organizationRecordKey(id),
-    UpdateExpression: `SET ${changes.map(([name]) => `#${name} = :${name}`).join(", ")}`,
-    ConditionExpression: present,
-    ExpressionAttributeNames: Object.fromEntries(changes.map(([name]) => [`#${name}`, name])),
-    ExpressionAttributeValues: Object.fromEntries(changes.map(([name, value]) => [`:${name}`, value])),
-    ReturnValues: "ALL_NEW",
-  });
-  const changed = await tryWrite(dynamodb, command);
+  const isSame = Object.values(attributes).every((value) => value === undefined);
+  if (isSame) return getOrganization({ dynamodb, environment }, id);
+  const change = { key: organizationRecordKey(id), set: attributes, condition: "attribute_exists(#pk)" };
+  const update = toUpdate(environment.ACCESS_TABLE, change);
+  const changed = await tryWrite(dynamodb, new UpdateCommand({ ...update, ReturnValues: "ALL_NEW" }));
   if (changed === undefined) throw new NotFoundError(`there is no organization ${id}`);
   return decodeOrganization(changed);
 }

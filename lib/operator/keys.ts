@@ -4,6 +4,7 @@ import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { isoTime } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
+import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
@@ -161,14 +162,9 @@ export async function revokeKey(
   if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
   if (record.revoked_at !== undefined) return record;
   const revokedAt = isoTime(clock());
-  const revoke = (Key: Record<string, string>) => ({
-    Update: {
-      TableName: environment.ACCESS_TABLE,
-      Key,
-      UpdateExpression: "SET revoked_at = :now",
-      ConditionExpression: `${present} AND attribute_not_exists(revoked_at)`,
-      ExpressionAttributeValues: { ":now": revokedAt },
-    },
+  const condition = "attribute_exists(#pk) AND attribute_not_exists(#revoked_at)";
+  const revoke = (key: ReturnType<typeof keyRecordKey>) => ({
+    Update: toUpdate(environment.ACCESS_TABLE, { key, set: { revoked_at: revokedAt }, condition }),
   });
   const TransactItems = [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))];
   if (!(await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems })))) {

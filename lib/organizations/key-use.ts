@@ -1,5 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../clock.ts";
+import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
@@ -26,14 +27,12 @@ export function createNoteKeyUse({ dynamodb, environment, clock }: LimitsRuntime
   const noted = createExpiringCache<true>(REMEMBERED_KEYS_MAX, clock);
 
   const note = async (keyId: string, hour: string): Promise<void> => {
-    const command = new UpdateCommand({
-      TableName: environment.LIMITS_TABLE,
-      Key: keyUseKey(keyId),
-      UpdateExpression: "SET used_at = :hour",
-      ConditionExpression: "attribute_not_exists(used_at) OR used_at < :hour",
-      ExpressionAttributeValues: { ":hour": hour },
+    const condition = "attribute_not_exists(#used_at) OR #used_at < :hour";
+    const change = { key: keyUseKey(keyId), set: { used_at: hour }, condition, given: { hour } };
+    const update = toUpdate(environment.LIMITS_TABLE, change);
+    await tryWrite(dynamodb, new UpdateCommand(update), {
+      abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS),
     });
-    await tryWrite(dynamodb, command, { abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS) });
   };
 
   return async (keyId) => {

@@ -1,4 +1,5 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
@@ -68,14 +69,9 @@ export class LimitRecord {
 
   /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
   async correct(organization: string, wrong: number, right: number): Promise<void> {
-    const command = new UpdateCommand({
-      TableName: this.#runtime.environment.LIMITS_TABLE,
-      Key: rateLimitKey(organization),
-      UpdateExpression: "SET arrival = :right",
-      ConditionExpression: "arrival = :wrong",
-      ExpressionAttributeValues: { ":wrong": wrong, ":right": right },
-    });
-    await this.#inTime((options) => tryWrite(this.#runtime.dynamodb, command, options));
+    const change = { set: { arrival: right }, condition: "#arrival = :wrong", given: { wrong } };
+    const update = toUpdate(this.#runtime.environment.LIMITS_TABLE, { key: rateLimitKey(organization), ...change });
+    await this.#inTime((options) => tryWrite(this.#runtime.dynamodb, new UpdateCommand(update), options));
   }
 
   /** @throws TimeoutError, whether the client waits for a response or for its next attempt */
