@@ -83,8 +83,3 @@ export function conditionFailureOf(error: unknown): Readonly<Record<string, unkn
   const { Item = {} } = error as { readonly Item?: Readonly<Record<string, object>> };
   return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
 }
-
-/** Whether a transaction was cancelled: a condition did not hold, or another one was writing to one of its records. */
-export function isTransactionCancelled(error: unknown): boolean {
-  return ["TransactionCanceledException", "TransactionConflictException"].includes(codeOf(error));
-}
