@@ -69,17 +69,12 @@ export function outcomeOfStatement(
   return outcomeOf(failed.Code ?? "InternalServerError", failed.Message ?? "", attempts === 1);
 }
 
-/** Whether a write failed because its condition did not hold. */
-export function isConditionFailure(error: unknown): boolean {
-  return CONDITION_FAILED.includes(codeOf(error));
-}
-
 /**
  * The record that made a condition fail, where the request asked for it; numbers are texts.
  * @returns undefined if the error is another one
  */
 export function conditionFailureOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (!isConditionFailure(error)) return undefined;
+  if (!CONDITION_FAILED.includes(codeOf(error))) return undefined;
   const { Item = {} } = error as { readonly Item?: Readonly<Record<string, object>> };
   return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
 }

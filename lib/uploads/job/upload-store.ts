@@ -9,10 +9,10 @@ import type { Organization } from "../../organizations/organization.ts";
 import { partitionKeyOf, resources, SORT_KEY, TIME_TO_LIVE } from "../../resources.ts";
 import { allItems } from "../../store/all-items.ts";
 import { type ConditionalUpdate, toUpdate } from "../../store/conditional-update.ts";
+import { tryWrite, writeConditionally } from "../../store/conditional-write.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import { listingEntry } from "../../store/lists/partition.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
-import { isConditionFailure } from "../../store/write-outcome.ts";
 import {
   bucketsOf,
   type Counters,
@@ -179,16 +179,12 @@ export class UploadStore {
       [openJobs.partitionKey]: openPartition(organization.id),
       [openJobs.sortKey]: `${organization.id}#${job.id}`,
     };
-    try {
-      await this.#dynamodb.send(
-        new PutCommand({ TableName: this.#table, Item: item, ConditionExpression: "attribute_not_exists(pk)" }),
-      );
-      return { job: jobFrom(job), created: true };
-    } catch (error) {
-      const existing = isConditionFailure(error) ? await this.readJob(job) : undefined;
-      if (existing === undefined) throw error;
-      return { job: existing, created: false };
-    }
+    const put = new PutCommand({ TableName: this.#table, Item: item, ConditionExpression: "attribute_not_exists(pk)" });
+    const outcome = await writeConditionally(this.#dynamodb, put);
+    if (outcome.kind === "written") return { job: jobFrom(job), created: true };
+    const existing = outcome.current && (await this.readJob(job));
+    if (existing === undefined) throw outcome.error;
+    return { job: existing, created: false };
   }
 
   /**
@@ -490,13 +486,8 @@ export class UploadStore {
 
   /** Changes a record. @returns the record after the change; undefined if the condition did not hold */
   async #change(change: ConditionalUpdate): Promise<Attributes | undefined> {
-    try {
-      const command = new UpdateCommand({ ...toUpdate(this.#table, change), ReturnValues: "ALL_NEW" });
-      return (await this.#dynamodb.send(command)).Attributes ?? {};
-    } catch (error) {
-      if (isConditionFailure(error)) return undefined;
-      throw error;
-    }
+    const command = new UpdateCommand({ ...toUpdate(this.#table, change), ReturnValues: "ALL_NEW" });
+    return tryWrite(this.#dynamodb, command);
   }
 
   async #changeJob(job: JobKey, change: Omit<ConditionalUpdate, "key">): Promise<UploadJob | undefined> {
