@@ -137,6 +137,7 @@ export type PartitionKind =
   | "HOLES"
   | "ORGANIZATIONS"
   | "LIST_ITEM"
+  | "LIST_DELETED_ITEM"
   | "LIST_ITEM_OF_AGENT"
   | "LIST_UPLOAD"
   | "LIST_CONVERSATION";

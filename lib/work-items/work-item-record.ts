@@ -2,7 +2,7 @@ import { decoderOf } from "../store/decode-record.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import { workItemEventId, workItemId } from "../identity.ts";
-import { agentEntry, listingEntry, NO_LISTING_ENTRY } from "../store/lists/partition.ts";
+import { agentEntry, listingEntry } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEvent } from "./work-item.ts";
@@ -83,15 +83,15 @@ function placeOf(item: WorkItem, id: string): string {
   return item.completed_at === null ? `1#${item.created_at}#${id}` : `2#${item.completed_at}#${id}`;
 }
 
-/** The attributes of an item's record: its fields, and its places in the lists unless it is deleted. */
+/**
+ * The attributes of an item's record: its fields, and its places in the lists. A deleted item is in a list of its own, which
+ * no caller reads: by it the operator finds everything that an organization owns.
+ */
 export function attributesOf(organization: Organization, id: string, item: WorkItem): Attributes {
+  const isDeleted = item.deleted_at !== null;
   return {
     ...item,
-    ...(item.deleted_at === null
-      ? {
-          ...listingEntry("LIST_ITEM", organization, id, placeOf(item, id)),
-          ...agentEntry(organization, id, item.agent_external_id),
-        }
-      : NO_LISTING_ENTRY),
+    ...listingEntry(isDeleted ? "LIST_DELETED_ITEM" : "LIST_ITEM", organization, id, placeOf(item, id)),
+    ...agentEntry(organization, id, isDeleted ? null : item.agent_external_id),
   };
 }

@@ -52,7 +52,7 @@ const UNITS = {
   "read one by one": [0, 1],
   "updated one by one": [1, 1],
   "listed in pages of 50": [0, 1.1],
-  "deleted one by one": [2, 1],
+  "deleted one by one": [3, 1],
 } as const satisfies Record<string, readonly [writes: number, reads: number]>;
 
 const READS: readonly string[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];

@@ -73,7 +73,8 @@ test.runIf(isTold)("operations take so many write and read units an item, by the
       1,
       1,
     ],
-    ["deleted one by one", oneByOne(createDeleteWorkItem(runtime), { method: "DELETE" }), 2, 1],
+    ["deleted one by one", oneByOne(createDeleteWorkItem(runtime), { method: "DELETE" }), 3, 1],
+    ["restored by batch", batch("item"), 3, 1],
   ];
   for (const [name, run, writes, reads] of operations) {
     const { writeUnits, readUnits } = await meter(run);

@@ -78,7 +78,10 @@ export function idAt(place: string): string {
   return place.slice(place.lastIndexOf("#") + 1);
 }
 
-/** The attribute that adds a listed work item to the agents index too. Both indexes have the same sort key. */
+/**
+ * The attribute that adds a listed work item to the agents index too, or removes it from there. Both indexes have the same
+ * sort key.
+ */
 export function agentEntry(organization: Writable, id: string, agentExternalId: string | null) {
   return {
     [agents.partitionKey]:
@@ -87,10 +90,3 @@ export function agentEntry(organization: Writable, id: string, agentExternalId: 
         : agentPartition(organization.id, agentExternalId, shardOf(organization, id)),
   };
 }
-
-/** The attributes that remove a work item from both indexes. */
-export const NO_LISTING_ENTRY = {
-  [listing.partitionKey]: undefined,
-  [listing.sortKey]: undefined,
-  [agents.partitionKey]: undefined,
-};
