@@ -54,11 +54,11 @@ export async function findApplied(
 export function readerOfItems(
   store: RecordStore,
   applied: Applied,
-  events: ReadonlyMap<string, readonly RecordKey[]>,
+  eventsOf: (item: RecordKey) => readonly RecordKey[],
 ): ReadRecords {
   return async (keys) => {
     const items = await store.read(keys);
-    const ofRows = await store.read(keys.flatMap(({ pk }) => events.get(pk) ?? []));
+    const ofRows = await store.read(keys.flatMap(eventsOf));
     for (const row of rowsMarkedIn(applied.job, ofRows.values())) applied.rowsWithEvents.add(row);
     return items;
   };

@@ -1,5 +1,6 @@
 import { isoTime } from "../clock.ts";
 import { optimisticWrite, type OptimisticWriteOptions } from "../store/optimistic-write.ts";
+import { keyText } from "../store/batch-get.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
@@ -16,6 +17,7 @@ import {
   type WriteContext,
 } from "./apply-targets.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
+import { ITEM_SORT_KEY } from "./work-item-record.ts";
 
 interface ApplyOptions {
   /** Writes nothing at all. Rows of an upload have a dry run of their own. */
@@ -63,6 +65,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
         : await readAll([...itemKeys, ...keysOfEvents]),
     );
     const eventKeys = keysOfEvents.map(records.keyOf);
+    const itemOfEvent = ({ pk }: RecordKey): string => keyText(records.keyOf({ pk, sk: ITEM_SORT_KEY }));
+    const eventsOfItems = Map.groupBy(eventKeys, (_, place) => itemOfEvent(keysOfEvents[place]!));
     const applied = source && (await findApplied(source, known, eventKeys));
     const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known };
     const report: Report = (cause) => {
@@ -76,11 +80,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       {
         ...writeOptions,
         ...(applied && {
-          read: readerOfItems(
-            store,
-            applied,
-            Map.groupBy(eventKeys, ({ pk }) => pk),
-          ),
+          read: readerOfItems(store, applied, (item) => eventsOfItems.get(keyText(item)) ?? []),
         }),
       },
     );

@@ -36,6 +36,27 @@ export function createStoredRecords(store: RecordStore, organization: Organizati
 /** How long the records of a dry run are kept after their last change: as long as its job may wait for the store. */
 const PLANNED_SECONDS = 86_400;
 
+/** Partitions of a dry run's records: few enough to be read for every job, and several, since one takes 1,000 writes a second. */
+const PLAN_PARTITIONS = 8;
+
+function planPartition(organization: string, job: string, number: number): string {
+  return partitionKeyOf("DRY_RUN", organization, job, number);
+}
+
+/** The partitions that hold the records of a dry run. @param job id of the upload job */
+export function planPartitions(organization: string, job: string): string[] {
+  return Array.from({ length: PLAN_PARTITIONS }, (_, number) => planPartition(organization, job, number));
+}
+
+/** Key of the record that a dry run keeps for an item or event. @param job id of the upload job */
+export function planKeyOf(organization: string, job: string, key: RecordKey): RecordKey {
+  const item = itemIdOf(key);
+  return {
+    pk: planPartition(organization, job, Number.parseInt(item.slice(0, 8), 16) % PLAN_PARTITIONS),
+    sk: `${item}#${key.sk}`,
+  };
+}
+
 /**
  * The records that the dry run of a file keeps beside the items and events: what each would be after the rows so far.
  * They are in no list, and expire by themselves.
@@ -48,10 +69,7 @@ export function createPlannedRecords(
   clock: Clock,
 ): ItemRecords {
   const stored = new Map<string, StoredRecord>();
-  const keyOf = (key: RecordKey): RecordKey => ({
-    pk: partitionKeyOf("DRY_RUN", organization.id, job, itemIdOf(key)),
-    sk: key.sk,
-  });
+  const keyOf = (key: RecordKey): RecordKey => planKeyOf(organization.id, job, key);
   return {
     read: async (keys) => {
       const found = await store.read([...keys, ...keys.map(keyOf)]);

@@ -2,7 +2,9 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createDeleteWorkItem } from "../../functions/delete-work-item.ts";
 import { workItemId } from "../../lib/identity.ts";
-import { partitionKeyOf, TIME_TO_LIVE } from "../../lib/resources.ts";
+import { TIME_TO_LIVE } from "../../lib/resources.ts";
+import { planKeyOf, planPartitions } from "../../lib/work-items/planned-records.ts";
+import { itemKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { call } from "../support/organization.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 
@@ -65,15 +67,16 @@ describe("a dry run of a file", () => {
 
   it("keeps what it plans beside the items, for a day", async () => {
     const { id } = await send("external_id,type\nA-1,a\nA-1,b\n", { dry_run: "true" });
-    const itemId = workItemId(uploads.organization.id, "A-1");
+    const plan = planKeyOf(uploads.organization.id, id, itemKeyOf(uploads.organization.id, "A-1"));
+    expect(planPartitions(uploads.organization.id, id)).toContain(plan.pk);
     const { Items = [] } = await uploads.runtime.dynamodb.send(
       new QueryCommand({
         TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
         KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": partitionKeyOf("DRY_RUN", uploads.organization.id, id, itemId) },
+        ExpressionAttributeValues: { ":pk": plan.pk },
       }),
     );
-    expect(Items).toMatchObject([{ type: "b", [TIME_TO_LIVE]: Math.ceil(uploads.clock() / 1000) + 86_400 }]);
+    expect(Items).toMatchObject([{ sk: plan.sk, type: "b", [TIME_TO_LIVE]: Math.ceil(uploads.clock() / 1000) + 86_400 }]);
     expect(await uploads.getItem("A-1")).toBeUndefined();
   });
 
