@@ -2,9 +2,9 @@ import { BatchWriteCommand, type BatchWriteCommandInput, ScanCommand } from "@aw
 import { chunksOf, mapConcurrently, retry } from "../retry.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { isThrottled } from "../aws/error-codes.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { ownerOf } from "./kinds-of-data.ts";
+import { createMeteredReads, type ReadProgress } from "./metered-reads.ts";
 
 /** What reading and removing an organization's records requires of a runtime. */
 export type RecordsRuntime = Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">;
@@ -14,86 +14,53 @@ const SEGMENTS = 8;
 /** DynamoDB's limit for one BatchWriteItem. */
 const DELETES_PER_REQUEST = 25;
 const CONCURRENT_DELETES = 8;
-const READING = { attempts: 10, message: "the store throttles reads; run the command again" };
 const DELETING = { attempts: 10, message: "the store throttles deletions; run the command again" };
 
-/** How far a scan has come. Deleted items are in no index, so that only a scan of the whole table finds everything. */
-export interface ScanProgress {
-  /** Records of all organizations that were read. */
-  readonly scanned: number;
-  /** Read request units that the scan has consumed. */
-  readonly readUnits: number;
-}
-
-/** Where a segment continues. */
-export interface ScanPlace {
-  /** The last record that was read. @default the segment begins */
-  readonly after?: RecordKey | undefined;
-  readonly ended: boolean;
-}
-/** One page of a segment: the organization's records in it, if there are any. */
-export interface ScanPage {
-  readonly records: readonly (Attributes & RecordKey)[];
-  readonly segment: number;
-  /** Where the segment continues after this page. */
-  readonly place: ScanPlace;
-}
-/** The places of a scan that begins. */
-export function scanStart(): ScanPlace[] {
-  return Array.from({ length: SEGMENTS }, () => ({ ended: false }));
+/** A record of an organization, with attributes that are not checked. */
+export type OwnedRecord = Attributes & RecordKey;
+/** Some of an organization's records. */
+export interface RecordsPage {
+  readonly records: readonly OwnedRecord[];
 }
 
 /**
- * Reads all records of an organization in the WorkItems table, strongly consistent, by scanning the whole table. The
- * records of a partition come together, in the order of their sort keys.
- * @param handle called with each page; its segment waits for it
- * @param places where an earlier scan has stopped
+ * Reads all records of an organization in the WorkItems table, strongly consistent, by scanning the whole table: also those
+ * that no index leads to.
+ * @param visit called with each page; its segment waits for it
  * @throws StoreBusyError if DynamoDB keeps throttling
  */
 export async function scanOrganization(
   { dynamodb, environment }: RecordsRuntime,
   organization: string,
-  handle: (page: ScanPage) => Promise<void>,
-  onProgress: (progress: ScanProgress) => void = () => undefined,
-  places: readonly ScanPlace[] = scanStart(),
-): Promise<ScanProgress> {
-  let scanned = 0;
-  let readUnits = 0;
-  const read = (segment: number, start: RecordKey | undefined) => {
-    const command = new ScanCommand({
-      TableName: environment.WORK_ITEMS_TABLE,
-      Segment: segment,
-      TotalSegments: places.length,
-      // Lets through some records of others, whose keys happen to hold the same text.
-      FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
-      ExpressionAttributeValues: { ":owner": `#${organization}` },
-      ConsistentRead: true,
-      ReturnConsumedCapacity: "TOTAL",
-      ExclusiveStartKey: start && { ...start },
-    });
-    return retry(READING, () =>
-      dynamodb.send(command).catch((error: unknown) => {
-        if (!isThrottled(error)) throw error;
-        return undefined;
-      }),
-    );
-  };
+  visit: (page: RecordsPage) => Promise<void>,
+  onProgress?: (progress: ReadProgress) => void,
+): Promise<ReadProgress> {
+  const { read, progress } = createMeteredReads(onProgress);
   const scanSegment = async (segment: number): Promise<void> => {
-    let { after, ended } = places[segment] ?? { after: undefined, ended: true };
-    while (!ended) {
-      const page = await read(segment, after);
-      scanned += page.ScannedCount ?? 0;
-      readUnits += page.ConsumedCapacity?.CapacityUnits ?? 0;
-      onProgress({ scanned, readUnits });
-      const items = (page.Items ?? []) as (Attributes & RecordKey)[];
-      const records = items.filter((item) => ownerOf(item) === organization);
-      after = page.LastEvaluatedKey as RecordKey | undefined;
-      ended = after === undefined;
-      await handle({ records, segment, place: { after, ended } });
+    for (let after: Attributes | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+      const start = after;
+      const { Items = [], LastEvaluatedKey } = await read(() =>
+        dynamodb.send(
+          new ScanCommand({
+            TableName: environment.WORK_ITEMS_TABLE,
+            Segment: segment,
+            TotalSegments: SEGMENTS,
+            // Lets through some records of others, whose keys happen to hold the same text.
+            FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
+            ExpressionAttributeValues: { ":owner": `#${organization}` },
+            ConsistentRead: true,
+            ReturnConsumedCapacity: "TOTAL",
+            ExclusiveStartKey: start,
+          }),
+        ),
+      );
+      const items = Items as OwnedRecord[];
+      await visit({ records: items.filter((item) => ownerOf(item) === organization) });
+      after = LastEvaluatedKey;
     }
   };
-  await Promise.all(places.map((_, segment) => scanSegment(segment)));
-  return { scanned, readUnits };
+  await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scanSegment(segment)));
+  return progress();
 }
 
 type DeleteRequests = NonNullable<BatchWriteCommandInput["RequestItems"]>[string];

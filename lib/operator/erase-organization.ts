@@ -1,11 +1,11 @@
 import { segmentKeys } from "../changes/change-log.ts";
 import { isoTime } from "../clock.ts";
-import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type Administration, getOrganization } from "./administration.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { listKeyNames, listKeys, revokeKey } from "./keys.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
+import { toOrganization } from "../organizations/organization.ts";
 import { type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
@@ -13,10 +13,12 @@ import { FORM_MAX_BYTES } from "../uploads/job/upload-job.ts";
 import { isLarge } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-store.ts";
 import { deleteObjects, objectsOf } from "./customer-objects.ts";
-import { type ScanPage, type ScanProgress, scanOrganization } from "./customer-records.ts";
+import { type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
 import { createErasureWrites, markErasing, transactionsOf } from "./erasure-writes.ts";
 import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs, lastRecords } from "./kinds-of-data.ts";
+import type { ReadProgress } from "./metered-reads.ts";
+import { INDEX_SHOWS_WITHIN_MS, walkOrganization } from "./walk-organization.ts";
 
 /** What erasing an organization requires of a runtime. */
 export type ErasureRuntime = Administration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
@@ -37,12 +39,14 @@ export type ErasureCounts = ReturnType<typeof noCounts>;
 
 /** How an erasure reports its progress, and how it waits. */
 export interface ErasureOptions {
-  readonly onProgress?: (progress: ScanProgress & { readonly erased: Readonly<ErasureCounts> }) => void;
+  readonly onProgress?: (progress: ReadProgress & { readonly erased: Readonly<ErasureCounts> }) => void;
   /** Called before a wait. @param until milliseconds since the epoch */
   readonly onWait?: (until: number, reason: string) => void;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Called with each record that can't be read; it is erased too. @default throws */
   readonly onDamaged?: OnDamaged;
+  /** Leaves out the scan of the whole table at the end. @default false */
+  readonly withoutScan?: boolean;
 }
 
 /** After this time no call or worker knows the organization from its cache. */
@@ -55,7 +59,7 @@ const LARGE_WORKERS_END_WITHIN_MS = 16 * 60_000;
  * Until when a file may arrive by a form of this job, or a worker may write objects of a large file, in milliseconds since the
  * epoch; 0 if neither may. Also of a job that has ended: its form can be posted until it expires.
  */
-function fileMayComeUntil(record: Attributes & RecordKey, onDamaged: OnDamaged, since: string): number {
+function fileMayComeUntil(record: OwnedRecord, onDamaged: OnDamaged, since: string): number {
   if (erasedAs(record) !== "upload_jobs") return 0;
   const job = unlessDamaged(() => jobFrom(record), onDamaged);
   // Of a damaged job nothing is known: it may have the last form, for the largest file.
@@ -68,42 +72,50 @@ function countsOf(records: readonly RecordKey[]): Partial<ErasureCounts> {
   return Object.fromEntries([...Map.groupBy(records, erasedAs)].map(([kind, { length }]) => [kind, length]));
 }
 
+/** Why an erasure waits, in words. @param now milliseconds since the epoch, as all times */
+function reasonOf(now: number, quiet: number, filesUntil: number): string {
+  if (now < filesUntil && filesUntil > quiet) return "files may still arrive by forms";
+  if (now < quiet) return "caches and workers may still know it";
+  return "the index may not show everything yet, and workers may still know what was found";
+}
+
 function totalOf(counts: Readonly<ErasureCounts>): number {
   return Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
 }
 
-/** Counts what erasing an organization would erase, and what the scan costs. Nothing is changed. @throws NotFoundError */
+/** Counts what erasing an organization would erase, as far as the index shows it. Nothing is changed. @throws NotFoundError */
 export async function countForErasure(
   runtime: ErasureRuntime,
   organization: string,
   onProgress?: ErasureOptions["onProgress"],
-): Promise<ScanProgress & { readonly erased: ErasureCounts }> {
+): Promise<ReadProgress & { readonly erased: ErasureCounts }> {
   const erased = noCounts();
-  await getOrganization(runtime, organization);
+  const record = await getOrganization(runtime, organization);
   erased.keys = (await listKeyNames(runtime, organization)).length;
-  const scan = await scanOrganization(
+  const read = await walkOrganization(
     runtime,
-    organization,
+    toOrganization(record),
     async ({ records }) => {
-      for (const record of records) erased[erasedAs(record)] += 1;
+      for (const each of records) erased[erasedAs(each)] += 1;
     },
-    (progress) => onProgress?.({ ...progress, erased }),
+    { onProgress: (progress) => onProgress?.({ ...progress, erased }) },
   );
   for await (const segments of segmentKeys(runtime, organization)) erased.other_records += segments.length;
   for await (const keys of objectsOf(runtime, organization)) erased.objects += keys.length;
-  return { ...scan, erased };
+  return { ...read, erased };
 }
 
 /**
  * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
- * its records and objects, waits until no cache, worker or form can bring any back, and repeats until a pass finds
- * nothing. Then it deletes the keys and the organization itself. An interrupted erasure continues when it is repeated.
+ * its records and objects, waits until no cache, worker or form can bring any back and the index shows all that came
+ * before, and repeats until a pass finds nothing. A scan of the whole table then finds what no index leads to. Then it
+ * deletes the keys and the organization itself. An interrupted erasure continues when it is repeated.
  * @throws NotFoundError, StoreBusyError, StateConflictError if another command has finished the erasure meanwhile
  */
 export async function eraseOrganization(
   runtime: ErasureRuntime,
   organization: string,
-  { onProgress, onWait, sleep, onDamaged = stopAtDamaged }: ErasureOptions,
+  { onProgress, onWait, sleep, onDamaged = stopAtDamaged, withoutScan = false }: ErasureOptions,
 ) {
   const { clock, environment } = runtime;
   const before = await markErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
@@ -131,20 +143,21 @@ export async function eraseOrganization(
     return writing;
   };
 
-  const erasePage = async ({ records }: ScanPage): Promise<void> => {
+  const erasePage = async ({ records }: RecordsPage): Promise<void> => {
     // Saved with the deletion of the job: a repeated erasure must still wait for its file.
     filesUntil = Math.max(filesUntil, ...records.map((record) => fileMayComeUntil(record, onDamaged, since)));
     for (const chunk of transactionsOf(records)) {
       await erase(environment.WORK_ITEMS_TABLE, chunk, countsOf(chunk));
     }
   };
-  /** @returns how many records and objects it found */
-  const pass = async (): Promise<number> => {
+  const report = (progress: ReadProgress): void => onProgress?.({ ...progress, erased });
+  const walk = () =>
+    walkOrganization(runtime, toOrganization(before), erasePage, { onProgress: report, listedLast: true });
+  const scan = () => scanOrganization(runtime, organization, erasePage, report);
+  /** @param read reads the table's records @returns how many records and objects it found */
+  const pass = async (read: () => Promise<ReadProgress>): Promise<number> => {
     const erasedBefore = totalOf(erased);
-    const scan = await scanOrganization(runtime, organization, erasePage, (progress) =>
-      onProgress?.({ ...progress, erased }),
-    );
-    readUnits += scan.readUnits;
+    readUnits += (await read()).readUnits;
     for await (const segments of segmentKeys(runtime, organization)) {
       for (const chunk of transactionsOf(segments)) await erase(environment.CHANGES_TABLE, chunk, countsOf(chunk));
     }
@@ -161,18 +174,24 @@ export async function eraseOrganization(
   let passes = 0;
   // An interrupted erasure may have deleted something just before this one began.
   let lastFound = clock();
-  for (let isErased = false; !isErased;) {
+  for (let isErased = false, isScanned = withoutScan; !isErased;) {
     const began = clock();
-    const found = await pass();
+    const found = await pass(walk);
     passes += 1;
     if (found > 0) lastFound = clock();
     const forgotten = Math.max(quiet, filesUntil);
-    const settled = Math.max(forgotten, lastFound + WORKERS_END_WITHIN_MS);
-    isErased = found === 0 && began >= settled;
+    const settled = Math.max(forgotten + INDEX_SHOWS_WITHIN_MS, lastFound + WORKERS_END_WITHIN_MS);
+    if (found === 0 && began >= settled) {
+      // Nobody writes any more. But what the scan finds may have been read by a worker just before.
+      isErased = isScanned || (await pass(scan)) === 0;
+      isScanned = true;
+      if (!isErased) lastFound = clock();
+      continue;
+    }
     // Once no cache or worker knows the organization any more, what is still found is erased at once.
-    const until = found === 0 ? settled : forgotten;
+    const until = clock() < forgotten || found > 0 ? forgotten : settled;
     if (clock() < until) {
-      onWait?.(until, filesUntil > quiet ? "files may still arrive by forms" : "caches and workers may still know it");
+      onWait?.(until, reasonOf(clock(), quiet, filesUntil));
       await sleep(until - clock());
     }
   }
@@ -192,7 +211,8 @@ export async function eraseOrganization(
     finished_at: isoTime(clock()),
     erased,
     passes,
-    /** Read request units of the scans. */
+    /** Whether a scan of the whole table has shown that nothing is left which no index leads to. */
+    scanned: !withoutScan,
     read_units: readUnits,
   };
 }

@@ -3,10 +3,14 @@ import { keyRecordKey, listedKeyKey, listedOrganizationKey } from "../organizati
 import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
 import type { KeyNames } from "./keys.ts";
+import type { ListingKind } from "../store/lists/partition.ts";
 import type { PartitionKind, ResourceNameOf } from "../resources.ts";
 
 /** What an erasure counts, beside objects and keys. */
 export type ErasedKind = "work_items" | "events" | "upload_jobs" | "conversation_uploads" | "other_records";
+
+/** Lists in partitions of the same index, between which records may move. */
+export type Lists = readonly ListingKind[];
 
 /** What erasures and exports do with the records of one kind of partition. */
 interface KindOfData {
@@ -14,24 +18,37 @@ interface KindOfData {
   readonly erasedAs: (key: RecordKey) => ErasedKind;
   /** What its lines in an export are; null if it has none. */
   readonly exportedAs: "work item" | "conversation upload" | null;
+  /** The lists that name its partitions. Without any, it is found beside a listed record, or by a scan of the table. */
+  readonly lists: Lists;
 }
 
 function secondPart({ pk }: RecordKey): string | undefined {
   return pk.split("#")[1];
 }
-const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null };
+const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null, lists: [] };
 /** The partition is in an index, whose entries go with the records that they list, or in another table. */
 const ELSEWHERE = null;
 
-/** All kinds of partitions in the WorkItems table and in others. A new kind must say here how it is erased and exported. */
+/** All kinds of partitions in the WorkItems table and in others. A new kind must say here how it is found, erased and exported. */
 const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>> = {
   ITEM: {
     ownerOf: secondPart,
     erasedAs: ({ sk }) => (sk.startsWith("#") ? "work_items" : "events"),
     exportedAs: "work item",
+    lists: ["LIST_ITEM", "LIST_DELETED_ITEM"],
   },
-  CONVERSATION: { ownerOf: secondPart, erasedAs: () => "conversation_uploads", exportedAs: "conversation upload" },
-  UPLOAD: { ...others, erasedAs: ({ sk }) => (sk === "#JOB" ? "upload_jobs" : "other_records") },
+  CONVERSATION: {
+    ownerOf: secondPart,
+    erasedAs: () => "conversation_uploads",
+    exportedAs: "conversation upload",
+    lists: ["LIST_CONVERSATION"],
+  },
+  UPLOAD: {
+    ...others,
+    erasedAs: ({ sk }) => (sk === "#JOB" ? "upload_jobs" : "other_records"),
+    lists: ["LIST_UPLOAD"],
+  },
+  // Found beside its job.
   DRY_RUN: others,
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
@@ -48,6 +65,14 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
   LIST_UPLOAD: ELSEWHERE,
   LIST_CONVERSATION: ELSEWHERE,
 };
+
+const kindsHere = Object.values(kindsOfData).filter((kind) => kind !== ELSEWHERE);
+/** All lists that name partitions of the WorkItems table. */
+export const LISTS: readonly Lists[] = kindsHere.map(({ lists }) => lists).filter(({ length }) => length > 0);
+/** Those of what is exported. */
+export const EXPORTED_LISTS: readonly Lists[] = kindsHere
+  .filter((kind) => kind.exportedAs !== null)
+  .map(({ lists }) => lists);
 
 /** Kind of a record's partition. */
 export function kindOf({ pk }: RecordKey): PartitionKind {

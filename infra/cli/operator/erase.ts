@@ -8,12 +8,13 @@ import { printable } from "../../printable.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged } from "./administration.ts";
-import { costOf, withScanBar } from "./scan-bar.ts";
+import { costOf, withReadBar } from "./read-bar.ts";
 
 export interface EraseOptions {
   readonly item?: string;
   readonly person?: string;
   readonly dryRun?: boolean;
+  readonly withoutScan?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -101,6 +102,8 @@ function remainsInWords(remains: readonly Remaining[]): string[] {
   return ["what remains:", ...remains.map(({ what, until }) => `  ${what}: until ${until}`)];
 }
 
+const NOT_SCANNED = "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
+
 /** What erasing an item or a person has done, or would do, with what remains. */
 function report(
   { json = false, dryRun = false }: EraseOptions,
@@ -119,24 +122,25 @@ async function eraseAll(
   organization: string,
   options: EraseOptions,
 ): Promise<string> {
-  const { erased, readUnits } = await withScanBar(terminal, "counting", (onProgress) =>
+  const { erased, readUnits } = await withReadBar(terminal, "counting", (onProgress) =>
     countForErasure(runtime, organization, onProgress),
   );
   if (options.dryRun === true) {
     return options.json
       ? JSON.stringify({ organization, would_erase: erased, read_units: readUnits })
-      : `would erase ${countsInWords(erased)}; a pass reads ${costOf(readUnits)}`;
+      : `would erase ${countsInWords(erased)}; a walk reads ${costOf(readUnits)}`;
   }
   if (!options.yes) await confirm(terminal, organization, `${organization}: ${countsInWords(erased)}`);
   const onWait = (until: number, reason: string): void =>
     terminal.note(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
   const receipt = await resumably(terminal, `${organization} is partly erased, and its keys are revoked`, () =>
-    withScanBar(terminal, "erasing", (onProgress) =>
+    withReadBar(terminal, "erasing", (onProgress) =>
       eraseOrganization(runtime, organization, {
         onProgress,
         onWait,
         sleep: terminal.sleep,
         onDamaged: nameDamaged(terminal),
+        withoutScan: options.withoutScan === true,
       }),
     ),
   );
@@ -145,6 +149,7 @@ async function eraseAll(
   return [
     `${receipt.organization} in ${receipt.region} is erased: ${countsInWords(receipt.erased)}`,
     `began ${receipt.began_at}, finished ${receipt.finished_at}, ${receipt.passes} passes, ${costOf(receipt.read_units)}`,
+    ...(receipt.scanned ? [] : [NOT_SCANNED]),
     ...remainsInWords(remains),
   ].join("\n");
 }
@@ -173,10 +178,11 @@ async function eraseOne(
 }
 
 function personInWords(person: ErasedPerson, address: string, dryRun: boolean): string[] {
-  const { work_items: items, events, mentions, files, read_units: readUnits } = person;
+  const { work_items: items, events, mentions, files, scanned, read_units: readUnits } = person;
   const kinds = Map.groupBy(mentions, ({ kind }) => kind);
   return [
     `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
+    ...(scanned || dryRun ? [] : [NOT_SCANNED]),
     ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which were left unchanged:`]),
     ...[...kinds].map(([kind, found]) => {
       const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => printable(id));
@@ -202,14 +208,15 @@ async function eraseAddress(
     await confirm(terminal, organization, `${address} in all agents and actors of ${organization}`);
   let shown = "";
   const onWait = (jobs: readonly string[]): void => {
-    const what = jobs.length === 0 ? "calls and workers that are under way" : `uploads to end: ${jobs.join(", ")}`;
+    const what = jobs.length === 0 ? "calls and workers that are under way, and for the index" : `uploads to end: ${jobs.join(", ")}`;
     if (what !== shown) terminal.note(`waiting for ${what}`);
     shown = what;
   };
   const erasing = () =>
-    withScanBar(terminal, dryRun ? "looking for" : "erasing", (onProgress) =>
+    withReadBar(terminal, dryRun ? "looking for" : "erasing", (onProgress) =>
       erasePerson(runtime, organization, address, {
         dryRun,
+        withoutScan: options.withoutScan ?? dryRun,
         onProgress,
         onWait,
         sleep: terminal.sleep,

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
@@ -20,6 +21,17 @@ function readKept(file: string, source: Source): Kept | undefined {
   if (!existsSync(file)) return undefined;
   const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
   return kept.organization === source.organization && kept.table === source.table ? kept : undefined;
+}
+
+/** The external_ids of the items in the first bytes of a file. */
+async function itemsIn(file: string, bytes: number): Promise<string[]> {
+  const items: string[] = [];
+  if (bytes === 0) return items;
+  for await (const line of createInterface({ input: createReadStream(file, { end: bytes - 1 }) })) {
+    const { work_item: item } = JSON.parse(line) as { readonly work_item?: { readonly external_id: string } };
+    if (item !== undefined) items.push(item.external_id);
+  }
+  return items;
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
@@ -49,7 +61,7 @@ export async function openExportFile(file: string, source: Source, overwrite = f
   await handle.truncate(bytes);
   return {
     /** Where an interrupted export continues; undefined if this one begins. */
-    from: kept?.place,
+    from: kept && { place: kept.place, items: await itemsIn(partial, kept.bytes) },
     write: async (lines: string): Promise<void> => {
       const chunk = Buffer.from(lines);
       await writeAll(handle, chunk, bytes);

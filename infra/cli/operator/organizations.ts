@@ -208,6 +208,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   command("erase <organization>", "erase everything of it, or one item or person")
     .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
     .option("--person <email>", "empty agents and actors with this address")
+    .addOption(
+      new Option("--without-scan", "don't scan the whole table at the end; the receipt then says so").conflicts("item"),
+    )
     .option("--dry-run", "erase nothing")
     .option("--yes", "don't ask for confirmation")
     .action(

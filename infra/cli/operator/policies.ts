@@ -16,7 +16,7 @@ export const OPERATOR_POLICIES = {
   /** `organizations list`, `show`, `export` and `changes`; `keys list`. */
   read: {
     access: ["GetItem", "Query", "Scan"],
-    workItems: ["Scan"],
+    workItems: ["Query"],
     limits: ["BatchGetItem"],
     changes: ["GetItem", "BatchGetItem", "Query"],
     changesQueue: ["GetQueueAttributes"],

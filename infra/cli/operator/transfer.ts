@@ -12,7 +12,7 @@ import { nameDamaged } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { withBar } from "../progress.ts";
-import { costOf, withScanBar } from "./scan-bar.ts";
+import { costOf, withReadBar } from "./read-bar.ts";
 
 export interface TransferOptions {
   readonly file?: string;
@@ -41,11 +41,11 @@ export async function exportTo(
     file === undefined || dryRun
       ? undefined
       : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE }, overwrite);
-  if (toFile?.from) terminal.note(`continuing the export that started ${toFile.from.exported_at}`);
+  if (toFile?.from) terminal.note(`continuing the export that started ${toFile.from.place.exported_at}`);
   const toOutput = (lines: string): Promise<void> => terminal.writeData(lines);
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
   const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
-  const { counts, readUnits } = await withScanBar(terminal, dryRun ? "counting" : "exporting", (onProgress) =>
+  const { counts, readUnits } = await withReadBar(terminal, dryRun ? "counting" : "exporting", (onProgress) =>
     exportOrganization(runtime, organization, write, { ...options, onProgress, onDamaged: nameDamaged(terminal) }),
   );
   await toFile?.finish();

@@ -63,7 +63,7 @@ describe("erasing an organization", () => {
     const before = await tracesOf(runtime, "acme");
     const { erased, scanned, readUnits } = await countForErasure(operatorOf(runtime), "acme");
     expect(erased).toMatchObject({ work_items: 3, events: 1, keys: 1 });
-    expect(scanned).toBeGreaterThanOrEqual(before.length);
+    expect(scanned).toBeGreaterThanOrEqual(before.filter((trace) => /^(ITEM|UPLOAD|CONVERSATION)#/.test(trace ?? "")).length);
     expect(readUnits).toBeGreaterThan(0);
     expect(await tracesOf(runtime, "acme")).toEqual(before);
     expect((await acme.send("listWorkItems")).status).toBe(200);
@@ -100,7 +100,7 @@ describe("erasing an organization", () => {
       },
     });
     const fileMayCome = 15 * MINUTE_MS + 1024 / 256;
-    expect(untils).toEqual([fileMayCome, fileMayCome + 2 * MINUTE_MS]);
+    expect(untils).toEqual([fileMayCome, fileMayCome + 15 * MINUTE_MS]);
     expect(Date.parse(began)).toBe(started);
     expect(erased).toMatchObject({ work_items: 3, events: 1, upload_jobs: 1, objects: 1 });
     expect(await tracesOf(runtime, "acme")).toEqual([]);
@@ -201,7 +201,7 @@ describe("erasing an organization", () => {
         await sleep(1);
       },
     });
-    expect(untils).toEqual([16 * MINUTE_MS, 18 * MINUTE_MS]);
+    expect(untils).toEqual([16 * MINUTE_MS, 31 * MINUTE_MS]);
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 
@@ -218,7 +218,7 @@ describe("erasing an organization", () => {
         await sleep(milliseconds);
       },
     });
-    expect(refusals).toEqual(["organization acme not found", "organization acme not found"]);
+    expect(refusals).toEqual(Array(4).fill("organization acme not found"));
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 

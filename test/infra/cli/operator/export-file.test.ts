@@ -3,17 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openExportFile } from "../../../../infra/cli/operator/export-file.ts";
+import { workItemId } from "../../../../lib/identity.ts";
 import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
-import { createCustomer, fill } from "../../../support/customer-data.ts";
+import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 const SOURCE = { organization: "acme", table: "WorkItems" };
 let runtime: TestRuntime;
+let acme: Customer;
 let directory: string;
 let file: string;
 beforeEach(async () => {
   runtime = await createTestRuntime();
-  await fill(runtime, await createCustomer(runtime, "acme"));
+  acme = await createCustomer(runtime, "acme");
+  await fill(runtime, acme);
+  // More than are read at the same time.
+  for (const prefix of ["a", "b", "c"]) {
+    await acme.apply(...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}` })));
+  }
   directory = await mkdtemp(join(tmpdir(), "work-items-"));
   file = join(directory, "acme.ndjson");
 });
@@ -59,7 +66,23 @@ it("starts over if another organization or table was exported", async () => {
   ]) {
     await expect(exportTo(other, 3)).rejects.toThrow("interrupted");
     expect(await exportTo()).toBe(false);
-    expect(await lines()).toHaveLength(6);
+    expect(await lines()).toHaveLength(276);
     await rm(file);
   }
+});
+
+it("has each item once, also one that moved in the list while the export was interrupted", async () => {
+  await expect(exportTo(SOURCE, 3)).rejects.toThrow("interrupted");
+  const written = (await readFile(`${file}.partial`, "utf8")).split("\n").length;
+  expect(written).toBeGreaterThan(75);
+  // To the end of the list, so that each is met again; some even to the list of deleted ones.
+  for (const prefix of ["a", "b", "c"]) {
+    const completed = { completed_at: "2026-01-02T03:04:05Z" };
+    await acme.apply(...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}`, ...completed })));
+    await acme.send("deleteWorkItem", { params: { id: workItemId("acme", `${prefix}-7`) } });
+  }
+  expect(await exportTo()).toBe(true);
+  const items = (await lines()).filter((line) => line.startsWith('{"work_item"'));
+  expect(items).toHaveLength(273);
+  expect(new Set(items.map((line) => line.split('"', 6)[5])).size).toBe(273);
 });
