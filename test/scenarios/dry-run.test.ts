@@ -76,7 +76,9 @@ describe("a dry run of a file", () => {
         ExpressionAttributeValues: { ":pk": plan.pk },
       }),
     );
-    expect(Items).toMatchObject([{ sk: plan.sk, type: "b", [TIME_TO_LIVE]: Math.ceil(uploads.clock() / 1000) + 86_400 }]);
+    expect(Items).toMatchObject([
+      { sk: plan.sk, type: "b", [TIME_TO_LIVE]: Math.ceil(uploads.clock() / 1000) + 86_400 },
+    ]);
     expect(await uploads.getItem("A-1")).toBeUndefined();
   });
 

@@ -102,7 +102,8 @@ function remainsInWords(remains: readonly Remaining[]): string[] {
   return ["what remains:", ...remains.map(({ what, until }) => `  ${what}: until ${until}`)];
 }
 
-const NOT_SCANNED = "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
+const NOT_SCANNED =
+  "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
 
 /** What erasing an item or a person has done, or would do, with what remains. */
 function report(
@@ -208,7 +209,10 @@ async function eraseAddress(
     await confirm(terminal, organization, `${address} in all agents and actors of ${organization}`);
   let shown = "";
   const onWait = (jobs: readonly string[]): void => {
-    const what = jobs.length === 0 ? "calls and workers that are under way, and for the index" : `uploads to end: ${jobs.join(", ")}`;
+    const what =
+      jobs.length === 0
+        ? "calls and workers that are under way, and for the index"
+        : `uploads to end: ${jobs.join(", ")}`;
     if (what !== shown) terminal.note(`waiting for ${what}`);
     shown = what;
   };

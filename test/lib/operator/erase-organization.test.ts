@@ -63,7 +63,9 @@ describe("erasing an organization", () => {
     const before = await tracesOf(runtime, "acme");
     const { erased, scanned, readUnits } = await countForErasure(operatorOf(runtime), "acme");
     expect(erased).toMatchObject({ work_items: 3, events: 1, keys: 1 });
-    expect(scanned).toBeGreaterThanOrEqual(before.filter((trace) => /^(ITEM|UPLOAD|CONVERSATION)#/.test(trace ?? "")).length);
+    expect(scanned).toBeGreaterThanOrEqual(
+      before.filter((trace) => /^(ITEM|UPLOAD|CONVERSATION)#/.test(trace ?? "")).length,
+    );
     expect(readUnits).toBeGreaterThan(0);
     expect(await tracesOf(runtime, "acme")).toEqual(before);
     expect((await acme.send("listWorkItems")).status).toBe(200);

@@ -5,7 +5,7 @@ import { workItemId } from "../../../lib/identity.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill } from "../../support/customer-data.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
-import { freezeOpenJobs } from "../../support/frozen-index.ts";
+import { freezeIndex } from "../../support/frozen-index.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createUploadHarness, splitMessage } from "../../support/uploads/upload-harness.ts";
 import { createWorkers } from "../../support/uploads/upload-workers.ts";
@@ -120,7 +120,8 @@ describe("erasing a person", () => {
 
   it("gives up, and says why, while others keep bringing the address back", async () => {
     const remove = injectFaults(runtime.dynamodb, async (command, { IndexName }): Promise<Fault> => {
-      if (command === "QueryCommand" && IndexName === "listing") await acme.apply({ external_id: "kept", agent_email: "ann@example.com" });
+      if (command === "QueryCommand" && IndexName === "listing")
+        await acme.apply({ external_id: "kept", agent_email: "ann@example.com" });
       return "none";
     });
     await expect(erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep })).rejects.toThrow(
@@ -185,7 +186,7 @@ describe("erasing a person", () => {
     const { organization } = acme;
     const workers = createWorkers(runtime);
     const { take } = createUploadHarness(runtime);
-    const thaw = freezeOpenJobs(runtime.dynamodb);
+    const thaw = freezeIndex(runtime.dynamodb, "open_jobs");
     await workers.store.openJobsOf(organization.id);
     const job = await workers.upload(organization, {
       text: "external_id,agent_email\nfrom a file,ann@example.com\n",

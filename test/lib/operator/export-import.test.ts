@@ -29,7 +29,9 @@ const exported = async (from: TestRuntime, organization: string): Promise<string
 };
 /** Applies more items than are read at the same time. */
 const applyMore = () =>
-  acme.apply(...Array.from({ length: 100 }, (_, index) => ({ external_id: `more ${index}`, events: [{ external_id: "e" }] })));
+  acme.apply(
+    ...Array.from({ length: 100 }, (_, index) => ({ external_id: `more ${index}`, events: [{ external_id: "e" }] })),
+  );
 /** The external_ids of the items in written chunks. */
 const itemsIn = (chunks: readonly string[]): string[] =>
   [...chunks.join("").matchAll(/^\{"work_item":\{"external_id":"(?<id>[^"]+)"/gm)].map(({ groups }) => groups!["id"]!);

@@ -5,7 +5,7 @@ import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { isDone, type UploadJob } from "../../../lib/uploads/job/upload-record.ts";
 import { CHECK_WITHIN_MS } from "../../../lib/uploads/job/upload-store.ts";
 import { failRequests } from "../../support/faults.ts";
-import { freezeOpenJobs } from "../../support/frozen-index.ts";
+import { freezeIndex } from "../../support/frozen-index.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { keepFilesOnClock } from "../../support/uploads/files-on-clock.ts";
 import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
@@ -239,7 +239,7 @@ describe("a check", () => {
     });
     const ended = dataOf(await uploads.requestForm(10)).id;
     uploads.clock.advance(FORM_AGE_MS);
-    freezeOpenJobs(uploads.runtime.dynamodb);
+    freezeIndex(uploads.runtime.dynamodb, "open_jobs");
     const due = await store.dueJobs(uploads.clock());
     expect(due.map((job) => job.id).toSorted()).toEqual([id, ended].toSorted());
 

@@ -78,7 +78,9 @@ it("has each item once, also one that moved in the list while the export was int
   // To the end of the list, so that each is met again; some even to the list of deleted ones.
   for (const prefix of ["a", "b", "c"]) {
     const completed = { completed_at: "2026-01-02T03:04:05Z" };
-    await acme.apply(...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}`, ...completed })));
+    await acme.apply(
+      ...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}`, ...completed })),
+    );
     await acme.send("deleteWorkItem", { params: { id: workItemId("acme", `${prefix}-7`) } });
   }
   expect(await exportTo()).toBe(true);
