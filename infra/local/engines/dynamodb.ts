@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -31,25 +31,44 @@ const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
 
 const LOOPBACK = "127.0.0.1";
 
-/** Finds a port of a loopback address that is free at the moment. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, "listening");
-  const address = server.address();
+/**
+ * Ports that browsers never connect to (https://fetch.spec.whatwg.org/#port-blocking), of those that need no privileges. The
+ * engine lets any web page read and write (`Access-Control-Allow-Origin: *`, without a setting): at these ports no page gets
+ * to it.
+ */
+const PORTS_WITHOUT_BROWSERS = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
+/** @returns the port, or one that is free if it is 0; undefined if it is taken */
+async function portIfFree(host: string, port: number): Promise<number | undefined> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return undefined;
+    throw error;
+  }
+  const { port: listening } = server.address() as AddressInfo;
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new LocalServiceError("no port is free");
-  return address.port;
+  return listening;
 }
 
-/**
- * One of the 16 million addresses of the loopback interface that Linux has; elsewhere there is only one. The engine lets
- * any web page read and write (`Access-Control-Allow-Origin: *`, without a setting): a page could try all ports of one
- * address, but not all ports of all addresses.
- */
-async function hiddenAddress(): Promise<string> {
+/** Finds a port of a loopback address that is free at the moment, if possible one that browsers don't connect to. */
+async function freePort(host: string): Promise<number> {
+  const start = randomInt(PORTS_WITHOUT_BROWSERS.length);
+  for (const port of [...PORTS_WITHOUT_BROWSERS.slice(start), ...PORTS_WITHOUT_BROWSERS.slice(0, start), 0]) {
+    const free = await portIfFree(host, port);
+    if (free !== undefined) return free;
+  }
+  throw new LocalServiceError("no port is free");
+}
+
+/** One of the 16 million addresses of the loopback interface that Linux has, where all ports are free; elsewhere there is one. */
+async function ownAddress(): Promise<string> {
   const host = `127.${[1, 2, 3].map(() => randomInt(1, 255)).join(".")}`;
-  return freePort(host).then(
+  return portIfFree(host, 0).then(
     () => host,
     () => LOOPBACK,
   );
@@ -127,7 +146,7 @@ function indexStreamRecords(file: string): void {
  */
 export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<DynamoDbEngine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
-  const host = await hiddenAddress();
+  const host = await ownAddress();
   const engine = await startDynamoDbProcess(
     (port) => [...program, "--host", host, "--port", String(port), "--db-path", file],
     host,

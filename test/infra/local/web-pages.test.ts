@@ -95,3 +95,13 @@ describe("the object store", () => {
     expect(await bucket.exists(Key)).toBe(true);
   });
 });
+
+test.runIf(process.env["DYNAMODB_ENDPOINT"] === undefined)(
+  "the DynamoDB engine is at a port that browsers refuse, as this fetch does, and programs reach it",
+  async () => {
+    await expect(fetch(dynamodbEndpoint, { method: "POST" })).rejects.toMatchObject({
+      cause: expect.objectContaining({ message: "bad port" }) as Error,
+    });
+    expect(await statusOf(dynamodbEndpoint, "POST", {})).toBeGreaterThanOrEqual(200);
+  },
+);
