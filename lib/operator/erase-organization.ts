@@ -182,7 +182,7 @@ export async function eraseOrganization(
     const forgotten = Math.max(quiet, filesUntil);
     const settled = Math.max(forgotten + INDEX_SHOWS_WITHIN_MS, lastFound + WORKERS_END_WITHIN_MS);
     if (found === 0 && began >= settled) {
-      // Nobody writes any more. But what the scan finds may have been read by a worker just before.
+      // No one writes any more. But what the scan finds may have been read by a worker just before.
       isErased = isScanned || (await pass(scan)) === 0;
       isScanned = true;
       if (!isErased) lastFound = clock();

@@ -37,7 +37,7 @@ export interface WalkOptions {
   /** @default all */
   readonly lists?: readonly Lists[];
   /**
-   * Whether the record that is listed comes after all others of its partition. Whoever deletes it last can't leave records
+   * Whether the record that is listed comes after all others of its partition. An erasure that deletes it last can't leave records
    * that are found by nothing.
    * @default false
    */

@@ -64,7 +64,7 @@ function describeTrial(trial: WorkItemUpload): string {
   return `trial of ${rows}: ${counts.join(", ")}`;
 }
 
-/** Asks the person at the terminal. @returns undefined where nobody sits */
+/** Asks the person at the terminal. @returns undefined if there is no terminal */
 async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) return undefined;
   return /^y(?:es)?$/i.test(await terminal.ask(question));

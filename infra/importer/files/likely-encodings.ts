@@ -18,7 +18,7 @@ const SHOWN_CHARACTERS = 40;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const FOREIGN = /[^\0-\u007F]/gu;
 const LATIN = /\p{Script=Latin}/u;
-/** Nobody writes their letters and Latin ones in one word. A wrong alphabet does: "Chloй". */
+/** No text has their letters and Latin ones in one word, unless its alphabet is wrong: "Chloй". */
 const OTHER_ALPHABETS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]/u;
 /** So many letters that make sense are needed beside one in such a word. */
 const MIXED_WEIGHT = 3;

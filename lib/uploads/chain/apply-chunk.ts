@@ -21,6 +21,7 @@ import { parseChunkMessage, secondsAfterRefusal, type SendChunks } from "./messa
 const DEADLY_TIMES = 3;
 /** A worker goes on for this long. Then it sends its bucket again, so that the jobs of others get their turn. */
 const TURN_MS = 5_000;
+
 /** Dependencies of `createApplyChunk`. */
 export interface ApplyChunkDependencies extends ChunkDependencies {
   readonly sendChunks: SendChunks;

@@ -195,7 +195,7 @@ export class ChunkTurn {
     await this.#renew({ row, count, times });
   }
 
-  /** Claims without progress so far once rows are counted. That rows which no worker survives have failed is no progress. */
+  /** Claims without progress so far, once rows are counted. Failing rows that no worker survives doesn't count as progress. */
   #attemptsAfter(rows: readonly Row[], isCareful: boolean): number {
     const { attempts, deadly } = this.#bucket;
     if (rows.every(({ row }) => deadly.includes(row))) return attempts;

@@ -166,7 +166,7 @@ export const uploadBucketRecordSchema = z.object({
   noted: notedRowsSchema.optional(),
   /** Numbers of rows of the next chunk that no worker survived: they fail. */
   deadly: z.array(z.int()).default([]),
-  /** Whether the job is to stop: nobody may claim the bucket but to close it. */
+  /** Whether the job is to stop: no one may claim the bucket but to close it. */
   stop: z.boolean().optional(),
   /** Whether the bucket is stopped, and all rows that its workers applied are counted. */
   closed: z.boolean().optional(),

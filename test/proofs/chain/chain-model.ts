@@ -1,4 +1,5 @@
 import { randomFrom } from "../../support/random.ts";
+import { TimedTasks } from "../../support/timed-tasks.ts";
 
 /** What keeps an import exact, whatever its workers and messages suffer. */
 export const RULES = {
@@ -111,17 +112,8 @@ export function simulate(seed: number, without?: Rule) {
   const holds = (rule: Rule): boolean => rule !== without;
   const wrong = new Set<string>();
   let [now, faults] = [0, 0];
-  const tasks: { readonly at: number; readonly run: () => void }[] = [];
-  const after = (seconds: number, run: () => void): void => {
-    const at = now + seconds;
-    let low = 0;
-    for (let high = tasks.length; low < high;) {
-      const middle = (low + high) >> 1;
-      if (tasks[middle]!.at <= at) low = middle + 1;
-      else high = middle;
-    }
-    tasks.splice(low, 0, { at, run });
-  };
+  const tasks = new TimedTasks();
+  const after = (seconds: number, run: () => void): void => tasks.add(now + seconds, run);
   const calm = 3 * HOUR + below(HOUR);
   /** In some runs nobody dies or freezes: then every job that can be applied completes. */
   const deaths = [0, 0.002, 0.006, 0.02][below(4)]!;
@@ -522,7 +514,7 @@ export function simulate(seed: number, without?: Rule) {
   after(20, change);
   if (random() < 0.1) after(random() * 800, erase);
   for (let count = 0; count < 60_000 && now < END; count++) {
-    const task = tasks.shift();
+    const task = tasks.take();
     if (task === undefined) break;
     now = Math.max(now, task.at);
     task.run();

@@ -1,4 +1,5 @@
 import { randomFrom } from "../../support/random.ts";
+import { TimedTasks } from "../../support/timed-tasks.ts";
 
 /** What keeps a change from being lost on the way from the stream to the log. */
 export const RULES = {
@@ -70,17 +71,8 @@ export function simulate(seed: number, without?: Rule) {
   const end = [2 * HOUR, 4 * HOUR, 40 * HOUR][below(3)]!;
   const wrong: string[] = [];
   let [now, serial, faults] = [0, 0, 0];
-  const tasks: { readonly at: number; readonly run: () => void }[] = [];
-  const after = (seconds: number, run: () => void): void => {
-    const at = now + seconds;
-    let low = 0;
-    for (let high = tasks.length; low < high;) {
-      const middle = (low + high) >> 1;
-      if (tasks[middle]!.at <= at) low = middle + 1;
-      else high = middle;
-    }
-    tasks.splice(low, 0, { at, run });
-  };
+  const tasks = new TimedTasks();
+  const after = (seconds: number, run: () => void): void => tasks.add(now + seconds, run);
   const fails = (share = 0.03): boolean => {
     const isFault = now < end && random() < share;
     if (isFault) faults += 1;
@@ -235,8 +227,8 @@ export function simulate(seed: number, without?: Rule) {
   after(1, beat);
   after(5, sweep);
   for (const shard of shards) after(random(), () => poll(shard));
-  while (tasks.length > 0 && !(now > end + CALM + HOUR && isQuiet())) {
-    const task = tasks.shift()!;
+  while (!tasks.isEmpty && !(now > end + CALM + HOUR && isQuiet())) {
+    const task = tasks.take()!;
     now = Math.max(now, task.at);
     task.run();
     if (now > end + 21 * DAY) break;
