@@ -6,7 +6,7 @@ import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { countFitting } from "../lib/http/response.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import type { ApplyResult } from "../lib/work-items/applied-input.ts";
+import type { ItemResult } from "../lib/work-items/pending-input.ts";
 import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
 import type { BatchResult } from "../lib/work-items/work-item.ts";
@@ -39,7 +39,7 @@ function errorResult(
   };
 }
 
-function resultOf(item: BatchItem, index: number, applied: ApplyResult | undefined): BatchResult {
+function resultOf(item: BatchItem, index: number, applied: ItemResult | undefined): BatchResult {
   if (!("input" in item)) return errorResult(index, item.externalId, item.problems);
   const { external_id } = item.input;
   const { outcome = "error", error = null } = applied ?? {};
@@ -48,7 +48,7 @@ function resultOf(item: BatchItem, index: number, applied: ApplyResult | undefin
 }
 
 /** Adds the items to the results, up to the first that does not fit into the response. */
-function addItems(results: readonly BatchResult[], applied: readonly (ApplyResult | undefined)[]): BatchResult[] {
+function addItems(results: readonly BatchResult[], applied: readonly (ItemResult | undefined)[]): BatchResult[] {
   const data = applied.map((result) => (result?.item ? toWorkItemResponse(result.id, result.item) : null));
   const fitting = countFitting(data, results);
   return results.map((result, index) => (index < fitting ? { ...result, data: data[index] ?? null } : result));

@@ -1,4 +1,5 @@
 import { isoTime } from "../clock.ts";
+import type { Problem } from "../errors.ts";
 import { optimisticWrite, type OptimisticWriteOptions } from "../store/optimistic-write.ts";
 import { keyText } from "../store/batch-get.ts";
 import { createRecordStore } from "../store/record-store.ts";
@@ -6,18 +7,11 @@ import type { RecordKey } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../trace.ts";
-import { type ApplyInput, type ApplyResult, CANNOT_BE_APPLIED } from "./applied-input.ts";
-import { findApplied, readerOfItems, type RowSource } from "./applied-rows.ts";
-import {
-  groupByItem,
-  groupEvents,
-  type Report,
-  targetOfEvent,
-  targetOfGroup,
-  type WriteContext,
-} from "./apply-targets.ts";
+import { findKnownRows, readerOfItems, type RowSource } from "./known-rows.ts";
+import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
 import { ITEM_SORT_KEY } from "./work-item-record.ts";
+import { groupByItem, groupEvents, targetOfEvent, targetOfItem, type WriteContext } from "./write-targets.ts";
 
 interface ApplyOptions {
   /** Writes nothing at all. Rows of an upload have a dry run of their own. */
@@ -47,19 +41,18 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
 
   return async (
     organization: Organization,
-    inputs: readonly ApplyInput[],
+    inputs: readonly ItemInput[],
     { source, assumeNew = false, dryRun, deadline, guard }: ApplyOptions,
-  ): Promise<ApplyResult[]> => {
-    const { members, groups } = groupByItem(organization, inputs);
-    const allEvents = groupEvents(organization, members);
+  ): Promise<ItemResult[]> => {
+    const { pending, items } = groupByItem(organization, inputs);
     const records = source?.dryRun
       ? createPlannedRecords(store, organization, source.job, clock)
       : createStoredRecords(store, organization);
     const readAll = async (keys: readonly RecordKey[]) => (assumeNew ? [] : [...(await records.read(keys))]);
-    const itemKeys = groups.map(({ key }) => key);
-    const keysOfEvents = allEvents.map(({ key }) => key);
+    const itemKeys = items.map(({ key }) => key);
+    const keysOfEvents = groupEvents(organization, pending).map(({ key }) => key);
     // Of rows, events are read after the items, as in `readerOfItems`.
-    const known = new Map(
+    const found = new Map(
       source
         ? [...(await readAll(itemKeys)), ...(await readAll(keysOfEvents))]
         : await readAll([...itemKeys, ...keysOfEvents]),
@@ -67,53 +60,46 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const eventKeys = keysOfEvents.map(records.keyOf);
     const itemOfEvent = ({ pk }: RecordKey): string => keyText(records.keyOf({ pk, sk: ITEM_SORT_KEY }));
     const eventsOfItems = Map.groupBy(eventKeys, (_, place) => itemOfEvent(keysOfEvents[place]!));
-    const applied = source && (await findApplied(source, known, eventKeys));
-    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known };
-    const report: Report = (cause) => {
+    const known = source && (await findKnownRows(source, found, eventKeys));
+    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known: found };
+    const report = (cause: unknown): void => {
       log.error("an input cannot be planned", { job: source?.job, ...traceOf(cause) });
     };
-    const context: WriteContext = { records, applied, now, report };
+    const context: WriteContext = { records, known, now, report };
+    const failAll = (failed: FailedWrite, of: Iterable<PendingInput>, path: Problem["path"]): void => {
+      if (failed.cause !== undefined) report(failed.cause);
+      for (const input of of) input.failWrite(path, failed);
+    };
 
-    const items = await optimisticWrite(
+    const writtenItems = await optimisticWrite(
       store,
-      groups.map((group) => targetOfGroup(group, context)),
+      items.map((group) => targetOfItem(group, context)),
       {
         ...writeOptions,
-        ...(applied && {
-          read: readerOfItems(store, applied, (item) => eventsOfItems.get(keyText(item)) ?? []),
+        ...(known && {
+          read: readerOfItems(store, known, (item) => eventsOfItems.get(keyText(item)) ?? []),
         }),
       },
     );
-    for (const [position, group] of groups.entries()) {
-      const written = items[position]!;
-      if ("error" in written) {
-        if (written.cause !== undefined) report(written.cause);
-        for (const member of group.members) member.failWrite([], written);
-      } else {
-        for (const [at, member] of group.members.entries()) member.setPlan(written.result[at]!);
-      }
+    for (const [place, written] of writtenItems.entries()) {
+      if ("error" in written) failAll(written, items[place]!.inputs, []);
+      else for (const { pending: input, plan, recognized } of written.result) input.takeItem(plan, recognized);
     }
 
     const events = groupEvents(
       organization,
-      members.filter((member) => !member.hasFailed),
+      pending.filter(({ hasFailed }) => !hasFailed),
     );
-    const eventResults = await optimisticWrite(
+    const writtenEvents = await optimisticWrite(
       store,
-      events.map((event) => targetOfEvent(event, context)),
+      events.map((group) => targetOfEvent(group, context)),
       writeOptions,
     );
-    for (const [position, event] of events.entries()) {
-      const written = eventResults[position]!;
-      if ("error" in written) {
-        if (written.cause !== undefined) report(written.cause);
-        for (const member of event.members.keys()) member.failWrite(["events"], written);
-      } else {
-        for (const member of written.result.changedBy) member.setEventChanged();
-        for (const member of written.result.failed) member.fail(CANNOT_BE_APPLIED);
-      }
+    for (const [place, written] of writtenEvents.entries()) {
+      if ("error" in written) failAll(written, events[place]!.inputs.keys(), ["events"]);
+      else for (const { pending: input, outcome, recognized } of written.result) input.takeEvent(outcome, recognized);
     }
-    return members.map(({ result }) => result);
+    return pending.map(({ result }) => result);
   };
 }
 /** Applies inputs. */

@@ -12,7 +12,7 @@ export const TOO_LARGE_AFTER_MERGE: Problem = {
 };
 
 /** The effect of an input on the stored item. `next` is the item afterwards, also if it is unchanged. */
-export type ApplyPlan =
+export type ItemPlan =
   | { readonly outcome: "created" | "updated" | "unchanged" | "restored"; readonly next: WorkItem }
   | { readonly outcome: "error"; readonly error: Problem };
 
@@ -54,7 +54,7 @@ function differs<T extends object>(a: T, b: T): boolean {
  * @param stored the item, which may be soft-deleted; null if no item has the external_id
  * @param now ISO 8601 UTC; the new `updated_at` if the item changes
  */
-export function planApply(stored: WorkItem | null, externalId: string, input: Changes, now: string): ApplyPlan {
+export function planApply(stored: WorkItem | null, externalId: string, input: Changes, now: string): ItemPlan {
   if (stored === null) return { outcome: "created", next: mergeItem(newItem(externalId, now), input) };
   const merged = mergeItem(stored, input);
   if (!differs(stored, merged)) return { outcome: "unchanged", next: stored };

@@ -4,7 +4,7 @@ import type { Attributes } from "../aws/attribute-values.ts";
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
 
 /** A row that a job has applied to an item. */
-interface AppliedRow {
+interface RowMark {
   /** Number of the row in the file. */
   readonly row: number;
   readonly outcome: RowOutcome;
@@ -15,7 +15,7 @@ interface AppliedRow {
  * that is applied now, or was applied last. A job that applies a window again, because its worker died before it had counted them,
  * recognizes them, whatever other jobs and callers have changed since.
  */
-export type UploadMarks = ReadonlyMap<string, readonly AppliedRow[]>;
+export type UploadMarks = ReadonlyMap<string, readonly RowMark[]>;
 
 /** Attribute that holds the marks. */
 const MARKS = "upload_marks";
@@ -27,11 +27,11 @@ const CODES = { created: "c", updated: "u", unchanged: "n", restored: "r", error
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code as string, outcome as RowOutcome]));
 
 /** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed: distances keep the text of a whole window short. */
-function formatRows(rows: readonly AppliedRow[]): string {
+function formatRows(rows: readonly RowMark[]): string {
   return rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
 }
 
-function parseRows(text: string): AppliedRow[] {
+function parseRows(text: string): RowMark[] {
   let row = 0;
   return [...text.matchAll(/(\d+)([a-z])/g)].map(([, distance, code = ""]) => {
     row += Number(distance);
@@ -49,39 +49,41 @@ export function uploadMarksOf(record: Attributes | undefined): UploadMarks {
   return new Map(marks.map(([job = "", rows = ""]) => [job, parseRows(rows)]));
 }
 
-function formatMark([job, rows]: readonly [string, readonly AppliedRow[]]): string {
+function formatMark([job, rows]: readonly [string, readonly RowMark[]]): string {
   return `${job}:${formatRows(rows)}`;
 }
 
-/** The job whose rows are applied. */
-export interface MarkedJob {
+/** What is known of the rows that a job applies now. */
+export interface KnownRows {
   /** Id of the job. */
   readonly job: string;
   /** First row of the window that is applied: no earlier row is ever applied again. */
   readonly firstRow: number;
   /** Jobs whose marks are not needed any more. */
   readonly ended: ReadonlySet<string>;
+  /** Rows whose events the job has written, and so their items before. Grows with every read. */
+  readonly withEvents: Set<number>;
 }
 
-const NO_ROWS: readonly AppliedRow[] = [];
+const NO_ROWS: readonly RowMark[] = [];
 
 /** The marks of a record while rows of a job are planned on it. A class, since a file has as many as items. */
 export class RecordMarks {
   readonly #marks: UploadMarks;
-  readonly #of: MarkedJob;
-  readonly #known: readonly AppliedRow[];
-  readonly #added: AppliedRow[] = [];
+  readonly #of: KnownRows;
+  readonly #before: readonly RowMark[];
+  readonly #added: RowMark[] = [];
 
-  constructor(record: Attributes | undefined, of: MarkedJob) {
+  constructor(record: Attributes | undefined, of: KnownRows) {
     this.#marks = uploadMarksOf(record);
     this.#of = of;
-    this.#known = this.#marks.get(of.job) ?? NO_ROWS;
+    this.#before = this.#marks.get(of.job) ?? NO_ROWS;
   }
 
   /** The outcome of a row that was applied to the record before; undefined if it was not. */
   outcomeOf(row: number): RowOutcome | undefined {
-    if (row > (this.#known.at(-1)?.row ?? 0)) return undefined;
-    return this.#known.find((applied) => applied.row === row)?.outcome ?? "unchanged";
+    if (row > (this.#before.at(-1)?.row ?? 0)) return undefined;
+    return this.#before.find((mark) => mark.row === row)?.outcome ?? "unchanged";
   }
 
   add(row: number, outcome: RowOutcome): void {
@@ -91,7 +93,7 @@ export class RecordMarks {
   /** Of the own job the rows of the window; of the others, those that have not ended. */
   attributes(): Attributes {
     const { job, firstRow, ended } = this.#of;
-    const rows = [...this.#known.filter(({ row }) => row >= firstRow), ...this.#added];
+    const rows = [...this.#before.filter(({ row }) => row >= firstRow), ...this.#added];
     let text = "";
     for (const mark of this.#marks) if (mark[0] !== job && !ended.has(mark[0])) text += `${formatMark(mark)} `;
     return { [MARKS]: text + formatMark([job, rows]) };

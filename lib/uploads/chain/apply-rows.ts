@@ -1,23 +1,13 @@
 import type { Clock } from "../../clock.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import type { RowSource } from "../../work-items/applied-rows.ts";
-import { type ApplyResult, CANNOT_BE_APPLIED } from "../../work-items/applied-input.ts";
 import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
-import type { RowOutcome } from "../../work-items/upload-mark.ts";
+import type { RowSource } from "../../work-items/known-rows.ts";
+import { CANNOT_BE_APPLIED, type ItemResult } from "../../work-items/pending-input.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";
-import { errorOfRow, type RowError, type RowReader, type RowReading } from "../csv/row-reader.ts";
+import { errorOfRow, type RowReader, type RowReading } from "../csv/row-reader.ts";
 import type { Row } from "../files/frames.ts";
-
-/** The result of a row: its item's id and its outcome, and the error if it failed for good. */
-export interface RowResult {
-  /** As in the row; empty if it has none. */
-  readonly externalId: string;
-  /** Empty if the row failed. */
-  readonly id: string;
-  readonly outcome: RowOutcome;
-  readonly error?: RowError;
-}
+import { failedRow, ROW_CANNOT_BE_APPLIED, type RowResult } from "./row-result.ts";
 
 /**
  * Not all rows could be applied: a request was refused, had no response that can be read, or the time was too short. Those
@@ -26,9 +16,6 @@ export interface RowResult {
 export class RowsPendingError extends Error {
   override readonly name: string = "RowsPendingError";
 }
-
-/** The error of a row that cannot be applied for a reason that is not in its data. */
-export const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied");
 
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
 const ITEMS_AT_ONCE = 100;
@@ -77,14 +64,10 @@ function valuesOf({ cells }: Row): string[] {
   return cells.map(cellValue);
 }
 
-function failed(externalId: string, error: RowError): RowResult {
-  return { externalId, id: "", outcome: "error", error };
-}
-
-function resultOf(externalId: string, { id, outcome, error }: ApplyResult): RowResult {
+function resultOf(externalId: string, { id, outcome, error }: ItemResult): RowResult {
   if (error === null) return { externalId, id, outcome };
-  if (error.problem === CANNOT_BE_APPLIED) return failed(externalId, ROW_CANNOT_BE_APPLIED);
-  return failed(externalId, errorOfRow(error.problem.code, error.message));
+  if (error.problem === CANNOT_BE_APPLIED) return failedRow(externalId);
+  return failedRow(externalId, errorOfRow(error.problem.code, error.message));
 }
 
 function readSafely(row: Row, { reader, onDefect }: ApplyRowsOptions): RowReading {
@@ -127,7 +110,7 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
         const row = rows[place]!;
         const reading = readSafely(row, options);
         if (!("error" in reading)) valid.push({ place, row: row.row, input: reading.input });
-        else if (!recognizesOnly) results[place] = failed(externalIds[place]!, reading.error);
+        else if (!recognizesOnly) results[place] = failedRow(externalIds[place]!, reading.error);
       }
       if (valid.length === 0) continue;
       // A dry run must know the items: what it writes does not show whether they exist.

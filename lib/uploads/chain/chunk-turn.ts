@@ -10,8 +10,8 @@ import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { formatOfJob } from "../job/job-format.ts";
 import { sumOf, type UploadBucket, type UploadJob, withClaim } from "../job/upload-record.ts";
 import { CLAIM_MARGIN_MS, type UploadStore } from "../job/upload-store.ts";
-import { toAppliedWindow } from "./applied-window.ts";
-import { type ApplyRows, ROW_CANNOT_BE_APPLIED, type RowResult } from "./apply-rows.ts";
+import type { ApplyRows } from "./apply-rows.ts";
+import { countRows, failedRow, type RowResult } from "./row-result.ts";
 
 /** Limits of a window, whose rows are applied and counted together. */
 const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
@@ -94,8 +94,7 @@ export class ChunkTurn {
     const isCareful = this.#bucket.attempts >= CAREFUL_ATTEMPT;
     for await (const { rows, isLast } of this.#windows(isCareful)) {
       if (isCareful) await this.#note(rows);
-      const applied = await this.#applyRows(rows, false);
-      const progress = await this.#write(rows, applied, isLast);
+      const progress = await this.#write(rows, await this.#applyRows(rows, false), isLast);
       const goesOn = !isLast && clock() < until;
       const saved = goesOn
         ? await store.saveAndGoOn(this.#job, this.#bucket, progress, this.#attemptsAfter(rows, isCareful))
@@ -111,8 +110,7 @@ export class ChunkTurn {
   /** Counts the rows of the bucket's chunk that workers applied before they died, without writing any, and closes the bucket. */
   async close(): Promise<void> {
     for await (const { rows } of this.#windows(false)) {
-      const applied = await this.#applyRows(rows, true);
-      const progress = await this.#write(rows, applied, false);
+      const progress = await this.#write(rows, await this.#applyRows(rows, true), false);
       const saved = await this.#with.store.saveAndGoOn(this.#job, this.#bucket, progress, this.#bucket.attempts);
       if (saved === undefined) return;
       this.#bucket = saved;
@@ -154,7 +152,7 @@ export class ChunkTurn {
     const { id: job, dry_run: dryRun = false } = this.#job;
     const { deadly } = this.#bucket;
     const applicable = deadly.length === 0 ? rows : rows.filter(({ row }) => !deadly.includes(row));
-    const applied = await applyRows(this.#organization, applicable, {
+    const results = await applyRows(this.#organization, applicable, {
       reader: this.#format.reader,
       source: {
         job,
@@ -171,17 +169,10 @@ export class ChunkTurn {
       },
       onDefect: (row, cause) => log.error("a row cannot be read", { job, row, ...traceOf(cause) }),
     });
-    if (deadly.length === 0) return applied;
-    const results = new Map(applicable.map(({ row }, index) => [row, applied[index]]));
+    if (deadly.length === 0) return results;
+    const ofRows = new Map(applicable.map(({ row }, index) => [row, results[index]]));
     return rows.map(({ row, cells }) =>
-      deadly.includes(row)
-        ? {
-            externalId: this.#format.reader.externalIdOf(cells.map(cellValue)),
-            id: "",
-            outcome: "error",
-            error: ROW_CANNOT_BE_APPLIED,
-          }
-        : results.get(row),
+      deadly.includes(row) ? failedRow(this.#format.reader.externalIdOf(cells.map(cellValue))) : ofRows.get(row),
     );
   }
 
@@ -209,10 +200,10 @@ export class ChunkTurn {
   }
 
   /** Writes the lines of rows. @returns what the bucket says once they are counted */
-  async #write(rows: readonly Row[], applied: readonly (RowResult | undefined)[], isLast: boolean) {
+  async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
     const { number, claim, next, after, counted } = this.#bucket;
-    const { counters, failures, results, allNew } = toAppliedWindow(rows, applied, this.#toLine);
+    const { counters, failures, results, allNew } = countRows(rows, ofRows, this.#toLine);
     this.#assumeNew = allNew;
     await Promise.all([
       results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),

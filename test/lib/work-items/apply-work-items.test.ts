@@ -1,7 +1,7 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ApplyInput } from "../../../lib/work-items/applied-input.ts";
+import type { ItemInput } from "../../../lib/work-items/pending-input.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
@@ -11,10 +11,10 @@ import { createTestRuntime } from "../../support/runtime.ts";
 const organization = organizationWith();
 const soon = () => ({ deadline: Date.now() + 20_000 });
 
-const inputs = (count: number, fields: object = {}): ApplyInput[] =>
+const inputs = (count: number, fields: object = {}): ItemInput[] =>
   Array.from({ length: count }, (_, index) => ({ input: { external_id: `INC${index}`, ...fields } }));
 
-const row = (number: number, type: string): ApplyInput => ({ input: { external_id: "A", type }, row: number });
+const row = (number: number, type: string): ItemInput => ({ input: { external_id: "A", type }, row: number });
 
 const guard = () => Promise.reject(new Error("claim lost"));
 
@@ -34,7 +34,7 @@ describe("applying work items", () => {
 
   it("creates, finds unchanged, updates and restores a hundred items in the order given", async () => {
     const { apply, remove } = await setUp();
-    const outcomes = async (items: ApplyInput[]) =>
+    const outcomes = async (items: ItemInput[]) =>
       (await apply(organization, items, soon())).map((result) => result.outcome);
     expect(await outcomes(inputs(100))).toEqual(Array(100).fill("created"));
     expect(await outcomes(inputs(100))).toEqual(Array(100).fill("unchanged"));

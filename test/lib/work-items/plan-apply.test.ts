@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type JsonObject, parseJson } from "../../../lib/json.ts";
-import { type ApplyPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "../../../lib/work-items/plan-apply.ts";
+import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "../../../lib/work-items/plan-apply.ts";
 import type { WorkItem } from "../../../lib/work-items/work-item.ts";
 
 const EARLIER = "2026-01-01T00:00:00.000Z";
@@ -17,7 +17,7 @@ const apply = (
   return plan;
 };
 const stored = (fields: Partial<WorkItem> = {}): WorkItem => ({
-  ...(planApply(null, "INC1", {}, EARLIER) as Extract<ApplyPlan, { next: WorkItem }>).next,
+  ...(planApply(null, "INC1", {}, EARLIER) as Extract<ItemPlan, { next: WorkItem }>).next,
   ...fields,
 });
 

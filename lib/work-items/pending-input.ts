@@ -1,18 +1,18 @@
 import { describeProblems, type Problem } from "../errors.ts";
 import type { WriteResult } from "../store/optimistic-write.ts";
-import type { ApplyPlan } from "./plan-apply.ts";
+import type { ItemPlan } from "./plan-apply.ts";
 import type { RowOutcome } from "./upload-mark.ts";
 import type { WorkItem, WorkItemInput } from "./work-item.ts";
 
 /** One input to apply. */
-export interface ApplyInput {
+export interface ItemInput {
   readonly input: WorkItemInput;
   /** Number of its CSV row, if it comes from a file. */
   readonly row?: number;
 }
 
 /** Why an input could not be applied. */
-interface ApplyError {
+interface ItemError {
   /** The problem with its place in the input. */
   readonly message: string;
   readonly problem: Problem;
@@ -20,7 +20,7 @@ interface ApplyError {
 }
 
 /** The outcome of an input. */
-export interface ApplyResult {
+export interface ItemResult {
   readonly id: string;
   readonly outcome: RowOutcome;
   /** The item after this input; null if the input could not be applied. */
@@ -28,38 +28,28 @@ export interface ApplyResult {
   /** Whether its job has applied the whole input before, as the marks of its item and events say. */
   readonly recognized: boolean;
   /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
-  readonly error: ApplyError | null;
+  readonly error: ItemError | null;
 }
 
 /** The error of an input that makes its plan throw. */
 export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: "it cannot be applied" };
 
 /** A write that was not carried out. */
-type FailedWrite = Extract<WriteResult<unknown>, { error: string }>;
-
-/** The error of a write that was not carried out. @param path of what it would have written, in the input */
-function writeError(path: Problem["path"], { error: message, permanent, cause }: FailedWrite): ApplyError {
-  const code = cause === undefined ? "too_big" : "invalid";
-  return {
-    message: [...path, message].join(": "),
-    problem: { path, code: permanent ? code : "busy", message },
-    permanent,
-  };
-}
+export type FailedWrite = Extract<WriteResult<unknown>, { error: string }>;
 
 /** An input on its way to its result. The item is written first, then its events. */
-export class AppliedInput {
+export class PendingInput {
   readonly id: string;
   readonly input: WorkItemInput;
   /** Number of its CSV row; 0 if it does not come from a file. */
   readonly row: number;
   #outcome: RowOutcome = "error";
   #item: WorkItem | null = null;
-  #error: ApplyError | null = null;
+  #error: ItemError | null = null;
   #recognized = false;
-  #hasEventsLeft = false;
+  #hasNewEvents = false;
 
-  constructor(id: string, { input, row = 0 }: ApplyInput) {
+  constructor(id: string, { input, row = 0 }: ItemInput) {
     this.id = id;
     this.input = input;
     this.row = row;
@@ -69,27 +59,19 @@ export class AppliedInput {
     return this.#outcome === "error";
   }
 
-  get result(): ApplyResult {
+  get result(): ItemResult {
     return {
       id: this.id,
       outcome: this.#outcome,
       item: this.#item,
-      recognized: this.#recognized && !this.#hasEventsLeft,
+      recognized: this.#recognized && !this.#hasNewEvents,
       error: this.#error,
     };
   }
 
-  setRecognized(): void {
-    this.#recognized = true;
-  }
-
-  /** Its item was written before, but not all of its events. */
-  setEventLeft(): void {
-    this.#hasEventsLeft = true;
-  }
-
-  /** Takes over the outcome of its item. */
-  setPlan(plan: ApplyPlan): void {
+  /** Takes over what became of its item. @param recognized whether its job has applied it to the item before */
+  takeItem(plan: ItemPlan, recognized: boolean): void {
+    this.#recognized = recognized;
     if (plan.outcome === "error") {
       this.fail(plan.error);
     } else {
@@ -98,8 +80,12 @@ export class AppliedInput {
     }
   }
 
-  /** Takes over that one of its events has changed. */
-  setEventChanged(): void {
+  /** Takes over what became of one of its events. @param recognized whether its job has applied it to the event before */
+  takeEvent(outcome: RowOutcome, recognized: boolean): void {
+    if (recognized) this.#recognized = true;
+    if (outcome === "error") return this.fail(CANNOT_BE_APPLIED);
+    if (outcome === "unchanged") return;
+    if (!recognized) this.#hasNewEvents = true;
     if (this.#outcome === "unchanged") this.#outcome = "updated";
   }
 
@@ -110,11 +96,16 @@ export class AppliedInput {
   }
 
   /** Fails because a write was not carried out. @param path of what it would have written, in the input */
-  failWrite(path: Problem["path"], failed: FailedWrite): void {
-    this.#setError(writeError(path, failed));
+  failWrite(path: Problem["path"], { error, permanent, cause }: FailedWrite): void {
+    const code = cause === undefined ? "too_big" : "invalid";
+    this.#setError({
+      message: [...path, error].join(": "),
+      problem: { path, code: permanent ? code : "busy", message: error },
+      permanent,
+    });
   }
 
-  #setError(error: ApplyError): void {
+  #setError(error: ItemError): void {
     this.#outcome = "error";
     this.#item = null;
     this.#error = error;

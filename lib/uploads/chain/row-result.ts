@@ -1,0 +1,52 @@
+import type { RowOutcome } from "../../work-items/upload-mark.ts";
+import { errorOfRow, type RowError } from "../csv/row-reader.ts";
+import { FrameWriter, type Row } from "../files/frames.ts";
+import { resultLine } from "../files/results.ts";
+
+/** The result of a row: its item's id and its outcome, and the error if it failed for good. */
+export interface RowResult {
+  /** As in the row; empty if it has none. */
+  readonly externalId: string;
+  /** Empty if the row failed. */
+  readonly id: string;
+  readonly outcome: RowOutcome;
+  readonly error?: RowError;
+}
+
+/** The error of a row that cannot be applied for a reason that is not in its data. */
+export const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied");
+
+/** The result of a row that failed for good. */
+export function failedRow(externalId: string, error = ROW_CANNOT_BE_APPLIED): RowResult {
+  return { externalId, id: "", outcome: "error", error };
+}
+
+/**
+ * Counts a window's rows that have results, and makes their lines in the job's lists.
+ * @param toLine makes the line of a failed row
+ */
+export function countRows(
+  rows: readonly Row[],
+  ofRows: readonly (RowResult | undefined)[],
+  toLine: (row: Row, error: RowError) => string,
+) {
+  const counters = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
+  const failures = new FrameWriter();
+  const results = new FrameWriter();
+  for (const [place, row] of rows.entries()) {
+    const result = ofRows[place];
+    if (result === undefined) continue;
+    counters[result.outcome] += 1;
+    if (result.error) failures.addText(row.row, toLine(row, result.error));
+    results.addText(row.row, resultLine(row, result));
+  }
+  const { error: failed, ...byOutcome } = counters;
+  const succeeded = byOutcome.created + byOutcome.updated + byOutcome.unchanged + byOutcome.restored;
+  return {
+    counters: { ...byOutcome, succeeded, failed },
+    failures: failures.bytes(),
+    results: results.bytes(),
+    /** Whether every row that succeeded created an item. */
+    allNew: succeeded > 0 && counters.created === succeeded,
+  };
+}

@@ -1,0 +1,169 @@
+import type { WriteTarget } from "../store/optimistic-write.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+import { CANNOT_BE_APPLIED, type ItemInput, PendingInput } from "./pending-input.ts";
+import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
+import type { ItemRecords } from "./planned-records.ts";
+import { type KnownRows, RecordMarks, type RowOutcome } from "./upload-mark.ts";
+import type { EventInput, WorkItem } from "./work-item.ts";
+import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
+
+/** What all writes of a call have in common. */
+export interface WriteContext {
+  readonly records: ItemRecords;
+  /** Set if the inputs are rows of an upload. */
+  readonly known: KnownRows | undefined;
+  readonly now: () => string;
+  /** Gets what code that plans inputs has thrown: a defect, or a damaged record. */
+  readonly report: (cause: unknown) => void;
+}
+
+/** An item, and the inputs for it in their order. */
+export interface ItemGroup {
+  readonly id: string;
+  readonly key: RecordKey;
+  readonly inputs: PendingInput[];
+}
+
+/** The inputs in their order, and grouped by their items. */
+export function groupByItem(organization: Organization, inputs: readonly ItemInput[]) {
+  const groups = new Map<string, ItemGroup>();
+  const pending = inputs.map((each) => {
+    const key = itemKeyOf(organization.id, each.input.external_id);
+    const group = groups.get(key.pk) ?? { id: itemIdOf(key), key, inputs: [] };
+    const input = new PendingInput(group.id, each);
+    group.inputs.push(input);
+    groups.set(key.pk, group);
+    return input;
+  });
+  return { pending, items: [...groups.values()] };
+}
+
+/** The plan of a row that the job has applied before. @param plan makes the row's plan, to find its error again */
+function planAgain(outcome: RowOutcome, item: WorkItem, plan: () => ItemPlan): ItemPlan {
+  if (outcome !== "error") return { outcome, next: item };
+  const again = plan();
+  return again.outcome === "error" ? again : { outcome, error: TOO_LARGE_AFTER_MERGE };
+}
+
+/** What an input does to its item. */
+interface ItemEffect {
+  readonly pending: PendingInput;
+  readonly plan: ItemPlan;
+  /** Whether its job has applied it to the item before. */
+  readonly recognized: boolean;
+}
+
+/** Plans the inputs for an item, each based on the result of the one before. */
+function planItem(
+  { inputs }: ItemGroup,
+  stored: StoredRecord | undefined,
+  before: WorkItem | null,
+  { known, report, ...context }: WriteContext,
+) {
+  const now = context.now();
+  const marks = known && new RecordMarks(stored, known);
+  const effects: ItemEffect[] = [];
+  let current = before;
+  for (const pending of inputs) {
+    const { input, row } = pending;
+    const planInput = (): ItemPlan => {
+      try {
+        return planApply(current, input.external_id, input, now);
+      } catch (cause) {
+        report(cause);
+        return { outcome: "error", error: CANNOT_BE_APPLIED };
+      }
+    };
+    // An item that the row did not change has no mark of it, but its event does.
+    const outcome = marks?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
+    if (before !== null && outcome !== undefined) {
+      effects.push({ pending, plan: planAgain(outcome, before, planInput), recognized: true });
+      continue;
+    }
+    const plan = planInput();
+    if (plan.outcome !== "error") current = plan.next;
+    effects.push({ pending, plan, recognized: false });
+    marks?.add(row, plan.outcome);
+  }
+  return { effects, next: current === before ? null : current, marks };
+}
+
+/** The write of an item. Its result is what each input does to it. */
+export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarget<ItemEffect[]> {
+  const { records } = context;
+  return {
+    key: records.keyOf(group.key),
+    plan: (stored) => {
+      const before = workItemFrom(stored ?? records.baseOf(group.key));
+      const { effects, next, marks } = planItem(group, stored, before, context);
+      if (next === null) return { set: null, result: effects };
+      const set = Object.assign(records.ofItem(group.id, next), records.common(), marks?.attributes());
+      return { set, result: effects };
+    },
+  };
+}
+
+/** An event, and the inputs for it in order, by the work item inputs that they are part of. */
+export interface EventGroup {
+  readonly key: RecordKey;
+  readonly inputs: Map<PendingInput, EventInput[]>;
+}
+
+/** The events of inputs, grouped by their records. */
+export function groupEvents(organization: Organization, inputs: readonly PendingInput[]): EventGroup[] {
+  const groups = new Map<string, EventGroup>();
+  for (const pending of inputs) {
+    for (const event of pending.input.events ?? []) {
+      const key = eventKeyOf(organization.id, pending.id, event.external_id);
+      const group = groups.get(key.sk) ?? { key, inputs: new Map<PendingInput, EventInput[]>() };
+      const events = group.inputs.get(pending) ?? [];
+      events.push(event);
+      group.inputs.set(pending, events);
+      groups.set(key.sk, group);
+    }
+  }
+  return [...groups.values()];
+}
+
+/** What an input does to one of its events. */
+interface EventEffect {
+  readonly pending: PendingInput;
+  readonly outcome: RowOutcome;
+  /** Whether its job has applied it to the event before. */
+  readonly recognized: boolean;
+}
+
+/** The write of an event. Its result is what each input does to it. */
+export function targetOfEvent(
+  group: EventGroup,
+  { records, known, now, report }: WriteContext,
+): WriteTarget<EventEffect[]> {
+  return {
+    key: records.keyOf(group.key),
+    plan: (stored) => {
+      const at = now();
+      const before = workItemEventFrom(stored ?? records.baseOf(group.key));
+      const marks = known && new RecordMarks(stored, known);
+      const effects: EventEffect[] = [];
+      let current = before;
+      for (const [pending, inputs] of group.inputs) {
+        const recognized = marks?.outcomeOf(pending.row);
+        if (recognized !== undefined) {
+          effects.push({ pending, outcome: recognized, recognized: true });
+          continue;
+        }
+        let outcome: RowOutcome = "error";
+        try {
+          ({ outcome, next: current } = planEvent(current, inputs, at));
+        } catch (cause) {
+          report(cause);
+        }
+        effects.push({ pending, outcome, recognized: false });
+        marks?.add(pending.row, outcome);
+      }
+      if (current === before) return { set: null, result: effects };
+      return { set: { ...current, ...records.common(), ...marks?.attributes() }, result: effects };
+    },
+  };
+}
