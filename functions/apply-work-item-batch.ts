@@ -1,7 +1,7 @@
 import { StoreBusyError, describeProblems, type Problem, under } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
-import { readJsonBody } from "../lib/http/json-body.ts";
+import { readJsonBody } from "../lib/http/request-body.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { countFitting } from "../lib/http/response.ts";

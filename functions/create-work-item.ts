@@ -1,7 +1,7 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
-import { readJsonBody } from "../lib/http/json-body.ts";
+import { readJsonBody } from "../lib/http/request-body.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";

@@ -2,7 +2,7 @@ import { InvalidInputError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
-import { readJsonBody } from "../lib/http/json-body.ts";
+import { readJsonBody } from "../lib/http/request-body.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { workItemId } from "../lib/identity.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";

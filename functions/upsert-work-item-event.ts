@@ -1,6 +1,6 @@
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpointWithBody } from "../lib/http/endpoint.ts";
-import { readJsonBody } from "../lib/http/json-body.ts";
+import { readJsonBody } from "../lib/http/request-body.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createUpsertWorkItemEvent } from "../lib/work-items/upsert-work-item-event.ts";

@@ -1,4 +1,4 @@
-import { SERVER_ERRORS } from "../lib/http/request-log.ts";
+import { SERVER_ERRORS } from "../lib/http/chain.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
 
 /** What in a template costs money while the service isn't called. */

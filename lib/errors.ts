@@ -146,6 +146,21 @@ export class ResyncRequiredError extends WorkItemsError {
   }
 }
 
+/** The request body is larger than 4 MiB. */
+export class BodyTooLargeError extends WorkItemsError {
+  override readonly name: string = "BodyTooLargeError";
+}
+
+/** The route does not accept the content type of the request body. */
+export class UnsupportedMediaTypeError extends WorkItemsError {
+  override readonly name: string = "UnsupportedMediaTypeError";
+}
+
+/** The request body is not valid for its content type. */
+export class MalformedBodyError extends WorkItemsError {
+  override readonly name: string = "MalformedBodyError";
+}
+
 /** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
   override readonly name: string = "UnauthenticatedError";

@@ -5,7 +5,7 @@ import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Alias, type Function, type IFunction, type IVersion } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { SERVER_ERRORS } from "../../lib/http/request-log.ts";
+import { SERVER_ERRORS } from "../../lib/http/chain.ts";
 import { powertoolsOf } from "./service-function.ts";
 
 /** Name of the alias that the gateway calls. */

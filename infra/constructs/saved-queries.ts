@@ -4,9 +4,9 @@ import { Construct } from "constructs";
 
 /**
  * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
- * lines `request` (`lib/http/request-log.ts`), `upload ended` (`lib/uploads/workers/finish-upload.ts`) and of held changes
- * (`lib/changes/held-changes.ts`). Metrics
- * by organization would be charged for each organization; a query is charged by what it reads.
+ * lines `request` (`lib/http/chain.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and of held changes
+ * (`lib/changes/held-changes.ts`). Metrics by organization would be charged for each organization; a query is charged by
+ * what it reads.
  */
 export const SAVED_QUERIES = {
   "requests by organization and key": [

@@ -4,7 +4,7 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-files.ts";
+import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-endpoint.ts";
 import { readGuides } from "./docs/documents.ts";
 import { html } from "./docs/html.ts";
 import { docsSite, guideCards } from "./docs/site.ts";

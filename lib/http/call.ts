@@ -3,10 +3,11 @@ import type * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { InvalidInputError, type Problem } from "../errors.ts";
 import { problemsOf } from "../schema.ts";
-import { type ApiEvent, jsonResponse, textResponse } from "./chain.ts";
+import type { ApiEvent } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { readId, readQuery } from "./request.ts";
+import { jsonResponse, textResponse } from "./response.ts";
 import type { Route } from "./route.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
+import type { Runtime } from "../aws/runtime.ts";
 import type { Clock } from "../clock.ts";
 import type { Caller } from "../organizations/authenticate.ts";
 import type { Quota } from "../organizations/rate-limit.ts";
@@ -46,24 +48,48 @@ export function apiHandler(
 /** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
 export type Step = middyChain.MiddlewareObj<ApiEvent, APIGatewayProxyResult>;
 
-/** A response with a body that is sent as it is. */
-export function textResponse(
-  statusCode: number,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): APIGatewayProxyResult {
-  return { statusCode, headers: { ...headers }, body };
+/** Only name, message and stack: an error's other properties (a `cause`, a request) may hold a customer's data. */
+function withoutAttachments(error: unknown) {
+  return error instanceof Error
+    ? { name: error.name, message: error.message, stack: error.stack }
+    : { name: typeof error };
 }
 
-/** A response with a JSON body. */
-export function jsonResponse(
-  statusCode: number,
-  headers: Readonly<Record<string, string>> | undefined,
-  body: unknown,
-): APIGatewayProxyResult {
-  return {
-    statusCode,
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
+function bytesOf(body: string | null | undefined, isBase64 = false): number {
+  return Buffer.byteLength(body ?? "", isBase64 ? "base64" : "utf8");
+}
+
+/** The metric of 5xx responses by function and version. Lambda's own errors don't include responses of the error table. */
+export const SERVER_ERRORS = "ServerErrors";
+
+/**
+ * The last step for responses: adds `x-request-id` to every response and writes one log line for every request. The
+ * line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the error.
+ */
+export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
+  const metrics = new Metrics();
+  const version = process.env["AWS_LAMBDA_FUNCTION_VERSION"] ?? "none";
+  const finish: Step["after"] = ({ event, response, error }) => {
+    if (!response) return;
+    const { requestId, startedAt, caller, logged } = event.progress;
+    response.headers = { ...response.headers, "x-request-id": requestId };
+    const line = {
+      request_id: requestId,
+      route,
+      organization: caller?.organization.id,
+      key: caller?.keyId,
+      status: response.statusCode,
+      duration_ms: clock() - startedAt,
+      request_bytes: bytesOf(event.body, event.isBase64Encoded),
+      response_bytes: bytesOf(response.body, response.isBase64Encoded),
+      ...logged,
+    };
+    if (response.statusCode < 500) {
+      log.info("request", line);
+      return;
+    }
+    log.error("request", { ...line, error: withoutAttachments(error) });
+    metrics.singleMetric().addDimensions({ route, version }).addMetric(SERVER_ERRORS, MetricUnit.Count, 1);
   };
+  return { after: finish, onError: finish };
 }

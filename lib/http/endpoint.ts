@@ -9,10 +9,9 @@ import { createNoteKeyUse } from "../organizations/key-use.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { type Quota, RateLimiter } from "../organizations/rate-limit.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
-import { type ApiEvent, apiHandler, type ApiHandler, type Step } from "./chain.ts";
+import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Step } from "./chain.ts";
 import { errorTable } from "./error-table.ts";
 import type { ReadBody } from "./request-body.ts";
-import { requestIdAndLog } from "./request-log.ts";
 import { responseHeaders } from "./response.ts";
 import { assertScope, type EdgePermissions, type Route } from "./route.ts";
 

@@ -1,7 +1,9 @@
 import { isUnavailable } from "../aws/error-codes.ts";
 import {
+  BodyTooLargeError,
   ExternalIdTakenError,
   InvalidInputError,
+  MalformedBodyError,
   MissingScopeError,
   NotFoundError,
   PreconditionFailedError,
@@ -11,12 +13,13 @@ import {
   StoreBusyError,
   TooManyRequestsError,
   UnauthenticatedError,
+  UnsupportedMediaTypeError,
   WorkItemsError,
 } from "../errors.ts";
 import { toProblemDetails } from "../problem-detail.ts";
-import { type ApiEvent, jsonResponse, type Step } from "./chain.ts";
-import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "./request-body.ts";
+import type { ApiEvent, Step } from "./chain.ts";
 import { accepts, wayToRoot } from "./request.ts";
+import { jsonResponse } from "./response.ts";
 
 /** The media type of RFC 9457. */
 export const PROBLEM_JSON = "application/problem+json";

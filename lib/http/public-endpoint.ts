@@ -3,9 +3,8 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-l
 import type { Runtime } from "../aws/runtime.ts";
 import { NotFoundError } from "../errors.ts";
 import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
-import { type ApiEvent, apiHandler, type ApiHandler } from "./chain.ts";
+import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog } from "./chain.ts";
 import { errorTable, MethodNotAllowedError } from "./error-table.ts";
-import { requestIdAndLog } from "./request-log.ts";
 import { corsHeaders, preflightHeaders, responseHeaders } from "./response.ts";
 import { methodsOf, type Route } from "./route.ts";
 

@@ -1,5 +1,28 @@
+import type { APIGatewayProxyResult } from "aws-lambda";
 import type { Environment } from "../aws/environment.ts";
 import type { Step } from "./chain.ts";
+
+/** A response with a body that is sent as it is. */
+export function textResponse(
+  statusCode: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): APIGatewayProxyResult {
+  return { statusCode, headers: { ...headers }, body };
+}
+
+/** A response with a JSON body. */
+export function jsonResponse(
+  statusCode: number,
+  headers: Readonly<Record<string, string>> | undefined,
+  body: unknown,
+): APIGatewayProxyResult {
+  return {
+    statusCode,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
+}
 
 /**
  * Lambda accepts 6,291,556 bytes of result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html) as

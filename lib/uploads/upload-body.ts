@@ -1,11 +1,16 @@
 import httpMultipartBodyParser from "@middy/http-multipart-body-parser";
-import { InvalidInputError, type ProblemCode, shownKey } from "../errors.ts";
+import { InvalidInputError, MalformedBodyError, type ProblemCode, shownKey } from "../errors.ts";
+import {
+  openBody,
+  parseJsonBody,
+  parseWith,
+  type RawBody,
+  type ReadBody,
+  type RequestBody,
+} from "../http/request-body.ts";
 import { parseJson } from "../json.ts";
-import { parseJsonBody } from "../http/json-body.ts";
 import type { MediaType } from "../http/request.ts";
-import { parseWith } from "../http/request-body.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "../http/multipart.ts";
-import { MalformedBodyError, openBody, type RawBody, type ReadBody, type RequestBody } from "../http/request-body.ts";
 import { problemOfText } from "../schema.ts";
 
 /** The form field with the file of a multipart upload. */

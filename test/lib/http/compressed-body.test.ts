@@ -1,12 +1,7 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readJsonBody } from "../../../lib/http/json-body.ts";
-import {
-  BODY_MAX_BYTES,
-  BodyTooLargeError,
-  MalformedBodyError,
-  UnsupportedMediaTypeError,
-} from "../../../lib/http/request-body.ts";
+import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "../../../lib/errors.ts";
+import { BODY_MAX_BYTES, readJsonBody } from "../../../lib/http/request-body.ts";
 import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
 
 const json = Buffer.from('{"name":"ä"}');

@@ -1,13 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InvalidInputError } from "../../../lib/errors.ts";
-import { readJsonBody } from "../../../lib/http/json-body.ts";
 import {
-  BODY_MAX_BYTES,
   BodyTooLargeError,
+  InvalidInputError,
   MalformedBodyError,
   UnsupportedMediaTypeError,
-} from "../../../lib/http/request-body.ts";
+} from "../../../lib/errors.ts";
+import { BODY_MAX_BYTES, readJsonBody } from "../../../lib/http/request-body.ts";
 
 const read = (body: string | Buffer | null, contentType?: string, headers = {}) =>
   readJsonBody(

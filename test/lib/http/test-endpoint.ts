@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { endpointWithBody } from "../../../lib/http/endpoint.ts";
-import { readJsonBody } from "../../../lib/http/json-body.ts";
+import { readJsonBody } from "../../../lib/http/request-body.ts";
 import { EDGE_PERMISSIONS, type Route } from "../../../lib/http/route.ts";
 import { type call, createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime } from "../../support/runtime.ts";

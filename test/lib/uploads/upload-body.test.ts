@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { InvalidInputError } from "../../../lib/errors.ts";
-import { readJsonBody } from "../../../lib/http/json-body.ts";
 import {
-  BODY_MAX_BYTES,
   BodyTooLargeError,
+  InvalidInputError,
   MalformedBodyError,
-  type RequestBody,
   UnsupportedMediaTypeError,
-} from "../../../lib/http/request-body.ts";
+} from "../../../lib/errors.ts";
+import { BODY_MAX_BYTES, readJsonBody, type RequestBody } from "../../../lib/http/request-body.ts";
 import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
 
 const read = (body: string | Buffer | null, contentType?: string, headers = {}) =>
