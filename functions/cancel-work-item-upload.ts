@@ -49,7 +49,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     const { job } = snapshot;
     if (job.chunks === undefined) await endWithoutRows(job);
     else if (!isEnded(job)) {
-      await Promise.all(snapshot.buckets.map((bucket) => store.stop(job, bucket)));
+      await Promise.all(snapshot.buckets.map((bucket) => store.buckets.stop(job, bucket)));
       await sendChunks(job, [{ bucket: 0, chunk: snapshot.buckets[0]?.next ?? 0 }]);
     }
     const waitUntil = clock() + WAIT_MS;

@@ -1,7 +1,8 @@
-import { DeleteCommand, GetCommand, paginateQuery, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, paginateQuery, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { getItem } from "../store/batch-get.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { newWriteId } from "../store/versioned-record.ts";
@@ -47,10 +48,10 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     /** Notes that changes may have been lost, whosever they were. */
     noteAll: async (): Promise<void> => void (await put(allKey)),
     readAll: async (): Promise<DueHoles | undefined> => {
-      const { Item } = await dynamodb.send(new GetCommand({ TableName, Key: allKey, ConsistentRead: true }));
-      if (Item === undefined) return undefined;
-      const after: unknown = Item["after"];
-      return { id: await idOf(allKey, Item), after: typeof after === "string" ? after : undefined };
+      const item = await getItem(dynamodb, TableName, allKey);
+      if (item === undefined) return undefined;
+      const { after } = item;
+      return { id: await idOf(allKey, item), after: typeof after === "string" ? after : undefined };
     },
     /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
     keepPlace: async ({ id }: DueHoles, after: string): Promise<boolean> => {

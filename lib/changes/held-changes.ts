@@ -1,8 +1,9 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { getItem } from "../store/batch-get.ts";
 import { logPartition } from "./segment.ts";
 
 /** Longer than it takes until held changes are tried again, so that the note stays for as long as they are held. */
@@ -25,10 +26,7 @@ export async function readHeldSince(
   { dynamodb, environment, clock }: HeldRuntime,
   organization: string,
 ): Promise<number | undefined> {
-  const { Item } = await dynamodb.send(
-    new GetCommand({ TableName: environment.CHANGES_TABLE, Key: heldKey(organization), ConsistentRead: true }),
-  );
-  const { data } = recordSchema.safeParse(Item);
+  const { data } = recordSchema.safeParse(await getItem(dynamodb, environment.CHANGES_TABLE, heldKey(organization)));
   return data === undefined || data[TIME_TO_LIVE] * 1000 <= clock() ? undefined : data.written_at;
 }
 

@@ -1,9 +1,10 @@
-import { GetCommand, paginateScan, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { type Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
-import { toUpdate } from "../store/conditional-update.ts";
+import { getItem } from "../store/batch-get.ts";
+import { changeRecord } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { retry } from "../retry.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
@@ -82,8 +83,7 @@ export async function changeOrganization(
   const isSame = Object.values(attributes).every((value) => value === undefined);
   if (isSame) return getOrganization({ dynamodb, environment }, id);
   const change = { key: organizationRecordKey(id), set: attributes, condition: "attribute_exists(#pk)" };
-  const update = toUpdate(environment.ACCESS_TABLE, change);
-  const changed = await tryWrite(dynamodb, new UpdateCommand({ ...update, ReturnValues: "ALL_NEW" }));
+  const changed = await changeRecord(dynamodb, environment.ACCESS_TABLE, change);
   if (changed === undefined) throw new NotFoundError(`there is no organization ${id}`);
   return decodeOrganization(changed);
 }
@@ -93,9 +93,7 @@ export async function getOrganization(
   { dynamodb, environment }: AccessRuntime,
   id: string,
 ): Promise<OrganizationRecord> {
-  const { Item: item } = await dynamodb.send(
-    new GetCommand({ TableName: environment.ACCESS_TABLE, Key: organizationRecordKey(id), ConsistentRead: true }),
-  );
+  const item = await getItem(dynamodb, environment.ACCESS_TABLE, organizationRecordKey(id));
   if (item === undefined) throw new NotFoundError(`there is no organization ${id}`);
   return decodeOrganization(item);
 }

@@ -1,5 +1,6 @@
 import { GetCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { getItem } from "../store/batch-get.ts";
 import { decoderOf } from "../store/decode-record.ts";
 import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -103,15 +104,9 @@ export async function readFirstNumber(
   { dynamodb, environment }: AccessRuntime,
   organization: string,
 ): Promise<number | undefined> {
-  const { Item } = await dynamodb.send(
-    new GetCommand({
-      TableName: environment.ACCESS_TABLE,
-      Key: organizationRecordKey(organization),
-      ConsistentRead: true,
-    }),
-  );
-  if (Item === undefined) return undefined;
-  const { changes_from: first = FIRST_NUMBER_DEFAULT, erasing_since: since } = decodeLogOwner(Item);
+  const item = await getItem(dynamodb, environment.ACCESS_TABLE, organizationRecordKey(organization));
+  if (item === undefined) return undefined;
+  const { changes_from: first = FIRST_NUMBER_DEFAULT, erasing_since: since } = decodeLogOwner(item);
   return since === undefined ? first : undefined;
 }
 

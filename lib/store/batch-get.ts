@@ -1,5 +1,5 @@
 import { BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { chunksOf, mapConcurrently, retry } from "../retry.ts";
 import {
   type AttributeValues,
@@ -17,6 +17,15 @@ const READING = { attempts: 8, message: "the store throttles reads; try again" }
 /** A key as text, for use in maps and sets. */
 export function keyText({ pk, sk }: RecordKey): string {
   return `${pk}\n${sk}`;
+}
+
+/** Reads one item, strongly consistent. */
+export async function getItem(
+  dynamodb: DynamoDBDocumentClient,
+  table: string,
+  key: RecordKey,
+): Promise<Attributes | undefined> {
+  return (await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
 }
 
 /** The parts of a request that read only some attributes. */

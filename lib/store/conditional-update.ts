@@ -1,3 +1,7 @@
+import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { Attributes } from "../aws/attribute-values.ts";
+import { tryWrite } from "./conditional-write.ts";
+
 /** A conditional change of one record. In `condition`, `#name` is an attribute and `:name` a value of `given`. */
 export interface ConditionalUpdate {
   readonly key: { readonly pk: string; readonly sk: string };
@@ -37,4 +41,16 @@ export function toUpdate(table: string, { key, set, add = {}, remove = [], condi
       ...Object.fromEntries(Object.entries(given).map(([name, value]) => [`:${name}`, value])),
     },
   };
+}
+
+/**
+ * Makes a change that does no harm if it is made twice.
+ * @returns the record after the change; undefined if the condition did not hold, as with `tryWrite`
+ */
+export function changeRecord(
+  dynamodb: DynamoDBDocumentClient,
+  table: string,
+  change: ConditionalUpdate,
+): Promise<Attributes | undefined> {
+  return tryWrite(dynamodb, new UpdateCommand({ ...toUpdate(table, change), ReturnValues: "ALL_NEW" }));
 }

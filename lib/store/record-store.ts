@@ -1,11 +1,11 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
-import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { chunksOf, mapConcurrently } from "../retry.ts";
 import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { toAttributeValue, type Attributes } from "../aws/attribute-values.ts";
-import { batchGet, keyText } from "./batch-get.ts";
+import { batchGet, getItem, keyText } from "./batch-get.ts";
 import { writeConditionally } from "./conditional-write.ts";
 import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./write-outcome.ts";
 import { type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
@@ -132,8 +132,8 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
     read,
     /** @throws MalformedRecordError */
     readOne: async (key: RecordKey): Promise<StoredRecord | undefined> => {
-      const { Item } = await dynamodb.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
-      return Item && storedRecordFrom(Item);
+      const item = await getItem(dynamodb, table, key);
+      return item && storedRecordFrom(item);
     },
     /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
     write: async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {

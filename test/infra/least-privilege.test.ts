@@ -270,7 +270,7 @@ test("jobs whose rows wait for another worker can be cancelled or swept with no 
   await take(chunks);
   const store = new UploadStore(runtime);
   const snapshot = (await store.read(job(held)))!;
-  await store.claim(snapshot.job, snapshot.buckets[0]!);
+  await store.buckets.claim(snapshot.job, snapshot.buckets[0]!);
   // The function waits for the worker to stop.
   await whileSlow("Query", () => request(routes.cancelWorkItemUpload, { params: { id: held } }));
   clock.advance(HOUR_MS);
@@ -311,7 +311,7 @@ test("large files are split, and long lists merged, with no more than each funct
     await take(chunks);
     const store = new UploadStore(runtime);
     const snapshot = (await store.read(job(stopped)))!;
-    await store.claim(snapshot.job, snapshot.buckets[0]!);
+    await store.buckets.claim(snapshot.job, snapshot.buckets[0]!);
     await store.requestStop(snapshot.job, "cancelled");
     clock.advance(HOUR_MS);
     await invoke("split-large-upload", sqsEvent(splitMessage(job(stopped))));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/upload-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { randomFrom } from "../support/random.ts";
 import { sumOf } from "../../lib/uploads/job/upload-record.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/upload-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { createDeployment, expectExact, runWithFaults, runWithoutFaults } from "../support/uploads/fault-schedule.ts";
 import { isWrite } from "../support/uploads/fault-injection.ts";
 import { makeFile, makeMappedFile } from "../support/uploads/test-file.ts";
@@ -33,14 +33,14 @@ it("a worker an hour ahead takes a live claim, and the first worker can count no
   const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
   await uploads.split(id);
   const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
-  const first = (await store.claim(job, buckets[0]!))!;
+  const first = (await store.buckets.claim(job, buckets[0]!))!;
   uploads.clock.advance(HOUR_MS);
   await uploads.harness.drain();
   uploads.clock.advance(-HOUR_MS);
   const progress = { ...sumOf([first]), succeeded: 9, next: 1, after: 0, counted: "1" };
-  expect(await store.save(job, first, progress)).toBeUndefined();
-  expect(await store.saveAndGoOn(job, first, progress, 1)).toBeUndefined();
-  expect(await store.renew(job, first)).toBeUndefined();
+  expect(await store.buckets.save(job, first, progress)).toBeUndefined();
+  expect(await store.buckets.saveAndGoOn(job, first, progress, 1)).toBeUndefined();
+  expect(await store.buckets.renew(job, first)).toBeUndefined();
   expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2, created_rows: 2 });
 });
 

@@ -5,7 +5,8 @@ import { create as createRecordConversationUpload } from "../../functions/record
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
 import { eraseItem } from "../../lib/operator/erase-item.ts";
 import { rateLimitKey } from "../../lib/organizations/limit-record.ts";
-import { recordKeys } from "../../lib/uploads/job/upload-store.ts";
+import { bucketKey } from "../../lib/uploads/job/bucket-store.ts";
+import { jobKey } from "../../lib/uploads/job/upload-store.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
 import { type Caller, createCaller } from "../support/caller.ts";
@@ -144,9 +145,9 @@ it("a damaged job or bucket is left out of the list of jobs, and the sweep conti
   const [a = "", b = "", c = ""] = jobs;
   await uploads.split(c);
   const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(c)))!;
-  await uploads.harness.store.claim(job, buckets[0]!);
-  await damage(recordKeys.job(uploads.jobKey(b)));
-  await damage(recordKeys.bucket(uploads.jobKey(c), 0), "claimed_by");
+  await uploads.harness.store.buckets.claim(job, buckets[0]!);
+  await damage(jobKey(uploads.jobKey(b)));
+  await damage(bucketKey(uploads.jobKey(c), 0), "claimed_by");
   expect((await uploads.list()).data.map(({ id }) => id)).toEqual([a]);
   expect((await send("getWorkItemUpload", { params: { id: b } })).status).toBe(500);
   uploads.clock.advance(2 * MINUTE_MS);
@@ -167,7 +168,7 @@ it("open jobs that are damaged do not stop the sweep, whatever the index shows o
     ["busy_until", "soon"],
   ];
   for (const [index, [name, value]] of damages.entries()) {
-    await damage(recordKeys.job(uploads.jobKey(others[index]!)), name, value);
+    await damage(jobKey(uploads.jobKey(others[index]!)), name, value);
   }
   uploads.clock.advance(2 * MINUTE_MS);
   await uploads.sweep();

@@ -68,7 +68,7 @@ const createFilled = async (id: string): Promise<Customer> => {
   const { data } = (await customer.send("uploadWorkItems", form)).body;
   const store = new UploadStore(runtime);
   const job = (await store.readJob({ organization: id, id: data.id }))!;
-  await store.claim(job, uploadBucketRecordSchema.parse({ number: 0 }));
+  await store.buckets.claim(job, uploadBucketRecordSchema.parse({ number: 0 }));
   await createAppend(runtime)(id, [workItemId(id, "kept"), workItemId(id, "of another")], Infinity);
   const plan = { pk: partitionKeyOf("DRY_RUN", id, "job", workItemId(id, "kept")), sk: "#PLAN", plan: "{}" };
   await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: plan }));

@@ -3,7 +3,7 @@ import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { CHUNK_ATTEMPTS_MAX, isLarge, type UploadBucket } from "../../lib/uploads/job/upload-record.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/upload-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -24,7 +24,9 @@ const takeBuckets = async (): Promise<number[]> =>
 /** Claims buckets as workers do that die afterwards. */
 const claim = async (id: string, ...numbers: readonly number[]): Promise<UploadBucket[]> => {
   const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
-  const claimed = await Promise.all(numbers.map((number) => uploads.harness.store.claim(job, buckets[number]!)));
+  const claimed = await Promise.all(
+    numbers.map((number) => uploads.harness.store.buckets.claim(job, buckets[number]!)),
+  );
   return claimed.map((bucket) => {
     if (bucket === undefined) throw new Error("the bucket cannot be claimed");
     return bucket;

@@ -11,7 +11,7 @@ import {
   type UploadBucket,
   type UploadJob,
 } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/upload-store.ts";
+import { CLAIM_MS } from "../job/bucket-store.ts";
 import { RowsPendingError } from "./apply-rows.ts";
 import { type ChunkDependencies, ChunkTurn, ClaimLostError } from "./chunk-turn.ts";
 import type { FinishUpload } from "./finish.ts";
@@ -39,7 +39,7 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
 
   const stop = async (job: UploadJob, bucket: UploadBucket, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error });
-    await store.release(job, bucket);
+    await store.buckets.release(job, bucket);
   };
 
   /** Deals with what earlier workers of the bucket have died of. @returns undefined if the job is to stop because of it */
@@ -47,7 +47,7 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     const { attempts, noted } = claimed;
     if (attempts <= CHUNK_ATTEMPTS_MAX && !isRefusedForGood(claimed, clock())) {
       const isDeadly = noted?.count === 1 && noted.times >= DEADLY_TIMES;
-      return isDeadly ? store.addDeadly(job, claimed, noted) : claimed;
+      return isDeadly ? store.buckets.addDeadly(job, claimed, noted) : claimed;
     }
     const rows = noted === undefined ? `the rows after row ${claimed.after}` : `row ${noted.row}`;
     await stop(job, claimed, `applying ${rows} makes no progress`);
@@ -61,7 +61,7 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     const since = (counted === 0 && bucket.refused_since) || now;
     const isRefused = error instanceof RowsPendingError || isUnavailable(error);
     const delay = secondsAfterRefusal(since, now);
-    const isReleased = await store.release(job, bucket, isRefused ? now + delay * 500 : 0).then(
+    const isReleased = await store.buckets.release(job, bucket, isRefused ? now + delay * 500 : 0).then(
       () => true,
       () => false,
     );
@@ -88,7 +88,7 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
   ): Promise<UploadBucket | undefined> => {
     const organization = await findOrganization(job.organization);
     if (organization === undefined) return undefined;
-    const claimed = await store.claim(job, bucket, refusedSince === undefined ? {} : { refusedSince });
+    const claimed = await store.buckets.claim(job, bucket, refusedSince === undefined ? {} : { refusedSince });
     const settled = claimed && (await settleDeaths(job, claimed));
     if (settled === undefined) return undefined;
     const turn = new ChunkTurn(dependencies, job, organization, settled, deadline);

@@ -9,7 +9,8 @@ import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { formatOfJob } from "../job/job-format.ts";
 import { sumOf, type UploadBucket, type UploadJob, withClaim } from "../job/upload-record.ts";
-import { CLAIM_MARGIN_MS, type UploadStore } from "../job/upload-store.ts";
+import { CLAIM_MARGIN_MS } from "../job/bucket-store.ts";
+import type { UploadStore } from "../job/upload-store.ts";
 import type { ApplyRows } from "./apply-rows.ts";
 import { countRows, failedRow, type RowResult } from "./row-result.ts";
 
@@ -97,13 +98,13 @@ export class ChunkTurn {
       const progress = await this.#write(rows, await this.#applyRows(rows, false), isLast);
       const goesOn = !isLast && clock() < until;
       const saved = goesOn
-        ? await store.saveAndGoOn(this.#job, this.#bucket, progress, this.#attemptsAfter(rows, isCareful))
-        : await store.save(this.#job, this.#bucket, progress);
+        ? await store.buckets.saveAndGoOn(this.#job, this.#bucket, progress, this.#attemptsAfter(rows, isCareful))
+        : await store.buckets.save(this.#job, this.#bucket, progress);
       if (saved === undefined) throw new ClaimLostError();
       this.#bucket = saved;
       this.#counted += rows.length;
       if (!goesOn) return;
-      if (saved.stop) return store.close(this.#job, saved);
+      if (saved.stop) return store.buckets.close(this.#job, saved);
     }
   }
 
@@ -111,11 +112,16 @@ export class ChunkTurn {
   async close(): Promise<void> {
     for await (const { rows } of this.#windows(false)) {
       const progress = await this.#write(rows, await this.#applyRows(rows, true), false);
-      const saved = await this.#with.store.saveAndGoOn(this.#job, this.#bucket, progress, this.#bucket.attempts);
+      const saved = await this.#with.store.buckets.saveAndGoOn(
+        this.#job,
+        this.#bucket,
+        progress,
+        this.#bucket.attempts,
+      );
       if (saved === undefined) return;
       this.#bucket = saved;
     }
-    await this.#with.store.close(this.#job, this.#bucket);
+    await this.#with.store.buckets.close(this.#job, this.#bucket);
   }
 
   /** The rows of the bucket's chunk that are not counted yet. */
@@ -194,7 +200,7 @@ export class ChunkTurn {
   }
 
   async #renew(noted = this.#bucket.noted): Promise<void> {
-    const renewed = await this.#with.store.renew(this.#job, this.#bucket, noted);
+    const renewed = await this.#with.store.buckets.renew(this.#job, this.#bucket, noted);
     if (renewed === undefined) throw new ClaimLostError();
     this.#bucket = renewed;
   }

@@ -16,7 +16,8 @@ import {
   type UploadJob,
   type UploadSnapshot,
 } from "../job/upload-record.ts";
-import { CLAIM_MS, type UploadStore } from "../job/upload-store.ts";
+import { CLAIM_MS } from "../job/bucket-store.ts";
+import type { UploadStore } from "../job/upload-store.ts";
 import { type ChunkDependencies, ChunkTurn } from "./chunk-turn.ts";
 import type { SendJob } from "./messages.ts";
 
@@ -56,17 +57,17 @@ export function createSettleBucket(dependencies: ChunkDependencies) {
   const { clock, store, findOrganization } = dependencies;
   return async (job: UploadJob, bucket: UploadBucket, deadline: number): Promise<void> => {
     const organization = await findOrganization(job.organization);
-    const claimed = organization && (await store.claim(job, bucket, { closes: true }));
+    const claimed = organization && (await store.buckets.claim(job, bucket, { closes: true }));
     if (!claimed) return;
     // Every job ends: also one whose last rows can't be read any more, or at which workers die.
-    if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.close(job, claimed, true);
+    if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.buckets.close(job, claimed, true);
     const turn = new ChunkTurn(dependencies, job, organization, claimed, deadline);
     try {
       await turn.close();
     } catch (error) {
       const isHopeless = error instanceof ObjectGoneError || isRefusedForGood(claimed, clock());
-      if (isHopeless) return store.close(job, turn.bucket, true);
-      await store.release(job, turn.bucket, isUnavailable(error) ? clock() + CLAIM_MS : 0);
+      if (isHopeless) return store.buckets.close(job, turn.bucket, true);
+      await store.buckets.release(job, turn.bucket, isUnavailable(error) ? clock() + CLAIM_MS : 0);
       throw error;
     }
   };
@@ -97,7 +98,7 @@ export function createFinishUpload(dependencies: FinishDependencies) {
   /** Stops all buckets. @returns the job once all of them are settled; undefined as long as a worker has one */
   const stopAll = async ({ job, buckets }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
     const open = buckets.filter((bucket) => !isSettled(job, bucket));
-    await Promise.all(open.map((bucket) => store.stop(job, bucket)));
+    await Promise.all(open.map((bucket) => store.buckets.stop(job, bucket)));
     let snapshot = await store.read(job);
     const left = snapshot?.buckets.filter((bucket) => !isSettled(job, bucket) && !isBusy(bucket, clock())) ?? [];
     if (ofRows && left.length > 0) {

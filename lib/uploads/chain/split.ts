@@ -17,7 +17,8 @@ import {
   logFieldsOf,
   type UploadJob,
 } from "../job/upload-record.ts";
-import { CLAIM_MS, type UploadStore } from "../job/upload-store.ts";
+import { CLAIM_MS } from "../job/bucket-store.ts";
+import type { UploadStore } from "../job/upload-store.ts";
 import type { EndWithoutRows } from "./finish.ts";
 import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
 

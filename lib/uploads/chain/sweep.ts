@@ -150,7 +150,7 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
       job,
       lost.map(({ number, next }) => ({ bucket: number, chunk: next })),
     );
-    await Promise.all(lost.map((bucket) => store.countResent(job, bucket)));
+    await Promise.all(lost.map((bucket) => store.buckets.countResent(job, bucket)));
   };
 
   const check = async (key: JobKey): Promise<Ages> => {

@@ -4,7 +4,7 @@ import type { Organization } from "../../organizations/organization.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
 import { isEnded, toUploadJobResponse, type UploadJob } from "./upload-record.ts";
-import { jobFrom, recordKeys, type UploadStore } from "./upload-store.ts";
+import { jobFrom, jobKey, type UploadStore } from "./upload-store.ts";
 
 /**
  * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their buckets, as for a single
@@ -27,7 +27,7 @@ export function createListUploads(runtime: RuntimeWith<"workItems">, store: Uplo
       cursor,
       limit,
       from: { source: listingSource("LIST_UPLOAD", organization), filters: { status }, range: ALL_PLACES },
-      keyOf: (id) => recordKeys.job({ organization: organization.id, id }),
+      keyOf: (id) => jobKey({ organization: organization.id, id }),
       show: async (record) => {
         const job = await currentJob(jobFrom(record));
         return status === undefined || job?.status === status ? job : undefined;

@@ -1,36 +1,30 @@
-import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { GetCommand, paginateQuery, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateQuery, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { Attributes } from "../../aws/attribute-values.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { type Clock, isoTime } from "../../clock.ts";
 import { TooManyRequestsError } from "../../errors.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import { partitionKeyOf, resources, SORT_KEY, TIME_TO_LIVE } from "../../resources.ts";
+import { partitionKeyOf, resources, SORT_KEY } from "../../resources.ts";
 import { allItems } from "../../store/all-items.ts";
-import { type ConditionalUpdate, toUpdate } from "../../store/conditional-update.ts";
-import { tryWrite, writeConditionally } from "../../store/conditional-write.ts";
+import { getItem } from "../../store/batch-get.ts";
+import { changeRecord, type ConditionalUpdate } from "../../store/conditional-update.ts";
+import { writeConditionally } from "../../store/conditional-write.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import { listingEntry } from "../../store/lists/partition.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
+import { bucketFrom, BucketStore, CLAIM_MS, uploadPartition } from "./bucket-store.ts";
 import {
   bucketsOf,
   type Counters,
   type JobKey,
   type NewUpload,
-  type NotedRows,
   toRowCounters,
-  type UploadBucket,
-  uploadBucketRecordSchema,
   type UploadJob,
   uploadJobRecordSchema,
   type UploadSnapshot,
 } from "./upload-record.ts";
 
-const JOB_SORT_KEY = "#JOB";
-const BUCKET_PREFIX = "BUCKET#";
-/** Lifetime of a bucket's record: as long as that of chunks and reports. */
-const BUCKET_KEPT_SECONDS = 30 * 86_400;
 /** An error names what is wrong with a file; the record must stay far below DynamoDB's 400 KB. */
 const ERROR_MAX_CHARACTERS = 4000;
 
@@ -44,68 +38,44 @@ const RETRY_AFTER_SECONDS = 30;
 
 /** An open job is checked this long after anything happened to it: by the sweep of a minute later, at the latest. */
 export const CHECK_WITHIN_MS = 55_000;
-/** A worker that has noted nothing for this long has lost its claim. */
-export const CLAIM_MS = 40_000;
-/**
- * No write is sent so shortly before the end of a claim: the SDK sends one up to three times, each with a time-out of 5 s,
- * and the clocks of two workers differ.
- */
-export const CLAIM_MARGIN_MS = 20_000;
 
-function partitionOf({ organization, id }: JobKey): string {
-  return partitionKeyOf("UPLOAD", organization, id);
+const JOB_SORT_KEY = "#JOB";
+
+/** Primary key of the record of a job. */
+export function jobKey(job: JobKey): RecordKey {
+  return { pk: uploadPartition(job), sk: JOB_SORT_KEY };
 }
 function openPartition(organization: string): string {
   return partitionKeyOf("OPEN_UPLOADS", crc32(organization) % OPEN_PARTITIONS);
 }
 
-/** Primary keys of the records of upload jobs. */
-export const recordKeys = {
-  job: (job: JobKey): RecordKey => ({ pk: partitionOf(job), sk: JOB_SORT_KEY }),
-  bucket: (job: JobKey, number: number): RecordKey => ({ pk: partitionOf(job), sk: `${BUCKET_PREFIX}${number}` }),
-};
-
 /** Decodes the record of a job. @throws MalformedRecordError */
 export const jobFrom = decoderOf("upload job", uploadJobRecordSchema);
-const bucketFrom = decoderOf("bucket of an upload job", uploadBucketRecordSchema);
-
-/** What a worker's claim counted. */
-export type BucketProgress = Pick<UploadBucket, "next" | "after" | "counted"> & Counters;
 
 const IS_OPEN = "attribute_exists(#check_at)";
 const IS_RUNNING = `${IS_OPEN} AND attribute_not_exists(#stopping)`;
 const IS_UNREAD = `${IS_RUNNING} AND attribute_not_exists(#chunks)`;
-const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";
-
-/** What was noted by a worker that did not die. */
-function survived(noted: NotedRows | undefined): NotedRows | undefined {
-  return noted && { ...noted, times: noted.times - 1 };
-}
-
-/** The condition that a bucket has not been claimed since it was read. */
-function ifClaim(claim: number) {
-  return claim === 0
-    ? { condition: "attribute_not_exists(#claim)" }
-    : { condition: "#claim = :claim", given: { claim } };
-}
 
 /**
- * The records of upload jobs and their buckets in the WorkItems table. Every change is one conditional write with absolute
+ * The records of upload jobs in the WorkItems table, with those of their buckets. Every change is one conditional write with absolute
  * values, so that a write that is repeated because its response was lost does no harm.
  */
 export class UploadStore {
+  readonly buckets: BucketStore;
   readonly #table: string;
   readonly #dynamodb: RuntimeWith<"workItems">["dynamodb"];
   readonly #clock: Clock;
 
-  constructor({ dynamodb, environment, clock }: RuntimeWith<"workItems">) {
+  constructor(runtime: RuntimeWith<"workItems">) {
+    const { dynamodb, environment, clock } = runtime;
+    this.buckets = new BucketStore(runtime);
     this.#table = environment.WORK_ITEMS_TABLE;
     this.#dynamodb = dynamodb;
     this.#clock = clock;
   }
 
   async readJob(job: JobKey): Promise<UploadJob | undefined> {
-    const item = await this.#get(recordKeys.job(job));
+    const item = await getItem(this.#dynamodb, this.#table, jobKey(job));
     return item && jobFrom(item);
   }
 
@@ -113,7 +83,7 @@ export class UploadStore {
   async read(job: JobKey): Promise<UploadSnapshot | undefined> {
     const [first, ...stored] = await this.#query({
       KeyConditionExpression: "pk = :pk",
-      ExpressionAttributeValues: { ":pk": partitionOf(job) },
+      ExpressionAttributeValues: { ":pk": uploadPartition(job) },
       ConsistentRead: true,
     });
     if (first?.[SORT_KEY] !== JOB_SORT_KEY) return undefined;
@@ -173,7 +143,7 @@ export class UploadStore {
       failed_rows: 0,
     };
     const item = {
-      ...recordKeys.job(job),
+      ...jobKey(job),
       ...job,
       ...listingEntry("LIST_UPLOAD", organization, job.id, `${now}#${job.id}`),
       [openJobs.partitionKey]: openPartition(organization.id),
@@ -188,7 +158,7 @@ export class UploadStore {
   }
 
   /**
-   * Claims the reading of a job's file. @param refusedSince as in `claim`
+   * Claims the reading of a job's file. @param refusedSince as in `BucketStore.claim`
    * @returns undefined if another worker reads it, or it must not be read
    */
   async claimSplit(
@@ -330,141 +300,6 @@ export class UploadStore {
     });
   }
 
-  /**
-   * Claims a bucket that nobody works on.
-   * @param options `closes`: to count what was applied before a stop, otherwise to apply its next chunk. `refusedSince`: the
-   * claim before could not be given back because the store has refused since then, and its worker hasn't died
-   * @returns undefined if the bucket has changed since it was read, or must not be claimed
-   */
-  async claim(
-    job: UploadJob,
-    bucket: UploadBucket,
-    { closes = false, refusedSince = 0 }: { readonly closes?: boolean; readonly refusedSince?: number } = {},
-  ): Promise<UploadBucket | undefined> {
-    const now = this.#clock();
-    const claimedBy = randomUUID();
-    const key = recordKeys.bucket(job, bucket.number);
-    const isUnchanged = ifClaim(bucket.claim);
-    const claimed = await this.#change({
-      key,
-      set: {
-        number: bucket.number,
-        claim: bucket.claim + 1,
-        claimed_by: claimedBy,
-        attempts: bucket.attempts + (refusedSince > 0 ? 0 : 1),
-        refused_since: bucket.refused_since || refusedSince,
-        noted: refusedSince > 0 ? survived(bucket.noted) : bucket.noted,
-        busy_until: now + CLAIM_MS,
-        changed_at: now,
-        resent: 0,
-        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + BUCKET_KEPT_SECONDS,
-      },
-      condition: [
-        isUnchanged.condition,
-        // Counting the last rows of a chunk leaves the claim as it is.
-        "(attribute_not_exists(#next) OR #next = :next)",
-        "(attribute_not_exists(#busy_until) OR #busy_until < :now)",
-        `attribute_not_exists(${closes ? "#closed" : "#stop"})`,
-      ].join(" AND "),
-      given: { ...isUnchanged.given, now, next: bucket.next },
-    });
-    return claimed
-      ? bucketFrom(claimed)
-      : this.#find(job, { ...bucket, claim: bucket.claim + 1, claimed_by: claimedBy });
-  }
-
-  /** Finds a claim whose write failed: if its response was lost, it was repeated, and failed because of the first. */
-  async #find(job: JobKey, { number, claim, claimed_by: claimedBy }: UploadBucket): Promise<UploadBucket | undefined> {
-    const item = await this.#get(recordKeys.bucket(job, number));
-    const found = item && bucketFrom(item);
-    return found?.claim === claim && found.claimed_by === claimedBy ? found : undefined;
-  }
-
-  /** Renews a claim. @param noted rows that are applied next @returns undefined if the claim is lost, or the bucket is to stop */
-  renew(job: JobKey, bucket: UploadBucket, noted = bucket.noted): Promise<UploadBucket | undefined> {
-    const now = this.#clock();
-    const set = { busy_until: now + CLAIM_MS, changed_at: now, noted };
-    // Whoever closes a stopped bucket goes on.
-    const condition = bucket.stop ? IS_OWN : `${IS_OWN} AND attribute_not_exists(#stop)`;
-    return this.#changeOwn(job, bucket, { set }, condition);
-  }
-
-  /** Adds a row that no worker survives: it fails from now on. @returns undefined if the claim is lost */
-  addDeadly(job: JobKey, bucket: UploadBucket, { row }: NotedRows): Promise<UploadBucket | undefined> {
-    const set = { deadly: [...bucket.deadly, row], changed_at: this.#clock() };
-    return this.#changeOwn(job, bucket, { set, remove: ["noted"] });
-  }
-
-  /**
-   * Counts rows in one write, and goes on with a new claim of the same worker.
-   * @param attempts of this claim, since nothing has happened to its worker
-   * @returns undefined if the claim is lost: then nothing is counted
-   */
-  async saveAndGoOn(
-    job: JobKey,
-    bucket: UploadBucket,
-    progress: BucketProgress,
-    attempts: number,
-  ): Promise<UploadBucket | undefined> {
-    const claim = bucket.claim + 1;
-    const set = { ...progress, claim, attempts, busy_until: this.#clock() + CLAIM_MS };
-    return (await this.#save(job, bucket, set)) ?? this.#find(job, { ...bucket, claim });
-  }
-
-  /** Counts rows in one write, and gives the claim back. @returns undefined if the claim is lost: then nothing is counted */
-  save(job: JobKey, bucket: UploadBucket, progress: BucketProgress): Promise<UploadBucket | undefined> {
-    return this.#save(job, bucket, { ...progress, attempts: 0, busy_until: 0 });
-  }
-
-  /** Gives the claim of a stopped bucket back for good: all rows that were applied are counted, or can't be. */
-  async close(job: JobKey, bucket: UploadBucket, uncounted?: true): Promise<void> {
-    const set = { closed: true, uncounted, attempts: 0, refused_since: 0, busy_until: 0, changed_at: this.#clock() };
-    await this.#changeOwn(job, bucket, { set });
-  }
-
-  #save(job: JobKey, bucket: UploadBucket, set: BucketProgress & Attributes): Promise<UploadBucket | undefined> {
-    const deadly = set.next > bucket.next ? [] : bucket.deadly.filter((row) => row > set.after);
-    return this.#changeOwn(job, bucket, {
-      set: { ...set, deadly, refused_since: 0, changed_at: this.#clock() },
-      remove: ["noted"],
-    });
-  }
-
-  /**
-   * Gives a claim back although rows may be applied that aren't counted.
-   * @param refusedUntil until when the next worker is to wait for the store; 0 if it was not the store
-   */
-  async release(job: JobKey, bucket: UploadBucket, refusedUntil = 0): Promise<void> {
-    const now = this.#clock();
-    const attempts = Math.max(0, bucket.attempts - 1);
-    const refused = { attempts, refused_since: bucket.refused_since || now, noted: survived(bucket.noted) };
-    const set = { busy_until: refusedUntil, changed_at: now, ...(refusedUntil > 0 && refused) };
-    await this.#changeOwn(job, bucket, { set });
-  }
-
-  /**
-   * Keeps workers from claiming a bucket, and makes the one that has it stop. If nobody has claimed it since rows were counted,
-   * it is closed at once.
-   */
-  async stop(job: JobKey, bucket: UploadBucket): Promise<void> {
-    const { number, claim, attempts, refused_since: refusedSince, stop } = bucket;
-    const key = recordKeys.bucket(job, number);
-    // A claim that counted nothing may have applied rows.
-    if (attempts === 0 && refusedSince === 0) {
-      if (await this.#change({ key, set: { number, stop: true, closed: true }, ...ifClaim(claim) })) return;
-    }
-    if (!stop) await this.#change({ key, set: { number, stop: true }, condition: "attribute_not_exists(#stop)" });
-  }
-
-  /** Counts that the sweep has sent a message for a bucket. */
-  async countResent(job: JobKey, { number, claim, resent }: UploadBucket): Promise<void> {
-    await this.#change({
-      key: recordKeys.bucket(job, number),
-      set: { number, resent: resent + 1, resent_at: this.#clock() },
-      ...ifClaim(claim),
-    });
-  }
-
   #openOf(organization: string) {
     return {
       TableName: this.#table,
@@ -479,32 +314,9 @@ export class UploadStore {
     return allItems(paginateQuery({ client: this.#dynamodb }, { TableName: this.#table, ...input }));
   }
 
-  async #get(key: RecordKey): Promise<Attributes | undefined> {
-    const command = new GetCommand({ TableName: this.#table, Key: key, ConsistentRead: true });
-    return (await this.#dynamodb.send(command)).Item;
-  }
-
-  /** Changes a record. @returns the record after the change; undefined if the condition did not hold */
-  async #change(change: ConditionalUpdate): Promise<Attributes | undefined> {
-    const command = new UpdateCommand({ ...toUpdate(this.#table, change), ReturnValues: "ALL_NEW" });
-    return tryWrite(this.#dynamodb, command);
-  }
-
   async #changeJob(job: JobKey, change: Omit<ConditionalUpdate, "key">): Promise<UploadJob | undefined> {
-    const changed = await this.#change({ ...change, key: recordKeys.job(job) });
+    const changed = await changeRecord(this.#dynamodb, this.#table, { ...change, key: jobKey(job) });
     return changed && jobFrom(changed);
-  }
-
-  /** Changes a bucket that the worker has claimed. */
-  async #changeOwn(
-    job: JobKey,
-    { number, claim, claimed_by: claimedBy }: UploadBucket,
-    change: Pick<ConditionalUpdate, "set" | "remove">,
-    condition = IS_OWN,
-  ): Promise<UploadBucket | undefined> {
-    const given = { claim, claimed_by: claimedBy };
-    const changed = await this.#change({ ...change, key: recordKeys.bucket(job, number), condition, given });
-    return changed && bucketFrom(changed);
   }
 }
 

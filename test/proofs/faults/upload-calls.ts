@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { CLAIM_MS } from "../../../lib/uploads/job/upload-store.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
 import { s3Event } from "../../support/uploads/upload-harness.ts";
 import { DEFAULT_WINDOWS, randomSizes } from "../../support/uploads/upload-workers.ts";
 import { type ModelItem, applyInput } from "../model/reference-item.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { CLAIM_MS } from "../../../lib/uploads/job/upload-store.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { contentOf, prepareOrganization } from "../../support/uploads/client.ts";

@@ -54,7 +54,7 @@ const claimBucket = async (uploads: UploadService, id: string) => {
   await publish(uploads, id);
   const { store } = uploads.harness;
   const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
-  const claimed = await store.claim(job, buckets[0]!);
+  const claimed = await store.buckets.claim(job, buckets[0]!);
   if (claimed === undefined) throw new Error("the bucket cannot be claimed");
   return claimed;
 };
@@ -72,7 +72,7 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
   "the worker of a bucket dies": claimBucket,
   "a bucket waits for the store and its message is lost": async (uploads, id) => {
     const claimed = await claimBucket(uploads, id);
-    await uploads.harness.store.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
+    await uploads.harness.store.buckets.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
   },
   "all buckets are done and nothing ends the job": async (uploads, id) => {
     const [message] = await publish(uploads, id);

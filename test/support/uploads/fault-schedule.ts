@@ -8,7 +8,7 @@ import {
   sumOf,
   toRowCounters,
 } from "../../../lib/uploads/job/upload-record.ts";
-import { CLAIM_MS } from "../../../lib/uploads/job/upload-store.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
 import { isDamagedResponse } from "../damaged-responses.ts";
 import type { Fault } from "../faults.ts";
 import { createTestRuntime } from "../runtime.ts";
