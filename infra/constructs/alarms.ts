@@ -25,6 +25,7 @@ interface AlarmDefinition {
 
 const HALF_AN_HOUR_SECONDS = 30 * 60;
 const HOUR_SECONDS = 60 * 60;
+const THREE_HOURS_SECONDS = 3 * HOUR_SECONDS;
 const SIX_HOURS_SECONDS = 6 * HOUR_SECONDS;
 const TWELVE_HOURS_SECONDS = 12 * HOUR_SECONDS;
 
@@ -111,6 +112,13 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs finish late.",
       threshold: HOUR_SECONDS,
     })),
+    {
+      name: `${resources.largeSplitQueue.id}Age`,
+      metric: metrics.messageAgeSeconds.largeSplitQueue,
+      impact:
+        "A message about a large file has waited for three hours, although workers try again after 90 minutes: upload jobs with large files finish late.",
+      threshold: THREE_HOURS_SECONDS,
+    },
     {
       name: "ChangesQueueAge",
       metric: metrics.messageAgeSeconds.changesQueue,

@@ -71,6 +71,17 @@ describe("upload jobs", () => {
     ]);
   });
 
+  test("trigger LargeSplitQueueAge when no worker takes a large file for three hours", async () => {
+    const service = await createWatchedService();
+    const { sqs, environment } = service.runtime;
+    const MessageBody = JSON.stringify({ organization: service.organization.id, id: "large" });
+    await sqs.send(new SendMessageCommand({ QueueUrl: environment.LARGE_SPLIT_QUEUE_URL, MessageBody }));
+    const rung = await periodsOf(service, 40, nothing);
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["LargeSplitQueueAge", 185],
+    ]);
+  });
+
   test("trigger SweepStopped when every sweep fails", async () => {
     const { service } = await upload();
     service.breakDynamoDb(() => "AccessDeniedException");
