@@ -3,7 +3,7 @@ import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
-import { createSendAgain } from "../lib/aws/send-again.ts";
+import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createFinishUpload } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender, parseJobMessage } from "../lib/uploads/chain/messages.ts";

@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { codeOf, isUnavailable } from "./error-codes.ts";
 import type { RuntimeWith } from "./runtime.ts";
-import type { SendAgain } from "./send-again.ts";
+import type { SendAgain } from "./send-messages.ts";
 
 /** Reserved at the end of the function's time for the window that is being applied. */
 const HAND_OVER_MARGIN_MS = 30_000;

@@ -1,7 +1,47 @@
-import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  SendMessageCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import * as z from "zod";
-import { BUSY_DELAY_SECONDS } from "../retry.ts";
+import { StoreBusyError } from "../errors.ts";
+import { backOff, BUSY_DELAY_SECONDS, chunksOf } from "../retry.ts";
+
+/** The most messages that SQS takes at once; ours are far below its 1 MiB for all of them. */
+const SEND_MAX = 10;
+/** SQS may refuse single messages of a request, which the SDK doesn't send again. */
+const SEND_ATTEMPTS = 6;
+
+/**
+ * Sends messages, and those again that SQS refuses one by one.
+ * @returns errors by the `Id`s of those that may not be in the queue; empty if all are
+ */
+export async function sendMessages(
+  sqs: SQSClient,
+  queueUrl: string,
+  entries: readonly SendMessageBatchRequestEntry[],
+): Promise<ReadonlyMap<string, unknown>> {
+  const send = async (chunk: readonly SendMessageBatchRequestEntry[]) => {
+    let left = [...chunk];
+    let error: unknown;
+    for (let attempt = 1; attempt <= SEND_ATTEMPTS && left.length > 0; attempt++) {
+      if (attempt > 1) await backOff(attempt - 1);
+      try {
+        const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: left }));
+        left = left.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));
+        error = new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
+      } catch (thrown) {
+        // The SDK has tried several times: none may be in the queue.
+        error = thrown;
+        break;
+      }
+    }
+    return left.map(({ Id = "" }) => [Id, error] as const);
+  };
+  return new Map((await Promise.all(chunksOf(entries, SEND_MAX).map(send))).flat());
+}
 
 /** Attribute of a message that was sent again: how often. */
 const TIMES = "times_sent_again";

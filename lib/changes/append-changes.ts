@@ -4,8 +4,9 @@ import type { SQSRecord } from "aws-lambda";
 import { isUnavailable } from "../aws/error-codes.ts";
 import type { QueueWorker } from "../aws/queue-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
+import { sendMessages } from "../aws/send-messages.ts";
 import { createAppend } from "./append.ts";
-import { type ChangeMessage, messageIn, sendMessages } from "./change-messages.ts";
+import { type ChangeMessage, messageIn } from "./change-messages.ts";
 import { createDueHoles } from "./due-holes.ts";
 import { createHeldNotes, readHeldSince } from "./held-changes.ts";
 

@@ -1,7 +1,8 @@
+import { sendMessages } from "../aws/send-messages.ts";
 import type { WrittenKey } from "../aws/stream-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { mapConcurrently } from "../retry.ts";
-import { bodyOf, sendMessages } from "./change-messages.ts";
+import { bodyOf } from "./change-messages.ts";
 import { createDueHoles } from "./due-holes.ts";
 import { createHeartbeatNotes, STREAM_KEEPS_MS } from "./heartbeats.ts";
 

@@ -4,7 +4,7 @@ import { routes } from "../../functions/routes.ts";
 import { NotFoundError } from "../../lib/errors.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { queueWorker } from "../../lib/aws/queue-worker.ts";
-import { createSendAgain } from "../../lib/aws/send-again.ts";
+import { createSendAgain } from "../../lib/aws/send-messages.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { RowListName } from "../../lib/uploads/files/row-list.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";

@@ -1,8 +1,8 @@
-import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { StoreBusyError } from "../../errors.ts";
-import { backOff, BUSY_DELAY_SECONDS } from "../../retry.ts";
+import { sendMessages } from "../../aws/send-messages.ts";
+import { BUSY_DELAY_SECONDS } from "../../retry.ts";
 import { jobOfSource } from "../files/upload-objects.ts";
 import type { JobKey } from "../job/upload-record.ts";
 
@@ -67,9 +67,6 @@ export function secondsAfterRefusal(refusedSince: number, now: number): number {
   return Math.min(most, Math.max(least, Math.ceil((now - refusedSince) / 1000)));
 }
 
-/** SQS may refuse single messages of a request, which the SDK does not send again. */
-const SEND_ATTEMPTS = 4;
-
 /**
  * Makes the function that sends a message that names a job. The group of a message is its organization, so that organizations
  * take turns in a queue.
@@ -87,29 +84,20 @@ export function createJobSender(sqs: SQSClient, queueUrl: string) {
   };
 }
 
-/** Makes the function that sends a message for each chunk, of which there are at most ten: one of each bucket. */
+/** Makes the function that sends a message for each chunk, at most one of each bucket. */
 export function createChunkSender({ sqs, environment }: RuntimeWith<"chunksQueue">) {
   return async (
     { organization, id }: JobKey,
     chunks: readonly Omit<ChunkMessage, keyof JobKey>[],
     delaySeconds = 0,
   ): Promise<void> => {
-    let Entries = chunks.map((chunk) => ({
+    const entries = chunks.map((chunk) => ({
       Id: String(chunk.bucket),
       MessageBody: JSON.stringify({ organization, id, ...chunk } satisfies ChunkMessage),
       MessageGroupId: organization,
       DelaySeconds: delaySeconds,
     }));
-    for (let attempt = 1; Entries.length > 0; attempt++) {
-      const { Failed = [] } = await sqs.send(
-        new SendMessageBatchCommand({ QueueUrl: environment.CHUNKS_QUEUE_URL, Entries }),
-      );
-      if (Failed.length > 0 && attempt === SEND_ATTEMPTS) {
-        throw new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
-      }
-      Entries = Entries.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));
-      if (Entries.length > 0) await backOff(attempt);
-    }
+    for (const error of (await sendMessages(sqs, environment.CHUNKS_QUEUE_URL, entries)).values()) throw error;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
-import { backOff } from "../../retry.ts";
+import { backOff, retry } from "../../retry.ts";
 import { resources } from "../../resources.ts";
 import {
   codeOf,
@@ -24,6 +24,8 @@ export class ObjectReplacedError extends Error {
 
 /** Retries of an interrupted read, which continues at the same byte. The count restarts with every received chunk. */
 const READ_RETRIES = 4;
+/** Of a write that meets another of the same object, which the SDK doesn't repeat. */
+const WRITING_ONCE = { attempts: RETRIES.maxAttempts, message: "another request is writing the file; try again" };
 
 const { prefix } = resources.uploads;
 const SOURCE_KEY = new RegExp(`^${prefix}(?<organization>[^/]+)/(?<id>[^/]+)/source\\.csv$`);
@@ -151,19 +153,17 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
     },
     /** Writes an object, unless there is one with its key. */
     writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
-      for (let attempt = 1; ; attempt++) {
+      await retry(WRITING_ONCE, async () => {
         try {
-          await s3.send(
+          return await s3.send(
             new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType, IfNoneMatch: "*" }),
           );
-          return;
         } catch (error) {
-          if (isPreconditionFailed(error)) return;
-          // Another request writes the object now. The SDK does not repeat this one.
-          if (codeOf(error) !== "ConditionalRequestConflict" || attempt >= RETRIES.maxAttempts) throw error;
-          await backOff(attempt);
+          if (isPreconditionFailed(error)) return "exists";
+          if (codeOf(error) === "ConditionalRequestConflict") return undefined;
+          throw error;
         }
-      }
+      });
     },
     write: async (key: string, body: Buffer, contentType = "application/octet-stream"): Promise<void> => {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }));
