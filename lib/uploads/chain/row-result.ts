@@ -1,7 +1,7 @@
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
-import { resultLine } from "../files/results.ts";
+import { resultLine } from "../files/row-list.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
 export interface RowResult {

@@ -6,7 +6,6 @@ import type { RowReader } from "../csv/row-reader.ts";
 import { delimiterOf, isHeader, readHeader, withoutHeader } from "../file-format.ts";
 import { FrameWriter } from "../files/frames.ts";
 import { ObjectGoneError, objectKeys, ObjectReplacedError, type UploadObjects } from "../files/upload-objects.ts";
-import { mappingOf } from "../job/job-format.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import {
   bucketCount,
@@ -15,6 +14,7 @@ import {
   isLarge,
   isRefusedForGood,
   logFieldsOf,
+  mappingOf,
   type UploadJob,
 } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";

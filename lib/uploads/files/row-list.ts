@@ -1,8 +1,56 @@
-import { delimiterOf, headerRowOf } from "../file-format.ts";
-import { mappingOf } from "../job/job-format.ts";
-import type { UploadJob } from "../job/upload-record.ts";
-import { createReportWriter } from "./failed-rows.ts";
-import { RESULTS_HEADER } from "./results.ts";
+import type { RowOutcome } from "../../work-items/upload-mark.ts";
+import { cellValue, lineEndOf, rawCells, toCell } from "../csv/csv-text.ts";
+import { COMMA, type Delimiter } from "../csv/delimiter.ts";
+import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
+import type { RowError } from "../csv/row-reader.ts";
+import { type CsvFormat, delimiterOf, headerRowOf } from "../file-format.ts";
+import { mappingOf, type UploadJob } from "../job/upload-record.ts";
+import type { Row } from "./frames.ts";
+
+/** Longer values are cut in the report, which holds the whole cell beside them. */
+const VALUE_MAX_CHARACTERS = 200;
+
+/** A cell as in the file, but in quotes if it holds a CR without them: other readers take that for the end of a row. */
+function quotedReturns(cell: string, delimiter: Delimiter): string {
+  return cell.includes("\r") && !cell.startsWith('"') ? toCell(cell, delimiter) : cell;
+}
+
+/**
+ * Writes the lines of a report of failed rows: the unchanged columns of the file, then those of the report. If the file
+ * is such a report itself, the new columns replace its own.
+ * @param header the header's row of the file
+ */
+export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "header" | "delimiter">) {
+  const names = rawCells(header.replace(BYTE_ORDER_MARK, ""), delimiter);
+  const kept = names.flatMap((name, index) => (isReportColumn(cellValue(name)) ? [] : [index]));
+  const lineEnd = lineEndOf(header) || "\n";
+  return {
+    /** @param row number of the header's row: lines above it let the report be imported with the file's mapping */
+    header: (row: number): string =>
+      BYTE_ORDER_MARK +
+      lineEnd.repeat(row - 1) +
+      [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) +
+      lineEnd,
+    /** Missing cells are added as empty ones; surplus cells follow the report's own. */
+    line: ({ row, text, cells }: Row, { message, column, value, code }: RowError): string => {
+      const own = kept.map((index) => quotedReturns(cells[index] ?? "", delimiter));
+      const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS), code];
+      const all = [...own, ...added.map((cell) => toCell(cell, delimiter)), ...cells.slice(names.length)];
+      return all.join(delimiter) + (lineEndOf(text) || "\n");
+    },
+  };
+}
+
+/** The header of a list of results. */
+export const RESULTS_HEADER = `${BYTE_ORDER_MARK}_row,external_id,id,outcome\n`;
+
+/** The line of a row in a list of results. @param result with the item's id, which is empty if the row failed */
+export function resultLine(
+  { row }: { readonly row: number },
+  { externalId, id, outcome }: { readonly externalId: string; readonly id: string; readonly outcome: RowOutcome },
+): string {
+  return `${row},${toCell(externalId, COMMA)},${id},${outcome}\n`;
+}
 
 /**
  * The lists of a job by their names in paths: CSV files with a line for each row of a kind, and how each begins. Workers write

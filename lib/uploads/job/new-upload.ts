@@ -2,8 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { InvalidInputError, type ProblemCode } from "../../errors.ts";
 import { idempotentUploadJobId } from "../../identity.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
-import { mappingOf } from "./job-format.ts";
-import type { NewUpload } from "./upload-record.ts";
+import { mappingOf, type NewUpload } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 /** The name of a file is a label: a longer one is cut. */

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { isoTime } from "../../clock.ts";
 import { storedTimestamp } from "../../schema.ts";
-import type { Mapping } from "../mapping/mapping.ts";
+import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
 /** Identifies an upload job. */
@@ -110,6 +110,11 @@ export const uploadJobRecordSchema = z.object({
 });
 /** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
+
+/** The mapping of a job's file; undefined if its columns are named after the fields. */
+export function mappingOf({ mapping }: Pick<UploadJob, "mapping">): Mapping | undefined {
+  return mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
+}
 
 /** What a request says of a job that is created for it. */
 export type NewUpload = Pick<

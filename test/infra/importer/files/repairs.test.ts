@@ -12,7 +12,7 @@ import {
 import { failedRowsIn } from "../../../../lib/client/csv.ts";
 import { cellsOf, rawCells, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
-import { createReportWriter } from "../../../../lib/uploads/files/failed-rows.ts";
+import { createReportWriter } from "../../../../lib/uploads/files/row-list.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { createUploadService, type UploadService } from "../../../support/uploads/upload-service.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { beforeAll, describe, expect, it } from "vitest";
-import { RESULTS_HEADER } from "../../../../lib/uploads/files/results.ts";
+import { RESULTS_HEADER } from "../../../../lib/uploads/files/row-list.ts";
 import { type Frame, FrameWriter } from "../../../../lib/uploads/files/frames.ts";
 import { createUploadObjects, ObjectGoneError, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList, type ListTime } from "../../../../lib/uploads/files/write-list.ts";
