@@ -132,6 +132,9 @@ export function clientTypesOf(document: OpenApiDocument): string {
   return `${[
     "// Made of docs/openapi.json by npm run openapi.",
     ...schemas,
+    `/** Names of the fields that a work item is written with. */\nexport const WORK_ITEM_FIELD_NAMES = ${literal(
+      Object.keys(propertiesOf(document.components.schemas["WorkItemPatch"] as Json)),
+    )} as const;`,
     `/** All endpoints by their operation ids. */\nexport interface operations { ${operations.join("\n")} }`,
     `/** All endpoints by path and method. */\nexport interface paths { ${paths.join("\n")} }`,
   ].join("\n\n")}\n`;

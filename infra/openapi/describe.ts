@@ -67,7 +67,7 @@ function describeOne(name: string, schema: Json): Json {
   const about = descriptionOf(name, "") ?? schema["description"];
   const properties = propertiesOf(schema);
   const described = Object.entries(properties).map(
-    ([property, value]) => [property, value, descriptionOf(name, property) ?? value["description"]] as const,
+    ([property, { description: own, ...value }]) => [property, value, descriptionOf(name, property) ?? own] as const,
   );
   const missing = [
     ...(about === undefined ? [name] : []),
@@ -132,12 +132,12 @@ const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
 export function describeParameters(parameters: readonly Json[], id: string | undefined): Json[] {
   return parameters.map((parameter) => {
     const name = String(parameter["name"]);
-    const { description: ofSchema } = parameter["schema"] as Json;
-    const description = PARAMETER_DESCRIPTIONS[name] ?? parameter["description"] ?? ofSchema;
+    const { description: ofSchema, ...schema } = parameter["schema"] as Json;
+    const description = ofSchema ?? parameter["description"] ?? PARAMETER_DESCRIPTIONS[name];
     if (description === undefined) {
       throw new DescriptionError(`describe the parameter ${name} by meta({ description }) of its schema`);
     }
     const example = name === "id" ? id : PARAMETER_EXAMPLES[name];
-    return { ...parameter, description, ...(example !== undefined && { example }) };
+    return { ...parameter, schema, description, ...(example !== undefined && { example }) };
   });
 }

@@ -1,14 +1,3 @@
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
-
-type Described = Readonly<Record<string, { readonly description: string; readonly response: unknown }>>;
-function descriptionsOf(fields: Described): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(fields).map(([name, { description }]) => [name, description]));
-}
-/** The same of the fields that responses have. */
-function shownDescriptionsOf(fields: Described): Readonly<Record<string, string>> {
-  return descriptionsOf(Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null)));
-}
-
 /** What the document says of each property: by schema, then by property. `schema: …` describes the schema itself. */
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Person: {
@@ -25,11 +14,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     external_id: "Your ID for the work item, unique in your organization.",
     agent: "The agent, from the three agent fields that you send.",
     agents: "Contains the agent, or is empty if none of the agent's fields is known.",
-    ...shownDescriptionsOf(WORK_ITEM_FIELDS),
-    type: `Kind of work. Default: \`${WORK_ITEM_FIELDS.type.initial}\`.`,
-    status: "Status of the work.",
-    completed_at: "When the work was completed.",
-    custom_attributes: "Your own values, of any JSON type, by name. Numbers keep every digit.",
     short_description: "The custom attribute with this name, if it is a string.",
     description: "The custom attribute with this name, if it is a string.",
     created_at: "When the item was first saved.",
@@ -62,15 +46,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
     id: "ID of the event, derived from the work item's ID and `external_id`.",
     external_id: "Your ID for the event, unique in the work item.",
     actor: "Who did it.",
-    content: "What happened.",
-    occurred_at: "When it happened.",
     deleted_at: "Never set in this version.",
     created_at: "When the event was first saved.",
   },
   WorkItemInput: {
     "": "A work item to create or update. Fields that you leave out keep their values.",
     external_id: "Your ID for the work item, unique in your organization.",
-    ...descriptionsOf(WORK_ITEM_FIELDS),
     events: "Events to create or update by their `external_id`. At most 2,000 in one batch.",
   },
   WorkItemPatch: {
@@ -80,7 +61,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string
   WorkItemEventInput: {
     "": "An event to create or update. Fields that you leave out keep their values.",
     external_id: "Your ID for the event, unique in the work item.",
-    ...descriptionsOf(EVENT_FIELDS),
   },
   BatchResult: {
     "": "The outcome of one item of a batch.",
@@ -176,9 +156,6 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   include: "`events` includes each item's events. Pages may then be shorter.",
   cursor: "`meta.page.next` of the previous page. Keep all other parameters the same.",
   external_id: "Only the result with this `external_id`.",
-  agent_email: "Only work items of the agent with this email address, ignoring case. Extension.",
-  agent_external_id: "Only work items of the agent with this ID in the source system.",
-  type: "Only work items of this type. Extension.",
   status: "Only results with this status. Extension.",
   completed_from: "Only work items completed at or after this time. In a URL, write `+` as `%2B`. Extension.",
   completed_to: "Only work items completed before this time. In a URL, write `+` as `%2B`. Extension.",

@@ -1,8 +1,9 @@
-import type {
-  WorkItem as Item,
-  WorkItemInput as Input,
-  WorkItemUploadMapping,
-  WorkItemUploadWithMapping,
+import {
+  WORK_ITEM_FIELD_NAMES,
+  type WorkItem as Item,
+  type WorkItemInput as Input,
+  type WorkItemUploadMapping,
+  type WorkItemUploadWithMapping,
 } from "./api.ts";
 
 export type {
@@ -29,15 +30,8 @@ export type Mapping = WorkItemUploadMapping;
 /**
  * The work item as an input, without its events, so that it can be changed and written back. A null clears its field.
  */
-export function inputOf({ external_id, agent, type, status, completed_at, custom_attributes }: Item): Input {
-  return {
-    external_id,
-    agent_email: agent.email,
-    agent_name: agent.name,
-    agent_external_id: agent.external_id,
-    type,
-    status,
-    completed_at,
-    custom_attributes,
-  };
+export function inputOf(item: Item): Input {
+  const agent = Object.entries(item.agent).map(([name, value]) => [`agent_${name}`, value] as const);
+  const shown: Readonly<Record<string, unknown>> = { ...Object.fromEntries(agent), ...item };
+  return Object.fromEntries(WORK_ITEM_FIELD_NAMES.map((name) => [name, shown[name]])) as unknown as Input;
 }

@@ -13,11 +13,18 @@ import {
   workItemEventFrom,
   workItemFrom,
 } from "../work-items/work-item-record.ts";
+import { personFields } from "../work-items/field-definition.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-items/work-item-fields.ts";
 import type { PersonAddress } from "./person-address.ts";
 
 const WRITE_WITHIN_MS = 20_000;
-const NO_AGENT = { agent_email: null, agent_name: null, agent_external_id: null } as const;
-const NO_ACTOR = { actor_email: null, actor_name: null, actor_external_id: null } as const;
+const NO_AGENT = nobody(personFields(WORK_ITEM_FIELDS, "agent"));
+const NO_ACTOR = nobody(personFields(EVENT_FIELDS, "actor"));
+
+/** Null for each field of a person. */
+function nobody<N extends string>(names: Readonly<Record<string, N>>) {
+  return Object.fromEntries(Object.values(names).map((name) => [name, null])) as Readonly<Record<N, null>>;
+}
 
 function isRecordOfItem({ sk }: RecordKey): boolean {
   return sk === ITEM_SORT_KEY;

@@ -1,14 +1,26 @@
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
+import type { Field } from "../work-items/field-definition.ts";
+import { KINDS } from "../work-items/field-kinds.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-items/work-item-fields.ts";
 import { itemIdOf } from "../work-items/work-item-record.ts";
 import { kindOf } from "./kinds-of-data.ts";
 
 /** Where a text may still hold a person's address. */
 export interface Mention {
-  readonly kind: "custom_attributes" | "agent" | "actor" | "content" | "other";
+  /** `agent`, `actor` or the name of another field; `other` is none of them. */
+  readonly kind: string;
   /** Id of the work item, or key of a record of another kind. */
   readonly id: string;
 }
+
+/** What may hold an address in its texts, and what mentions call it. What is an address is compared as a whole. */
+const PLACES: readonly { readonly name: string; readonly kind: string; readonly isPerson: boolean }[] = [
+  ...Object.entries<Field>({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS }).flatMap(([name, { kind, person }]) =>
+    kind === KINDS.email ? [] : [{ name, kind: person ?? name, isPerson: person !== undefined }],
+  ),
+  { name: "external_id", kind: "other", isPerson: false },
+];
 
 /** A person's email address, whatever its case, and where records hold it. */
 export class PersonAddress {
@@ -40,14 +52,8 @@ export class PersonAddress {
     }
     const id = itemIdOf(record);
     const isEmptied = this.#isAgentOrActor(record);
-    const places = [
-      ["custom_attributes", ["custom_attributes"]],
-      ["agent", isEmptied ? [] : ["agent_name", "agent_external_id"]],
-      ["actor", isEmptied ? [] : ["actor_name", "actor_external_id"]],
-      ["content", ["content"]],
-      ["other", ["external_id"]],
-    ] as const;
-    return places.flatMap(([kind, names]) => (names.some((name) => this.#isIn(record[name])) ? [{ kind, id }] : []));
+    const holding = PLACES.filter(({ name, isPerson }) => !(isPerson && isEmptied) && this.#isIn(record[name]));
+    return [...new Set(holding.map(({ kind }) => kind))].map((kind) => ({ kind, id }));
   }
 
   #isAgentOrActor(record: Attributes): boolean {

@@ -1,102 +1,126 @@
 import type * as z from "zod";
+import type { Kind } from "./field-kinds.ts";
+
+type AnyKind = Kind<unknown, unknown, unknown, unknown>;
 
 /**
  * A field of a work item or an event that callers set. The types, the schemas of requests and responses, the stored
- * attributes, the merging and the columns of CSV files are derived from a table of such definitions.
+ * attributes, the merging, the columns of CSV files with their template, the filters of the list, the names on the
+ * upload page and the API's document follow from it and its kind.
  */
-interface FieldDefinition<
-  I extends z.ZodType,
-  S extends z.ZodType,
-  R extends z.ZodType | null,
-  Q extends (() => z.ZodType) | undefined,
-> {
-  /** What the API's document says of the field, in the input and, where nothing else is said there, in responses. */
+export interface Field {
+  readonly kind: AnyKind;
+  /** What people call it, on the upload page. */
+  readonly label: string;
+  /** What the API's document says of the field. */
   readonly description: string;
-  /** Makes the schema of the values that a caller may send. A field that is left out keeps its value. */
-  readonly input: () => I;
-  /** Schema of the stored value. It must allow null for a field that is added later: older records do not have it. */
-  readonly stored: S;
-  /** Value in a new record if the caller gives none. */
-  readonly initial: z.output<S>;
-  /** Schema of the field in responses; null if responses do not have a field with this name. */
-  readonly response: R;
-  /** Makes the schema of the list's query parameter with the same name. @default the list has no such filter */
-  readonly filter?: Q;
-  /** Whether the filter compares without case. Its schema then makes lower case. @default false */
-  readonly filterIgnoresCase?: boolean;
+  /** What it says besides to those who send the field. @default that of the kind */
+  readonly note?: string;
+  /** Value in a new record. @default that of the kind: null, which also clears the field, for all but attributes */
+  readonly initial?: unknown;
+  /** The person in responses that shows it: `agent_email` is the `email` of the `agent`. @default it is shown itself */
+  readonly person?: string;
+  /** What the document says of the list's query parameter with its name. @default the list has no such filter */
+  readonly filter?: string;
+  /** A cell of the template for CSV files. @default that of the kind */
+  readonly sample?: string;
 }
-/** Merges the sent value into the stored one; not required if it just replaces the stored one. */
-type Merge<I extends z.ZodType, S extends z.ZodType> =
-  z.output<I> extends z.output<S>
-    ? { readonly merge?: (stored: z.output<S>, given: z.output<I>) => z.output<S> }
-    : { readonly merge: (stored: z.output<S>, given: z.output<I>) => z.output<S> };
-/** Converts a CSV cell to an input; not required for strings. Throws an Error that says what the cell must be. */
-type FromCell<I extends z.ZodType> =
-  Extract<z.input<I>, string> extends never
-    ? { readonly fromCell: (cell: string) => z.input<I> }
-    : { readonly fromCell?: (cell: string) => z.input<I> };
-/** Converts the stored value for responses; not required if it is shown unchanged. */
-type Show<S extends z.ZodType, R extends z.ZodType | null> = R extends z.ZodType
-  ? z.output<S> extends z.input<R>
-    ? { readonly show?: (stored: z.output<S>) => z.input<R> }
-    : { readonly show: (stored: z.output<S>) => z.input<R> }
-  : object;
+type Rows = Readonly<Record<string, Field>>;
 
-/** Defines a field, with the types of its schemas checked against each other. */
-export function field<
-  I extends z.ZodType,
-  S extends z.ZodType,
-  R extends z.ZodType | null,
-  Q extends (() => z.ZodType<z.output<S>>) | undefined = undefined,
->(definition: FieldDefinition<I, S, R, Q> & Merge<I, S> & FromCell<I> & Show<S, R>) {
-  return definition;
+/** The rows of a table of fields, whose initial values fit their kinds. */
+export function fields<const R extends Rows>(
+  rows: R & { readonly [N in keyof R]: { readonly initial?: KindStored<R[N]> } },
+): R {
+  return rows;
 }
 
-type Definition = FieldDefinition<z.ZodType, z.ZodType, z.ZodType | null, (() => z.ZodType) | undefined>;
-type Fields = Readonly<Record<string, Definition>>;
+type KindGiven<R extends Field> = R["kind"] extends Kind<infer G, infer _S, infer _W, infer _I> ? G : never;
+type KindStored<R extends Field> = R["kind"] extends Kind<infer _G, infer S, infer _W, infer _I> ? S : never;
+type KindShown<R extends Field> = R["kind"] extends Kind<infer _G, infer _S, infer W, infer _I> ? W : never;
+/** Null if null clears the field, or else never. */
+type Nothing<R extends Field> = R extends { readonly initial: unknown } ? never : Extract<R["kind"]["initial"], null>;
+type Given<R extends Field> = KindGiven<R> | Nothing<R>;
+type Stored<R extends Field> = KindStored<R> | Nothing<R>;
+type Shown<R extends Field> = KindShown<R> | Nothing<R>;
 
-/** Names of the fields that responses have. */
-type Shown<F extends Fields> = { [N in keyof F]: F[N]["response"] extends null ? never : N }[keyof F];
-type InputShape<F extends Fields> = { readonly [N in keyof F]: z.ZodOptional<ReturnType<F[N]["input"]>> };
-type StoredShape<F extends Fields> = { readonly [N in keyof F]: F[N]["stored"] };
-type ResponseShape<F extends Fields> = { readonly [N in Shown<F>]: NonNullable<F[N]["response"]> };
+/** Names of the fields that responses have, those of persons excepted. */
+type ShownNames<F extends Rows> = { [N in keyof F]: F[N] extends { readonly person: string } ? never : N }[keyof F];
+type FilterNames<F extends Rows> = { [N in keyof F]: F[N] extends { readonly filter: string } ? N : never }[keyof F];
+
 /** Values of the fields that a caller sends. */
-export type GivenFields<F extends Fields> = {
-  readonly [N in keyof F]?: z.output<ReturnType<F[N]["input"]>> | undefined;
-};
+export type GivenFields<F extends Rows> = { readonly [N in keyof F]?: Given<F[N]> | undefined };
 /** Stored values of all fields. */
-export type StoredFields<F extends Fields> = { readonly [N in keyof F]: z.output<F[N]["stored"]> };
+export type StoredFields<F extends Rows> = { readonly [N in keyof F]: Stored<F[N]> };
 /** Values of the fields in responses. */
-export type ShownFields<F extends Fields> = {
-  readonly [N in Shown<F>]: z.input<NonNullable<F[N]["response"]>>;
-};
+export type ShownFields<F extends Rows> = { readonly [N in ShownNames<F>]: Shown<F[N]> };
 
-function mapFields(fields: Fields, map: (definition: Definition, name: string) => unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, definition]) => [name, map(definition, name)]));
+function initialOf({ kind, initial = kind.initial }: Field): unknown {
+  return initial;
+}
+/** Whether null clears the field. */
+function isNullable(row: Field): boolean {
+  return initialOf(row) === null;
 }
 
-/** Shape of the schema for input; every field is optional. */
-export function inputShape<F extends Fields>(fields: F) {
-  return mapFields(fields, ({ input }) => input().optional()) as InputShape<F>;
+/** Makes the schema of the values that a caller may send. */
+export function inputOf(row: Field): z.ZodType {
+  const { kind, description, note = kind.note } = row;
+  const schema = kind.input();
+  const sentences = [description, note, isNullable(row) ? "Null clears it." : undefined];
+  return (isNullable(row) ? schema.nullable() : schema).meta({
+    description: sentences.filter((sentence) => sentence !== undefined).join(" "),
+  });
 }
 
-/** Shape of the schema for records. */
-export function storedShape<F extends Fields>(fields: F) {
-  return mapFields(fields, ({ stored }) => stored) as StoredShape<F>;
+function mapRows(rows: Rows, map: (row: Field, name: string) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, map(row, name)]));
 }
 
-function shownOf(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, { response }]) => response !== null));
+/** Shape of the schema for input; every field is optional. A field that is left out keeps its value. */
+export function inputShape<F extends Rows>(rows: F) {
+  return mapRows(rows, (row) => inputOf(row).optional()) as {
+    readonly [N in keyof F]: z.ZodOptional<z.ZodType<Given<F[N]>>>;
+  };
+}
+
+/** Shape of the schema for records. One that is older than a field has its initial value. */
+export function storedShape<F extends Rows>(rows: F) {
+  return mapRows(rows, (row) => {
+    const { stored } = row.kind;
+    return (isNullable(row) ? stored.nullable() : stored).default(initialOf(row));
+  }) as { readonly [N in keyof F]: z.ZodDefault<z.ZodType<Stored<F[N]>>> };
+}
+
+function shownOf(rows: Rows): Rows {
+  return Object.fromEntries(Object.entries(rows).filter(([, { person }]) => person === undefined));
 }
 
 /** Shape of the schema for responses. */
-export function responseShape<F extends Fields>(fields: F) {
-  return mapFields(shownOf(fields), ({ response }) => response) as ResponseShape<F>;
+export function responseShape<F extends Rows>(rows: F) {
+  return mapRows(shownOf(rows), (row) => {
+    const { kind, description } = row;
+    return (isNullable(row) ? kind.response.nullable() : kind.response).meta({ description });
+  }) as { readonly [N in ShownNames<F>]: z.ZodType<Shown<F[N]>> };
 }
 
-type Filtered<F extends Fields> = {
-  [N in keyof F]: [NonNullable<F[N]["filter"]>] extends [never] ? never : N;
-}[keyof F];
+/** Shape of the schema for responses that leave out fields without a value. */
+export function presentShape<F extends Rows>(rows: F) {
+  return mapRows(shownOf(rows), ({ kind, description }) => kind.response.meta({ description }).optional()) as {
+    readonly [N in ShownNames<F>]: z.ZodOptional<z.ZodType<KindShown<F[N]>>>;
+  };
+}
+
+type KeyOf<N, P extends string> = N extends `${P}_${infer K}` ? K : never;
+/** Names of the fields of a person, by those in responses. */
+type PersonFields<F extends Rows, P extends string> = {
+  readonly [N in keyof F as F[N] extends { readonly person: P } ? KeyOf<N, P> : never]: N;
+};
+
+/** The fields that a person in responses shows, by their names there: `agent_email` as `email`. */
+export function personFields<F extends Rows, P extends string>(rows: F, person: P): PersonFields<F, P> {
+  const names = Object.keys(rows).filter((name) => rows[name]?.person === person);
+  return Object.fromEntries(names.map((name) => [name.slice(person.length + 1), name])) as PersonFields<F, P>;
+}
 
 /** A filter of a list: a query parameter, and the records that match its value. */
 export interface Filter<T, Q extends z.ZodType> {
@@ -104,46 +128,48 @@ export interface Filter<T, Q extends z.ZodType> {
   readonly parameter: () => Q;
   // A method, so that filters with values of several types fit into one table.
   matches(this: void, stored: T, value: z.output<Q>): boolean;
-  /** Whether it compares without case. @default false */
+  /** Whether it compares without case. Its values are in lower case. @default false */
   readonly ignoresCase?: boolean | undefined;
 }
 
+function lowerCase(value: unknown): unknown {
+  return typeof value === "string" ? value.toLowerCase() : value;
+}
+
 /** The filters that compare a field with a value, by the field's name. */
-export function fieldFilters<F extends Fields>(fields: F) {
+export function fieldFilters<F extends Rows>(rows: F) {
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { filter, filterIgnoresCase: ignoresCase }]) => {
-      if (filter === undefined) return [];
-      const compared = (value: unknown) => (ignoresCase && typeof value === "string" ? value.toLowerCase() : value);
+    Object.entries(rows).flatMap(([name, { kind, filter: description }]) => {
+      if (description === undefined) return [];
+      const { ignoresCase = false } = kind;
+      const compared = ignoresCase ? lowerCase : (value: unknown) => value;
       const row: Filter<Readonly<Record<string, unknown>>, z.ZodType> = {
-        parameter: filter,
+        parameter: () => (ignoresCase ? kind.input().overwrite(lowerCase) : kind.input()).meta({ description }),
         matches: (stored, value) => compared(stored[name]) === value,
         ignoresCase,
       };
       return [[name, row]];
     }),
-  ) as { readonly [N in Filtered<F>]: Filter<StoredFields<F>, ReturnType<NonNullable<F[N]["filter"]>>> };
+  ) as { readonly [N in FilterNames<F>]: Filter<StoredFields<F>, z.ZodType<KindGiven<F[N]>>> };
 }
 
 /** Fields of a new record for which the caller gives no values. */
-export function initialFields<F extends Fields>(fields: F) {
-  return mapFields(fields, ({ initial }) => initial) as StoredFields<F>;
+export function initialFields<F extends Rows>(rows: F) {
+  return mapRows(rows, initialOf) as StoredFields<F>;
 }
 
-type Rule = {
-  readonly merge?: (stored: unknown, given: unknown) => unknown;
-  readonly show?: (stored: unknown) => unknown;
-};
-function ruleOf(definition: Definition): Rule {
-  return definition as Rule;
+/** A cell of each field, as CSV files have them. */
+export function sampleCells(rows: Rows) {
+  return mapRows(rows, ({ kind, sample = kind.sample }) => sample) as Readonly<Record<string, string>>;
 }
 
 /** Makes the function that merges a caller's values into stored ones; fields that are left out keep their values. */
-export function createMerge<F extends Fields>(fields: F) {
-  const rules = Object.entries(fields).map(([name, definition]) => [name, ruleOf(definition).merge] as const);
+export function createMerge<F extends Rows>(rows: F) {
+  const merges = Object.entries(rows).map(([name, { kind }]) => [name, kind.merge] as const);
   return <T extends StoredFields<F>>(stored: T, given: GivenFields<F>): T => {
     const merged: Record<string, unknown> = { ...stored };
     const values: Record<string, unknown> = given;
-    for (const [name, merge] of rules) {
+    for (const [name, merge] of merges) {
       const value = values[name];
       if (value !== undefined) merged[name] = merge === undefined ? value : merge(merged[name], value);
     }
@@ -152,18 +178,12 @@ export function createMerge<F extends Fields>(fields: F) {
 }
 
 /** Makes the function that converts stored values for responses. */
-export function createShow<F extends Fields>(fields: F) {
-  const rules = Object.entries(shownOf(fields)).map(([name, definition]) => [name, ruleOf(definition).show] as const);
+export function createShow<F extends Rows>(rows: F) {
+  const shows = Object.entries(shownOf(rows)).map(([name, { kind }]) => [name, kind.show] as const);
   return (stored: StoredFields<F>): ShownFields<F> => {
     const shown: Record<string, unknown> = {};
     const values: Record<string, unknown> = stored;
-    for (const [name, show] of rules) shown[name] = show === undefined ? values[name] : show(values[name]);
+    for (const [name, show] of shows) shown[name] = show === undefined ? values[name] : show(values[name]);
     return shown as ShownFields<F>;
   };
-}
-
-/** Converts a CSV cell to an input of a field. @throws Error that says what the cell must be */
-export function readCell(definition: Definition, cell: string): unknown {
-  const { fromCell } = definition as { readonly fromCell?: (cell: string) => unknown };
-  return fromCell === undefined ? cell : fromCell(cell);
 }

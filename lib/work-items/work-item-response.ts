@@ -1,21 +1,24 @@
 import type { JsonObject } from "../json.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
-import { createShow } from "./field-definition.ts";
+import { createShow, personFields } from "./field-definition.ts";
 import type { Person, WorkItem, WorkItemEventResponse, WorkItemResponse } from "./work-item.ts";
-import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 import { eventIdOf, type KeyedEvent } from "./work-item-record.ts";
 
-const showFields = createShow(WORK_ITEM_FIELDS);
+const showItemFields = createShow(WORK_ITEM_FIELDS);
+const showEventFields = createShow(EVENT_FIELDS);
 
-function person(name: string | null, email: string | null, externalId: string | null): Person {
-  return {
-    id: null,
-    name,
-    email,
-    external_id: externalId,
-    avatar_url: null,
-  };
+const NOBODY: Person = { id: null, name: null, email: null, external_id: null, avatar_url: null };
+/** Makes the function that shows a person. @param fields names of the stored values, by those in responses */
+function createPerson<N extends string>(fields: Readonly<Record<string, N>>) {
+  const entries = Object.entries(fields);
+  return (stored: Readonly<Record<N, string | null>>): Person => ({
+    ...NOBODY,
+    ...Object.fromEntries(entries.map(([key, name]) => [key, stored[name]])),
+  });
 }
+const agentOf = createPerson(personFields(WORK_ITEM_FIELDS, "agent"));
+const actorOf = createPerson(personFields(EVENT_FIELDS, "actor"));
 
 function textOf(attributes: JsonObject, name: string): string | null {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : null;
@@ -25,7 +28,7 @@ function textOf(attributes: JsonObject, name: string): string | null {
 /** @throws MalformedRecordError if `custom_attributes` is not the text of a JSON object */
 function showFieldsOf(id: string, item: WorkItem) {
   try {
-    return showFields(item);
+    return showItemFields(item);
   } catch (error) {
     throw new MalformedRecordError(
       "work item",
@@ -37,8 +40,8 @@ function showFieldsOf(id: string, item: WorkItem) {
 
 /** An item in responses, without its events. @throws MalformedRecordError */
 export function toWorkItemResponse(id: string, item: WorkItem): WorkItemResponse {
-  const agent = person(item.agent_name, item.agent_email, item.agent_external_id);
-  const isKnown = agent.name !== null || agent.email !== null || agent.external_id !== null;
+  const agent = agentOf(item);
+  const isKnown = Object.values(agent).some((value) => value !== null);
   const fields = showFieldsOf(id, item);
   return {
     id,
@@ -59,9 +62,8 @@ export function toEventResponse(event: KeyedEvent): WorkItemEventResponse {
   return {
     id: eventIdOf(event),
     external_id: event.external_id,
-    actor: person(event.actor_name, event.actor_email, event.actor_external_id),
-    ...(event.content !== null && { content: event.content }),
-    ...(event.occurred_at !== null && { occurred_at: event.occurred_at }),
+    actor: actorOf(event),
+    ...Object.fromEntries(Object.entries(showEventFields(event)).filter(([, value]) => value !== null)),
     created_at: event.created_at,
   };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { problemDetailSchema } from "../problem-detail.ts";
 import { boundedArray, count, externalId, storedTimestamp, uuid } from "../schema.ts";
-import { type GivenFields, inputShape, responseShape, storedShape } from "./field-definition.ts";
+import { type GivenFields, inputShape, presentShape, responseShape, storedShape } from "./field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 /** The most events in one input: with the item they are one DynamoDB transaction, which has at most 100 actions. */
@@ -49,16 +49,13 @@ const personSchema = z
 /** An agent or actor in responses. */
 export type Person = z.infer<typeof personSchema>;
 
-const { content, occurred_at } = responseShape(EVENT_FIELDS);
-
 /** An event in responses; fields without a value are absent. */
 export const workItemEventSchema = z
   .strictObject({
     id: uuid,
     external_id: z.string(),
     actor: personSchema,
-    content: content.unwrap().optional(),
-    occurred_at: occurred_at.unwrap().optional(),
+    ...presentShape(EVENT_FIELDS),
     deleted_at: storedTimestamp.optional(),
     created_at: storedTimestamp,
   })

@@ -13,9 +13,7 @@ const KINDS = "lib/operator/kinds-of-data.ts";
 
 /** The places of the code blocks, by what a block holds. */
 const PLACES: Readonly<Record<string, Place>> = {
-  "import { number }": [FIELDS, "import { field }"],
-  "const PRIORITY_RANGE": [FIELDS, "/** Fields of a work item that callers set"],
-  "priority: field(": [FIELDS, "  custom_attributes: field"],
+  "priority: {": [FIELDS, "  custom_attributes: {"],
   "priority: fc": ["test/lib/work-items/every-field.test.ts", "  custom_attributes: fc"],
   "getOrganization: () =>": [ROUTES, "  getHealth: () =>"],
   "getOrganization: {": [ROUTES, "    getHealth: {"],

@@ -1,5 +1,6 @@
 import type { Client, WorkItem } from "../../../lib/client/client.ts";
 import { entriesOf, type Page } from "../../../lib/client/pages.ts";
+import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
@@ -18,9 +19,8 @@ async function idOf({ workItems }: Client, name: string): Promise<string> {
   throw new CommandError(`there is no work item ${name}`);
 }
 
-const FILTERS = ["external_id", "agent_external_id", "agent_email", "type", "status", "completed_from", "completed_to"];
 const FILTER_OPTIONS = Object.fromEntries(
-  FILTERS.map((name) => [`--${name.replaceAll("_", "-")} <value>`, `only items with this ${name}`]),
+  workItemFilterNames.map((name) => [`--${name.replaceAll("_", "-")} <value>`, `only items with this ${name}`]),
 );
 
 function camelCase(name: string): string {
@@ -29,7 +29,7 @@ function camelCase(name: string): string {
 
 /** The items that fit the filters, in the order of the list. */
 async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<WorkItem> {
-  const filters = FILTERS.flatMap((name) => {
+  const filters = workItemFilterNames.flatMap((name) => {
     const value = textOption(options, camelCase(name));
     return value === undefined ? [] : [[name, value] as const];
   });
@@ -131,7 +131,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       const { terminal, client, options } = call;
       const since = textOption(options, "since");
       if (since !== undefined) {
-        const filter = FILTERS.find((name) => textOption(options, camelCase(name)) !== undefined);
+        const filter = workItemFilterNames.find((name) => textOption(options, camelCase(name)) !== undefined);
         if (filter !== undefined) throw new UsageError("--since exports all changes; omit the filters");
         return exportSince(call, since);
       }

@@ -1,10 +1,9 @@
+import type { WorkItem } from "../../../lib/client/client.ts";
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
 
-/** The statuses of work items. */
-const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
-type Status = (typeof STATUSES)[number];
+type Status = WorkItem["status"];
 
 /**
  * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that
@@ -38,11 +37,11 @@ const WORDS: Readonly<Record<Status, readonly string[]>> = {
 };
 
 const BY_WORD: ReadonlyMap<string, Status> = new Map(
-  STATUSES.flatMap((status) =>
-    WORDS[status]
+  Object.entries(WORDS).flatMap(([status, lines]) =>
+    lines
       .join(", ")
       .split(", ")
-      .map((word) => [word, status] as const),
+      .map((word) => [word, status as Status] as const),
   ),
 );
 

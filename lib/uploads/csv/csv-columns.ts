@@ -1,10 +1,8 @@
 import { listed } from "../../errors.ts";
-import { readCell } from "../../work-items/field-definition.ts";
-import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { type CellSource, RowReader, type Step } from "./row-reader.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "./delimiter.ts";
 import { comparable, isReportColumn, refuseHeader, shownHeader } from "./header-names.ts";
-import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES, itemTarget, type Target } from "./target.ts";
+import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES, itemTarget, readCell, type Target } from "./target.ts";
 
 /** The target that a column is named after, without case and outer spaces; the names of attributes keep their case. */
 function targetOfColumn(header: string): Target | undefined {
@@ -24,10 +22,7 @@ function sourceOf(target: Target, column: string, index: number): CellSource {
   return {
     column,
     textOf: ({ values }) => values[index] ?? "",
-    valueOf:
-      target.kind === "field" && target.name !== "external_id"
-        ? (cell) => readCell(WORK_ITEM_FIELDS[target.name as keyof typeof WORK_ITEM_FIELDS], cell)
-        : (cell) => cell,
+    valueOf: (cell) => readCell(target, cell),
   };
 }
 

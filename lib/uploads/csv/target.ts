@@ -1,3 +1,5 @@
+import type { DecimalMark } from "../../cell-value.ts";
+import type { Field } from "../../work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 
 /** Prefix of the names of single custom attributes. */
@@ -33,9 +35,19 @@ export function eventTarget(name: string): Target | undefined {
   return field && { kind: "event", name: field };
 }
 
+/** The field that a target is; undefined for ids and single custom attributes, which are texts unless a mapping says otherwise. */
+export function fieldOf(target: Target): Field | undefined {
+  if (target.kind === "attribute" || target.name === "external_id") return undefined;
+  return target.kind === "event" ? EVENT_FIELDS[target.name] : WORK_ITEM_FIELDS[target.name];
+}
+
 /** Whether a target holds a date-time. */
 export function isTime(target: Target): boolean {
-  return target.kind === "event"
-    ? target.name === "occurred_at"
-    : target.kind === "field" && target.name === "completed_at";
+  return fieldOf(target)?.kind.name === "time";
+}
+
+/** Converts a cell to an input of a target. @throws Error that says what the cell must be */
+export function readCell(target: Target, cell: string, decimal: DecimalMark = "."): unknown {
+  const { fromCell } = fieldOf(target)?.kind ?? {};
+  return fromCell === undefined ? cell : fromCell(cell, decimal);
 }

@@ -1,22 +1,14 @@
 import { toCell } from "./csv-text.ts";
 import { COMMA } from "./delimiter.ts";
+import { sampleCells } from "../../work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES } from "./target.ts";
 
 const ATTRIBUTE = `${ATTRIBUTE_PREFIX}priority`;
 
 /** Cells by their columns: an item with all fields, and one with the fewest. */
 const ROWS: readonly Readonly<Record<string, string>>[] = [
-  {
-    external_id: "example-1",
-    agent_email: "ada@example.com",
-    agent_name: "Ada",
-    agent_external_id: "agent-7",
-    type: "ticket",
-    status: "completed",
-    completed_at: "2026-01-31T09:30:00Z",
-    custom_attributes: '{"product": "printer", "minutes": 12}',
-    [ATTRIBUTE]: "high",
-  },
+  { external_id: "example-1", ...sampleCells(WORK_ITEM_FIELDS), [ATTRIBUTE]: "high" },
   { external_id: "example-2" },
 ];
 

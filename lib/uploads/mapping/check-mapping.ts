@@ -4,6 +4,7 @@ import {
   ATTRIBUTE_PREFIX,
   EVENT_FIELD_NAMES,
   eventTarget,
+  fieldOf,
   isTime,
   ITEM_FIELD_NAMES,
   itemTarget,
@@ -13,6 +14,7 @@ import { comparable } from "../csv/header-names.ts";
 import { createAliases, createConversion, schemaOf } from "./conversion.ts";
 import { hasOffset, problemOfPattern } from "./date-pattern.ts";
 import { type Mapping, PATTERN_MAX_CHARACTERS, type Source } from "./mapping.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 import { nearestTo } from "../../nearest.ts";
 import { isTimeZone } from "./time-zone.ts";
 
@@ -112,16 +114,23 @@ function problemsOfTime({ source: { format = "iso", time_zone: zone }, path }: S
 /** Whether what a source gives a target is kept as the text that it is. */
 function isText(target: Target, { as = "text" }: Source): boolean {
   if (target.kind === "attribute") return as === "text";
-  return !isTime(target) && target.name !== "status" && target.name !== "custom_attributes";
+  return (fieldOf(target)?.kind.name ?? "text") === "text";
 }
+
+/** The names of all date-times, for messages. */
+const TIMES = new Intl.ListFormat("en").format(
+  Object.entries({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS }).flatMap(([name, { kind }]) =>
+    kind.name === "time" ? [name] : [],
+  ),
+);
 
 /** The problems of options that a target does not have. */
 function problemsOfOptions(target: Target, { source, path }: SingleSource): Problem[] {
   const stray = (isFor: boolean, option: "format" | "time_zone" | "as" | "prefix", targets: string): Problem[] =>
     problemIf(!isFor && source[option] !== undefined, [...path, option], "invalid", `is for ${targets} only`);
   return [
-    ...stray(isTime(target), "format", "completed_at and occurred_at"),
-    ...stray(isTime(target), "time_zone", "completed_at and occurred_at"),
+    ...stray(isTime(target), "format", TIMES),
+    ...stray(isTime(target), "time_zone", TIMES),
     ...stray(target.kind === "attribute", "as", `${ATTRIBUTE_PREFIX}<name>`),
     ...stray(isText(target, source), "prefix", "texts"),
   ];

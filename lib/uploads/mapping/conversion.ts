@@ -1,10 +1,9 @@
 import type * as z from "zod";
-import { parseJsonObject } from "../../json.ts";
 import { externalId } from "../../schema.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
+import { inputOf } from "../../work-items/field-definition.ts";
 import { comparable } from "../csv/header-names.ts";
-import { isTime, type Target } from "../csv/target.ts";
-import { readValue } from "./cell-value.ts";
+import { fieldOf, isTime, readCell, type Target } from "../csv/target.ts";
+import { readValue } from "../../cell-value.ts";
 import { createTimeReader } from "./date-time.ts";
 import type { Mapping, Source } from "./mapping.ts";
 
@@ -40,14 +39,14 @@ export function createConversion(
   { decimal = "." }: Mapping,
 ): (text: string) => unknown {
   if (isTime(target)) return createTimeReader({ format, timeZone }, decimal);
-  if (target.kind === "attribute") return as === "text" ? (text) => text : (text) => readValue(text, as, decimal);
-  if (target.kind === "field" && target.name === "custom_attributes") return parseJsonObject;
-  return (text) => text;
+  return target.kind === "attribute"
+    ? (text) => readValue(text, as, decimal)
+    : (text) => readCell(target, text, decimal);
 }
 
 /** The schema of a target's values; null if a custom attribute may have any. */
 export function schemaOf(target: Target): z.ZodType | null {
   if (target.kind === "attribute") return null;
-  if (target.name === "external_id") return externalId;
-  return target.kind === "event" ? EVENT_FIELDS[target.name].input() : WORK_ITEM_FIELDS[target.name].input();
+  const field = fieldOf(target);
+  return field === undefined ? externalId : inputOf(field);
 }

@@ -1,5 +1,5 @@
 import { isFourDigitYear } from "../../clock.ts";
-import { CellError, quoted } from "./cell-error.ts";
+import { CellError, type DecimalMark, quoted } from "../../cell-value.ts";
 import { createPatternReader, hasOffset, offsetOf, utcTime } from "./date-pattern.ts";
 import { toInstant } from "./time-zone.ts";
 
@@ -48,7 +48,7 @@ function adviceOn(text: string): string {
     : "";
 }
 
-function createRead(format: string, decimal: "." | ","): (text: string) => ReadTime {
+function createRead(format: string, decimal: DecimalMark): (text: string) => ReadTime {
   if (format === "iso") return readIso;
   if (format === "unix" || format === "unix_ms") {
     const number = decimal === "," ? /^-?\d+(?:,\d+)?$/ : /^-?\d+(?:\.\d+)?$/;
@@ -67,7 +67,7 @@ function createRead(format: string, decimal: "." | ","): (text: string) => ReadT
  * Makes the function that converts a cell to ISO 8601 in UTC with milliseconds.
  * @returns a function that throws CellError
  */
-export function createTimeReader({ format, timeZone }: TimeFormat, decimal: "." | ","): (text: string) => string {
+export function createTimeReader({ format, timeZone }: TimeFormat, decimal: DecimalMark): (text: string) => string {
   const read = createRead(format, decimal);
   return (text) => {
     const { time, hasOffset: isAbsolute } = read(text.trim());

@@ -5,7 +5,7 @@ import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createComparison } from "../csv/cells.ts";
 import { type CellSource, RowReader, type Step } from "../csv/row-reader.ts";
 import type { Target } from "../csv/target.ts";
-import { CellError } from "./cell-error.ts";
+import { CellError } from "../../cell-value.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
 import { type Aliases, createAliases, createConversion } from "./conversion.ts";
 import { type Mapping, mappingPath, type Source } from "./mapping.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { findForbidden, issueOf, rule } from "../../schema.ts";
 import { DELIMITERS, type Delimiter } from "../csv/delimiter.ts";
 import { type Problem, under } from "../../errors.ts";
-import { VALUE_KINDS } from "./cell-value.ts";
+import { VALUE_KINDS } from "../../cell-value.ts";
 
 /** Limit of a mapping as JSON. It is stored in the job's record, which every request for the job reads. */
 const MAPPING_MAX_BYTES = 64 * 1024;

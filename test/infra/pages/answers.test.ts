@@ -16,6 +16,7 @@ import {
   withRole,
 } from "../../../infra/pages/browser/upload/column-roles.ts";
 import { sourceFor } from "../../../infra/pages/browser/upload/sources.ts";
+import { itemTarget } from "../../../lib/uploads/csv/target.ts";
 import { surveyFile } from "../../../infra/pages/browser/upload/survey-file.ts";
 import { readFile } from "../../../infra/pages/browser/upload/table-file.ts";
 import { totalsOf, withoutRows } from "../../../infra/pages/browser/upload/left-out-rows.ts";
@@ -39,7 +40,7 @@ describe("the upload page asks", () => {
       mapping,
       stopped!,
       "completed_at",
-      sourceFor("completed_at", "Stopped", table),
+      sourceFor(itemTarget("completed_at"), "Stopped", table),
     );
     const checked = withoutAnswers(new Set(["Call ID"]), "Stopped");
     expect(kindsOf(openQuestions(table, chosen, checked))).toEqual([

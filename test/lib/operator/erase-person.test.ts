@@ -44,8 +44,10 @@ describe("erasing a person", () => {
   });
 
   it("names the texts and the files that may still hold the address", async () => {
+    await acme.apply({ external_id: "typed", type: "Call Ann@example.com" });
     const { mentions, files } = await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
-    expect(mentions).toHaveLength(2);
+    expect(mentions).toHaveLength(3);
+    expect(mentions).toContainEqual({ kind: "type", id: idOf("typed") });
     expect(mentions).toContainEqual({ kind: "content", id: idOf("kept") });
     expect(mentions).toContainEqual({ kind: "custom_attributes", id: idOf("of another") });
     expect(files).toMatchObject([{ file_name: "large.csv" }]);

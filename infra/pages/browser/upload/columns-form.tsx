@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
+import { ATTRIBUTE_PREFIX, fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
 import { BEING_COMPARED } from "../../../importer/checks/repeated-ids.ts";
 import { type Answered, type Checked, openQuestions, withFormat, withoutAnswers, withZone } from "./answers.ts";
@@ -19,10 +20,10 @@ import {
 } from "./column-roles.ts";
 import { Choice } from "./parts.tsx";
 import {
+  ChoiceValues,
   EmptyMarks,
   KindReading,
   PrefixReading,
-  StatusValues,
   type TimeAsking,
   TimeReading,
 } from "./reading-fields.tsx";
@@ -30,18 +31,12 @@ import { sourceFor, surveyed, valuesAt } from "./sources.ts";
 import { countOf } from "./shown.ts";
 import type { TableFile } from "./table-file.ts";
 
-/** The fields of an item, as people call them. */
+/** What a column can become, as people call it. */
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   external_id: "Unique ID",
-  status: "Status",
-  completed_at: "Completed at",
-  type: "Type",
-  agent_name: "Agent’s name",
-  agent_email: "Agent’s email",
-  agent_external_id: "Agent’s ID",
-  "custom_attributes.short_description": "Short description",
-  "custom_attributes.description": "Description",
-  custom_attributes: "Custom attributes (a JSON object)",
+  ...Object.fromEntries(Object.entries(WORK_ITEM_FIELDS).map(([target, { label }]) => [target, label])),
+  [`${ATTRIBUTE_PREFIX}short_description`]: "Short description",
+  [`${ATTRIBUTE_PREFIX}description`]: "Description",
 };
 const SHOWN_SAMPLES = 3;
 const SAMPLE_CHARACTERS = 60;
@@ -137,12 +132,14 @@ function Reading({
   const source = column.source ?? { column: name };
   const survey = surveyed(table, index);
   const values = valuesAt(table, index, empty);
-  if (role === "status") return <StatusValues source={source} values={values} onChange={onChange} />;
+  const target = itemTarget(role);
+  const kind = target && fieldOf(target)?.kind;
+  if (kind?.choices) return <ChoiceValues choices={kind.choices} source={source} values={values} onChange={onChange} />;
   if (name === "" || role === COMBINED || role === LEFT_OUT) return null;
   const isAttribute = role === KEPT || role.startsWith(ATTRIBUTE_PREFIX);
   return (
     <>
-      {role === "completed_at" && <TimeReading source={source} survey={survey} onChange={onChange} {...asking} />}
+      {kind?.name === "time" && <TimeReading source={source} survey={survey} onChange={onChange} {...asking} />}
       {role === "external_id" && <PrefixReading source={source} values={values} onChange={onChange} />}
       {isAttribute && <KindReading source={source} column={name} onChange={onChange} />}
       <EmptyMarks source={source} survey={survey} empty={empty} onChange={onChange} />
@@ -219,7 +216,13 @@ export function ColumnsForm(props: ColumnsFormProps) {
                 options={optionsOf(column, completing)}
                 onChange={(chosen) => {
                   const target = chosen === ELSE_COMPLETED ? "completed_at" : chosen;
-                  const next = withRole(table.names, mapping, column, chosen, sourceFor(target, name, table));
+                  const next = withRole(
+                    table.names,
+                    mapping,
+                    column,
+                    chosen,
+                    sourceFor(itemTarget(target), name, table),
+                  );
                   onAnswer({ mapping: next, checked: withoutAnswers(checked, name) });
                 }}
               />

@@ -1,5 +1,7 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { eventTarget, isTime } from "../../../../lib/uploads/csv/target.ts";
+import { EVENT_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { Answered, Checked } from "./answers.ts";
 import { askingOf } from "./columns-form.tsx";
 import { Choice } from "./parts.tsx";
@@ -7,14 +9,10 @@ import { TimeReading } from "./reading-fields.tsx";
 import { placeOf, sourceFor, surveyed } from "./sources.ts";
 import type { TableFile } from "./table-file.ts";
 
-/** The fields of an event, as people call them. */
-const EVENT_FIELDS: readonly (readonly [target: string, label: string])[] = [
+/** What columns can become in an event, as people call it. */
+const TARGETS: readonly (readonly [target: string, label: string])[] = [
   ["external_id", "Unique ID of the event (required)"],
-  ["occurred_at", "Happened at"],
-  ["content", "What happened"],
-  ["actor_name", "Actor’s name"],
-  ["actor_email", "Actor’s email"],
-  ["actor_external_id", "Actor’s ID"],
+  ...Object.entries(EVENT_FIELDS).map(([target, { label }]) => [target, label] as const),
 ];
 /** No column; no header begins so. */
 const NONE = "\u0000none";
@@ -30,6 +28,7 @@ interface EventFormProps {
 /** The columns that one field of the event is made of. */
 function EventField({ target, label, ...props }: EventFormProps & { readonly target: string; readonly label: string }) {
   const { table, mapping, onChange } = props;
+  const made = eventTarget(target);
   const source = mapping.event?.[target];
   const names = numberedNames(table.names).filter(Boolean);
   const options = names.map((name) => [name, name] as const);
@@ -45,7 +44,7 @@ function EventField({ target, label, ...props }: EventFormProps & { readonly tar
         label={label}
         value={chosen}
         options={[[NONE, "Not in the file"], ...options]}
-        onChange={(name) => set(name === NONE ? undefined : sourceFor(target, name, table))}
+        onChange={(name) => set(name === NONE ? undefined : sourceFor(made, name, table))}
       />
       {target === "external_id" && column !== undefined && (
         <Choice
@@ -55,7 +54,7 @@ function EventField({ target, label, ...props }: EventFormProps & { readonly tar
           onChange={(second) => set(second === NONE ? { column } : { columns: [column, second], join: "-" })}
         />
       )}
-      {target === "occurred_at" && source !== undefined && column !== undefined && (
+      {made && isTime(made) && source !== undefined && column !== undefined && (
         <TimeReading
           source={source}
           survey={surveyed(table, placeOf(table.names, column))}
@@ -85,7 +84,7 @@ export function EventForm(props: EventFormProps) {
       </label>
       {mapping.event !== undefined && (
         <div class="sources">
-          {EVENT_FIELDS.map(([target, label]) => (
+          {TARGETS.map(([target, label]) => (
             <EventField key={target} {...props} target={target} label={label} />
           ))}
         </div>

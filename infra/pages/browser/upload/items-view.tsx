@@ -1,7 +1,10 @@
 import { useState } from "preact/hooks";
+import type { Field } from "../../../../lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { Api, Item } from "./api.ts";
 import { exportItems } from "./export-items.ts";
 import { Alert, Choice, Heading, saveFile, Table, TextField } from "./parts.tsx";
+import { choiceOptions } from "./reading-fields.tsx";
 import { useList } from "./use-list.ts";
 import { sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
@@ -18,13 +21,7 @@ function toQuery({ from = "", to = "", ...filters }: Filters): Filters {
   };
 }
 
-const FIELDS = [
-  ["external_id", "External ID"],
-  ["type", "Type"],
-  ["agent_email", "Agent’s email"],
-  ["agent_external_id", "Agent’s ID"],
-] as const;
-const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
+const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
 
 /** The list of items with its filters, and its export. @param query the filters, as in the address */
 export function ItemsView({ api, query }: { readonly api: Api; readonly query: string }) {
@@ -59,15 +56,27 @@ export function ItemsView({ api, query }: { readonly api: Api; readonly query: s
           location.hash = given.length === 0 ? "#items" : `#items?${new URLSearchParams(given).toString()}`;
         }}
       >
-        <Choice
-          label="Status"
-          value={draft["status"] ?? ""}
-          options={[["", "any"], ...STATUSES.map((status) => [status, status.replace("_", " ")] as const)]}
-          onChange={set("status")}
+        <TextField
+          label="External ID"
+          value={draft["external_id"] ?? ""}
+          onChange={(value) => set("external_id")(value.trim())}
         />
-        {FIELDS.map(([name, label]) => (
-          <TextField key={name} label={label} value={draft[name] ?? ""} onChange={(value) => set(name)(value.trim())} />
-        ))}
+        {FILTERS.map(
+          ([
+            name,
+            {
+              label,
+              kind: { choices },
+            },
+          ]) => {
+            const props = { label, value: draft[name] ?? "" };
+            return choices === undefined ? (
+              <TextField key={name} {...props} onChange={(value) => set(name)(value.trim())} />
+            ) : (
+              <Choice key={name} {...props} options={[["", "any"], ...choiceOptions(choices)]} onChange={set(name)} />
+            );
+          },
+        )}
         <TextField label="Completed from" type="date" value={draft["from"] ?? ""} onChange={set("from")} />
         <TextField label="Completed until" type="date" value={draft["to"] ?? ""} onChange={set("to")} />
         <p class="buttons">

@@ -1,11 +1,13 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { Field } from "../../../../lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
 import { encodingName, UTF_8 } from "../../../importer/files/encodings.ts";
 import type { Answered, Checked } from "./answers.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { EventForm } from "./event-form.tsx";
 import { Choice, TextField } from "./parts.tsx";
-import { STATUSES } from "./reading-fields.tsx";
+import { choiceOptions } from "./reading-fields.tsx";
 import type { TableFile } from "./table-file.ts";
 
 interface FormProps {
@@ -15,12 +17,9 @@ interface FormProps {
 }
 
 /** Fields that can have the same value in every row. */
-const CONSTANTS: readonly (readonly [target: string, label: string])[] = [
-  ["type", "Type of every row"],
-  ["agent_name", "Agent’s name in every row"],
-  ["agent_email", "Agent’s email in every row"],
-  ["agent_external_id", "Agent’s ID in every row"],
-];
+const CONSTANTS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
+  ([, { kind }]) => !["time", "json"].includes(kind.name),
+);
 
 /** Values of the fields that no column becomes. */
 function Constants({ mapping, onChange }: Omit<FormProps, "table">) {
@@ -37,22 +36,26 @@ function Constants({ mapping, onChange }: Omit<FormProps, "table">) {
     <details>
       <summary>Fields that aren’t in the file</summary>
       <div class="fields">
-        {isFree("status") && (
-          <Choice
-            label="Status of every row"
-            value={mapping.fields?.["status"]?.value ?? ""}
-            options={[["", "Not set"], ...STATUSES.map((status) => [status, status.replace("_", " ")] as const)]}
-            onChange={(value) => set("status", value)}
-          />
+        {CONSTANTS.filter(([target]) => isFree(target)).map(
+          ([
+            target,
+            {
+              label,
+              kind: { choices },
+            },
+          ]) => {
+            const props = {
+              label: `${label} in every row`,
+              value: mapping.fields?.[target]?.value ?? "",
+              onChange: (value: string) => set(target, value),
+            };
+            return choices === undefined ? (
+              <TextField key={target} {...props} />
+            ) : (
+              <Choice key={target} {...props} options={[["", "Not set"], ...choiceOptions(choices)]} />
+            );
+          },
         )}
-        {CONSTANTS.filter(([target]) => isFree(target)).map(([target, label]) => (
-          <TextField
-            key={target}
-            label={label}
-            value={mapping.fields?.[target]?.value ?? ""}
-            onChange={(value) => set(target, value)}
-          />
-        ))}
       </div>
     </details>
   );

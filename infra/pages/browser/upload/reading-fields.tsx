@@ -1,6 +1,6 @@
 import { useId, useMemo } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
-import { VALUE_KINDS, type ValueKind } from "../../../../lib/uploads/mapping/cell-value.ts";
+import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { shownReading } from "../../../importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "../../../importer/proposals/survey.ts";
@@ -8,9 +8,7 @@ import { TIME_FORMATS, timeReadingsOf } from "../../../importer/proposals/time-f
 import { Choice, TextField } from "./parts.tsx";
 import { TIME_ZONE } from "./sources.ts";
 
-/** The statuses of items. */
-export const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
-/** More values of a column are not shown: it is hardly one of statuses then. */
+/** More values of a column are not shown: it is hardly a choice then. */
 const SHOWN_VALUES = 30;
 /** A format that is not in the list. */
 const OTHER = "other";
@@ -32,18 +30,28 @@ function aliasOf({ values = {} }: Source, text: string): string | undefined {
   return Object.entries(values).find(([each]) => comparable(each) === comparable(text))?.[1];
 }
 
-/** What each value of a status means. An unknown one is to be chosen. */
-export function StatusValues({ source, values, onChange }: ReadingProps) {
+/** Words of a choice, as options. */
+export function choiceOptions(choices: readonly string[]): (readonly [string, string])[] {
+  return choices.map((choice) => [choice, choice.replaceAll("_", " ")]);
+}
+
+/** Which choice each value means. An unknown one is to be chosen. */
+export function ChoiceValues({
+  choices,
+  source,
+  values,
+  onChange,
+}: ReadingProps & { readonly choices: readonly string[] }) {
   return (
     <div class="reading">
       {values.slice(0, SHOWN_VALUES).map((value) => (
         <Choice
           key={value}
           label={`“${value}” means`}
-          value={aliasOf(source, value) ?? (STATUSES.includes(value as never) ? value : (source.otherwise ?? ""))}
-          options={[["", "Choose…"], ...STATUSES.map((status) => [status, status.replace("_", " ")] as const)]}
-          onChange={(status) =>
-            onChange({ ...source, values: withAlias(source, value, status === "" ? undefined : status) })
+          value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
+          options={[["", "Choose…"], ...choiceOptions(choices)]}
+          onChange={(choice) =>
+            onChange({ ...source, values: withAlias(source, value, choice === "" ? undefined : choice) })
           }
         />
       ))}

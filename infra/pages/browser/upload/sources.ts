@@ -1,4 +1,5 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
 import { aliasesOf } from "../../../importer/proposals/known-statuses.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime } from "../../../importer/proposals/propose-time.ts";
@@ -40,10 +41,10 @@ export function valuesAt(table: Rows, index: number, empty: readonly string[]): 
 }
 
 /** How a column is read that becomes a target. */
-export function sourceFor(target: string, column: string, table: Rows): Source {
+export function sourceFor(target: Target | undefined, column: string, table: Rows): Source {
   const index = placeOf(table.names, column);
-  if (target === "status") return { column, ...aliasesOf(valuesAt(table, index, [])) };
-  if (target !== "completed_at" && target !== "occurred_at") return { column };
+  if (target?.kind === "field" && target.name === "status") return { column, ...aliasesOf(valuesAt(table, index, [])) };
+  if (target === undefined || !isTime(target)) return { column };
   return (
     proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE })?.source ?? { column, time_zone: TIME_ZONE }
   );

@@ -1,19 +1,34 @@
-import { type JsonValue, parseJson } from "../../json.ts";
-import { CellError, quoted } from "./cell-error.ts";
+import { type JsonValue, parseJson } from "./json.ts";
+
+/** A cell cannot be read as what it should be. The message quotes the text and says what it should be. */
+export class CellError extends Error {
+  override readonly name: string = "CellError";
+}
+
+/** Longer texts are cut in messages: a cell may have megabytes. */
+const SHOWN_MAX_CHARACTERS = 100;
+
+/** A text in quotes, for messages. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > SHOWN_MAX_CHARACTERS ? `${text.slice(0, SHOWN_MAX_CHARACTERS)}…` : text);
+}
 
 /** How the text of a cell becomes the value of a custom attribute. */
 export const VALUE_KINDS = ["text", "number", "boolean", "json"] as const;
 /** One of `VALUE_KINDS`. */
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
+/** The mark between the digits of a number before and after it. */
+export type DecimalMark = "." | ",";
+
 /** Sign, digits and an exponent, with the decimal mark in between; no marks between groups of digits. */
 const NUMBERS = {
   ".": /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/,
   ",": /^([+-]?)(\d+)(?:,(\d+))?(?:[eE]([+-]?\d+))?$/,
-} as const;
+} as const satisfies Record<DecimalMark, RegExp>;
 
 /** The number as JSON, with all its digits. */
-function readNumber(text: string, decimal: "." | ","): JsonValue {
+function readNumber(text: string, decimal: DecimalMark): JsonValue {
   const found = NUMBERS[decimal].exec(text.trim());
   if (found === null) {
     const advice = `use the decimal mark "${decimal}" and no thousands separators`;
@@ -49,7 +64,7 @@ function readJson(text: string): JsonValue {
 }
 
 /** Converts the text of a cell to a value. @throws CellError */
-export function readValue(text: string, kind: ValueKind, decimal: "." | ","): JsonValue {
+export function readValue(text: string, kind: ValueKind, decimal: DecimalMark): JsonValue {
   if (kind === "number") return readNumber(text, decimal);
   if (kind === "boolean") return readBoolean(text);
   return kind === "json" ? readJson(text) : text;

@@ -1,0 +1,102 @@
+import * as z from "zod";
+import { type DecimalMark, readValue } from "../cell-value.ts";
+import { type JsonObject, jsonEquals, parseJsonObject } from "../json.ts";
+import { content, customAttributes, email, jsonObject, number, storedTimestamp, text, timestamp } from "../schema.ts";
+
+/** How the values of fields are sent, stored, shown and read from cells. */
+export interface Kind<Given, Stored, Shown, Initial> {
+  /** What a cell or a form holds. */
+  readonly name: "text" | "time" | "number" | "choice" | "json";
+  /** Makes the schema of the values that callers send. */
+  input(this: void): z.ZodType<Given>;
+  readonly stored: z.ZodType<Stored>;
+  /** Schema of the values in responses. */
+  readonly response: z.ZodType<Shown>;
+  /** Value in a new record, and in one that is older than the field. Callers may send null where it is null. */
+  readonly initial: Initial;
+  /** A cell of the template for CSV files. */
+  readonly sample: string;
+  /** What the API's document says to those who send values. */
+  readonly note?: string;
+  /** All values. @default any that the schema admits */
+  readonly choices?: readonly string[];
+  /** Whether filters compare without case. @default false */
+  readonly ignoresCase?: boolean;
+  /** Converts a cell to an input. @throws Error that says what the cell must be @default the cell as it is */
+  fromCell?(this: void, cell: string, decimal: DecimalMark): unknown;
+  /** Merges what is sent into the stored value. @default what is sent replaces it */
+  merge?(this: void, stored: Stored, given: Given): Stored;
+  /** Converts the stored value for responses. @default it is shown as it is stored */
+  show?(this: void, stored: Stored): Shown;
+}
+
+/** A kind whose values are stored as they are sent, and shown as they are stored. Null clears its fields. */
+function plain<V>(row: Omit<Kind<V, V, V, null>, "response" | "initial" | "merge" | "show">): Kind<V, V, V, null> {
+  return { ...row, response: row.stored, initial: null };
+}
+
+/** The text of an object without keys. */
+const NO_ATTRIBUTES = "{}";
+
+/** Replaces top-level keys of `stored` by those of `given`. Returns the same text if none of them differs. */
+function mergeAttributes(stored: string, given: JsonObject): string {
+  if (stored === NO_ATTRIBUTES) return JSON.stringify(given);
+  const attributes = parseJsonObject(stored);
+  const changed = Object.entries(given).filter(
+    ([key, value]) => !Object.hasOwn(attributes, key) || !jsonEquals(attributes[key] ?? null, value),
+  );
+  return changed.length === 0 ? stored : JSON.stringify({ ...attributes, ...Object.fromEntries(changed) });
+}
+
+const attributes: Kind<JsonObject, string, JsonObject, string> = {
+  name: "json",
+  input: customAttributes,
+  // JSON text: DynamoDB's own maps lose digits, some keys and deep nesting.
+  stored: z.string(),
+  response: jsonObject,
+  initial: NO_ATTRIBUTES,
+  sample: '{"product": "printer", "minutes": 12}',
+  note: "Keys that you send replace stored ones; others stay. At most 256 KiB of JSON and 32 levels; no key `__proto__`.",
+  fromCell: parseJsonObject,
+  merge: mergeAttributes,
+  show: parseJsonObject,
+};
+
+/** The kinds of fields. */
+export const KINDS = {
+  text: plain({ name: "text", input: text, stored: z.string(), sample: "text" }),
+  longText: plain({
+    name: "text",
+    input: content,
+    stored: z.string(),
+    sample: "text",
+    note: "At most 64 KiB of UTF-8.",
+  }),
+  email: plain({
+    name: "text",
+    input: email,
+    stored: z.string(),
+    sample: "ada@example.com",
+    // Systems write the same address in several ways.
+    ignoresCase: true,
+  }),
+  time: plain({ name: "time", input: timestamp, stored: storedTimestamp, sample: "2026-01-31T09:30:00Z" }),
+  /** A whole number in a range. */
+  wholeNumber: (min: number, max: number) => {
+    const range = `must be a whole number from ${min} to ${max}`;
+    return plain({
+      name: "number",
+      input: () => number(z.int(range).min(min, range).max(max, range)),
+      // Not the range: records may be older than it.
+      stored: z.int(),
+      sample: String(min),
+      fromCell: (cell, decimal) => readValue(cell, "number", decimal),
+    });
+  },
+  /** One of a few words. @param id name of its schema in the document */
+  choice: <const C extends readonly [string, ...string[]]>(id: string, choices: C) => {
+    const schema = z.enum(choices).meta({ id });
+    return { ...plain({ name: "choice", input: () => schema, stored: schema, sample: choices[0] }), choices };
+  },
+  attributes,
+};
