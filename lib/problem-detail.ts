@@ -4,14 +4,15 @@ import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./errors.ts
 /** One problem of a request, for programs. It has either a pointer or a parameter. */
 export const problemDetailSchema = z
   .strictObject({
-    /** JSON Pointer (RFC 6901) to the value in the body. */
-    pointer: z.string().optional(),
-    /** Name of the query parameter or header. */
-    parameter: z.string().optional(),
-    code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }),
-    message: z.string(),
+    pointer: z
+      .string()
+      .optional()
+      .describe("JSON Pointer (RFC 6901) to the value in the body. A part of a form is named by its name."),
+    parameter: z.string().optional().describe("Name of the query parameter or header."),
+    code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }).describe("Code of the problem, for programs."),
+    message: z.string().describe("Message for people."),
   })
-  .meta({ id: "ProblemDetail" });
+  .meta({ id: "ProblemDetail", description: "One problem in a request. Has either `pointer` or `parameter`." });
 type ProblemDetail = z.infer<typeof problemDetailSchema>;
 
 function escaped(key: PropertyKey): string {

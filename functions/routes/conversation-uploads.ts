@@ -17,7 +17,10 @@ export const conversationUploadRoutes = {
       method: "GET",
       path: "/v1/conversation_uploads",
       summary: "List conversation uploads, newest first",
-      query: z.strictObject({ ...pageParameters(), external_id: externalId.optional() }),
+      query: z.strictObject({
+        ...pageParameters(),
+        external_id: externalId.optional().describe("Only the result with this `external_id`."),
+      }),
       response: pageOf(conversationUploadListItemSchema),
       permissions: {
         workItems: {

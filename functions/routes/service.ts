@@ -11,7 +11,11 @@ export const serviceRoutes = {
       method: "GET",
       path: "/v1/health",
       summary: "Check service health",
-      response: z.strictObject({ status: z.literal("ok"), region: z.string(), version: z.string() }),
+      response: z.strictObject({
+        status: z.literal("ok").describe("Always `ok`."),
+        region: z.string().describe("Region of the service."),
+        version: z.string().describe("Version of the service."),
+      }),
       extension: true,
       permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
     }),
@@ -22,7 +26,7 @@ export const serviceRoutes = {
       method: "GET",
       path: "/v1/openapi.json",
       summary: "Get the OpenAPI document",
-      response: z.looseObject({ openapi: z.string() }),
+      response: z.looseObject({ openapi: z.string().describe("Version of OpenAPI.") }),
       extension: true,
     }),
 };

@@ -27,8 +27,7 @@ export const uploadRoutes = {
       fields: uploadFieldsSchema,
       response: z.strictObject({
         data: singleUploadJobSchema,
-        /** Present where a form was asked for (extension): the file is posted with it. */
-        meta: z.strictObject({ upload: uploadFormSchema }).optional(),
+        meta: z.strictObject({ upload: uploadFormSchema }).optional().describe("Information about the response."),
       }),
       status: 202,
       permissions: {
@@ -55,7 +54,10 @@ export const uploadRoutes = {
       method: "GET",
       path: "/v1/work_items/upload",
       summary: "List work item uploads, newest first",
-      query: z.strictObject({ ...pageParameters(), status: uploadStatusSchema.optional() }),
+      query: z.strictObject({
+        ...pageParameters(),
+        status: uploadStatusSchema.optional().describe("Only results with this status. Extension."),
+      }),
       response: pageOf(uploadJobSchema),
       extension: true,
       permissions: {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
-import { limitParameter, PAGE_LIMIT_MAX, pageOf, pageParameters } from "../../lib/http/page.ts";
+import { limitParameter, PAGE_LIMIT_MAX, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
 import { route } from "../../lib/http/route.ts";
 import { count, uuid } from "../../lib/schema.ts";
 import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
@@ -19,8 +19,14 @@ import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./op
 
 const itemWithEvents = z.strictObject({
   data: workItemWithEventsSchema,
-  /** Present where the events would not fit: the rest is read at /events with this cursor. */
-  meta: z.strictObject({ events: z.strictObject({ next: z.string() }) }).optional(),
+  meta: z
+    .strictObject({
+      events: z
+        .strictObject({ next: z.string().describe("Cursor for the rest, in the item's list of events.") })
+        .describe("Events that didn't fit in the response. Absent if all did."),
+    })
+    .optional()
+    .describe("Information about the response."),
 });
 
 /** Endpoints of work items and their events. */
@@ -35,18 +41,22 @@ export const workItemRoutes = {
       dryRunScope: "read",
       body: batchInputSchema,
       response: z.strictObject({
-        data: z.strictObject({
-          dry_run: z.boolean(),
-          summary: z.strictObject({
-            total: count,
-            created: count,
-            updated: count,
-            unchanged: count,
-            restored: count,
-            error: count,
-          }),
-          results: z.array(batchResultSchema),
-        }),
+        data: z
+          .strictObject({
+            dry_run: z.boolean().describe("Whether this was a dry run."),
+            summary: z
+              .strictObject({
+                total: count.describe("Number of items in the request."),
+                created: count.describe("Number of items that were created."),
+                updated: count.describe("Number of items that were updated."),
+                unchanged: count.describe("Number of items without changes."),
+                restored: count.describe("Number of deleted items that were restored."),
+                error: count.describe("Number of items that couldn't be applied."),
+              })
+              .describe("Number of items by result."),
+            results: z.array(batchResultSchema).describe("The result of each item, in the order of the request."),
+          })
+          .describe("The result."),
       }),
       permissions: {
         workItems: {
@@ -90,15 +100,22 @@ export const workItemRoutes = {
       path: "/v1/work_items/changes",
       summary: "List changes of work items",
       query: z.strictObject({
-        after: z.string().min(1, "must not be empty").optional(),
+        after: z
+          .string()
+          .min(1, "must not be empty")
+          .optional()
+          .describe(
+            "`meta.page.next` of an earlier page, or a `sequence`. Without it, or with 0, the feed starts with the whole list; with `now`, after the newest change.",
+          ),
         limit: limitParameter(PAGE_LIMIT_MAX),
-        include: z.literal("events", "must be events").optional(),
+        include: z
+          .literal("events", "must be events")
+          .optional()
+          .describe("`events` includes each item's events. Pages may then be shorter."),
       }),
       response: z.strictObject({
-        data: z.array(changeSchema),
-        meta: z.strictObject({
-          page: z.strictObject({ next: z.string(), limit: z.int().min(1).max(PAGE_LIMIT_MAX), more: z.boolean() }),
-        }),
+        data: z.array(changeSchema).describe("The result."),
+        meta: pageMeta(z.string(), { more: z.boolean().describe("Whether there are more changes now.") }),
       }),
       extension: true,
       permissions: {
@@ -134,7 +151,14 @@ export const workItemRoutes = {
       method: "DELETE",
       path: "/v1/work_items/{id}",
       summary: "Delete a work item",
-      response: z.strictObject({ data: z.strictObject({ id: uuid, deleted: z.boolean() }) }),
+      response: z.strictObject({
+        data: z
+          .strictObject({
+            id: uuid.describe("ID of the work item."),
+            deleted: z.boolean().describe("Always true."),
+          })
+          .describe("The result."),
+      }),
       permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
     }),
   upsertWorkItemEvent: () =>

@@ -9,7 +9,6 @@ import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
 import { describe, describeParameters } from "./describe.ts";
-import { BODY_DESCRIPTIONS } from "./descriptions.ts";
 import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./errors.ts";
 import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
 import { operations, TAGS } from "./operations.ts";
@@ -53,10 +52,7 @@ const FILE_PART = "upload[file]";
 /** The form with a file and with the route's fields, of which `mapping` is the part `upload[mapping]`. */
 function fileForm(fields: Json): Json {
   const { upload } = fields["properties"] as { readonly upload: { readonly properties: Record<string, Json> } };
-  const parts = Object.entries(upload.properties).map(([key, schema]): [string, Json] => [
-    `upload[${key}]`,
-    { description: BODY_DESCRIPTIONS[`upload.${key}`], ...schema },
-  ]);
+  const parts = Object.entries(upload.properties).map(([key, schema]): [string, Json] => [`upload[${key}]`, schema]);
   return {
     schema: {
       type: "object",
@@ -101,7 +97,9 @@ function schemasOf([name, route]: [RouteName, Route]) {
   return {
     operationId: name,
     requestParams: {
-      ...(route.path.includes("{id}") && { path: z.strictObject({ id: uuid }) }),
+      ...(route.path.includes("{id}") && {
+        path: z.strictObject({ id: uuid.describe("ID from a response or a list.") }),
+      }),
       query: route.query as z.ZodObject,
     },
     ...(route.bodyKind !== "none" && {

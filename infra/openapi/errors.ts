@@ -123,21 +123,35 @@ export function errorSchemas(closed: boolean): Json {
   const text = { type: "string" };
   const codes = { type: "string", enum: PROBLEM_CODES };
   return {
-    ProblemCode: closed ? codes : { anyOf: [codes, text] },
-    Error: { type: "object", properties: { error: text }, required: ["error"], additionalProperties: false },
+    ProblemCode: {
+      ...(closed ? codes : { anyOf: [codes, text] }),
+      description: "What is wrong with a value. New codes may be added.",
+    },
+    Error: {
+      type: "object",
+      properties: { error: { ...text, description: "Message for people. Names each problem and where it is." } },
+      required: ["error"],
+      additionalProperties: false,
+      description: "An error.",
+    },
     Problem: {
       type: "object",
       properties: {
-        type: { ...text, format: "uri" },
-        title: text,
-        status: { type: "integer", minimum: 400, maximum: 599 },
-        detail: text,
-        instance: text,
-        errors: { type: "array", items: { $ref: "#/components/schemas/ProblemDetail" } },
-        error: text,
+        type: { ...text, format: "uri", description: "Type of the error." },
+        title: { ...text, description: "Type of the error, for people." },
+        status: { type: "integer", minimum: 400, maximum: 599, description: "HTTP status of the response." },
+        detail: { ...text, description: "Same as `error`." },
+        instance: { ...text, description: "ID of the request, as in `x-request-id`." },
+        errors: {
+          type: "array",
+          items: { $ref: "#/components/schemas/ProblemDetail" },
+          description: "The first hundred problems. Empty for errors that aren't about a value.",
+        },
+        error: { ...text, description: "The message that callers get without `application/problem+json`." },
       },
       required: ["type", "title", "status", "detail", "instance", "errors", "error"],
       additionalProperties: false,
+      description: "An error, for callers that accept `application/problem+json` (RFC 9457). Extension.",
     },
   };
 }

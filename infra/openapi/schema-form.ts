@@ -84,10 +84,17 @@ function withoutBooleanConst(schema: Json): Json {
   return typeof value === "boolean" ? { ...rest, type: "boolean" } : schema;
 }
 
+/** Puts the description after what describes the values: zod puts it in several places. */
+function describedLast(schema: Json): Json {
+  const { description, ...rest } = schema;
+  const isSchema = ["type", "$ref", "anyOf"].some((key) => schema[key] !== undefined);
+  return isSchema && typeof description === "string" ? { ...rest, description } : schema;
+}
+
 /** Gives the schemas that zod makes the form that people and generators read best. They accept the same values. */
 export function readable(value: unknown): unknown {
   return mapObjects(value, (object) =>
-    mergeNull(withoutSafeBounds(withoutEnumeratedSigns(withoutBooleanConst(readablePattern(object))))),
+    describedLast(mergeNull(withoutSafeBounds(withoutEnumeratedSigns(withoutBooleanConst(readablePattern(object)))))),
   );
 }
 

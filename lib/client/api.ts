@@ -94,7 +94,7 @@ export type UpdateWorkItemRequest = { work_item: WorkItemPatch; };
 export type UpdateWorkItemResponseBody = { data: WorkItemWithEvents; /** Information about the response. */ meta?: { /** Events that didn't fit in the response. Absent if all did. */ events: { /** Cursor for the rest, in the item's list of events. */ next: string; }; } | undefined; };
 
 
-export type UploadWorkItemsRequest = { /** The file that you are going to upload. */ upload: { mapping?: WorkItemUploadMapping | undefined; /** If true, no item is saved, and the job counts what an import would do. Extension. */ dry_run?: boolean | undefined; /** Name of the file. */ filename: string; /** Size of the file in bytes. */ size: number; }; };
+export type UploadWorkItemsRequest = { /** The file that you are going to upload. */ upload: { /** How the file's columns become work items. Extension. */ mapping?: WorkItemUploadMapping | undefined; /** If true, no item is saved, and the job counts what an import would do. Extension. */ dry_run?: boolean | undefined; /** Name of the file. */ filename: string; /** Size of the file in bytes. */ size: number; }; };
 
 
 export type UploadWorkItemsResponseBody = { data: WorkItemUploadWithMapping; /** Information about the response. */ meta?: { /** Presigned form for the file. Present if the request was JSON. Extension. */ upload: { /** Where to post the form. */ url: string; /** Fields to post before the file. */ fields: Record<string, string>; /** When the form expires. */ expires_at: string; }; } | undefined; };

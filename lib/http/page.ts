@@ -10,22 +10,42 @@ export function limitParameter(limit = PAGE_LIMIT_DEFAULT) {
     .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
     .transform(Number)
     .default(limit)
-    .meta({ override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: limit } });
+    .meta({
+      description: "Maximum number of results per page.",
+      override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: limit },
+    });
 }
 
 /** Query parameters of every list: the number of items on a page, and where it starts. */
 export function pageParameters() {
-  return { limit: limitParameter(), cursor: z.string().min(1, "must not be empty").optional() };
+  return {
+    limit: limitParameter(),
+    cursor: z
+      .string()
+      .min(1, "must not be empty")
+      .optional()
+      .describe("`meta.page.next` of the previous page. Keep all other parameters the same."),
+  };
+}
+
+/** Where a page of a list is in it, as its response says. @param next schema of what leads to the next page */
+export function pageMeta<N extends z.ZodType, M extends z.ZodRawShape>(next: N, more: M) {
+  return z
+    .strictObject({
+      page: z
+        .strictObject({
+          next: next.describe("Pass it as `cursor` (in the change feed, as `after`) to get the next page."),
+          limit: z.int().min(1).max(PAGE_LIMIT_MAX).describe("Maximum number of results in this page."),
+          ...more,
+        })
+        .describe("Position in the list."),
+    })
+    .describe("Information about the response.");
 }
 
 /** The response body of every list. `next` is absent on the last page. */
 export function pageOf<T extends z.ZodType>(item: T) {
-  return z.strictObject({
-    data: z.array(item),
-    meta: z.strictObject({
-      page: z.strictObject({ next: z.string().optional(), limit: z.int().min(1).max(PAGE_LIMIT_MAX) }),
-    }),
-  });
+  return z.strictObject({ data: z.array(item).describe("The result."), meta: pageMeta(z.string().optional(), {}) });
 }
 
 /** Makes that body. @param next cursor of the next page; undefined if this is the last */

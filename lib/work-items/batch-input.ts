@@ -28,9 +28,14 @@ const envelopeSchema = z.strictObject({
       error: `must have at most ${EVENTS_PER_BATCH_MAX} events in all`,
       params: { code: "too_big" },
     })
-    .meta({ minItems: 1 }),
-  dry_run: z.boolean().default(false),
-  on_invalid: z.enum(["refuse", "skip"]).default("refuse"),
+    .meta({ minItems: 1, description: "The work items, applied in this order." }),
+  dry_run: z.boolean().default(false).describe("If true, nothing is saved, and the response shows what would happen."),
+  on_invalid: z
+    .enum(["refuse", "skip"])
+    .default("refuse")
+    .describe(
+      "What to do if an item isn't valid: `refuse` rejects the whole batch; with `skip`, items may be anything: the valid ones are applied, and the others get an `error`. Extension.",
+    ),
 });
 
 function externalIdOf(item: unknown): string {

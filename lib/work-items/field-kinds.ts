@@ -93,9 +93,9 @@ export const KINDS = {
       fromCell: (cell, decimal) => readValue(cell, "number", decimal),
     });
   },
-  /** One of a few words. @param id name of its schema in the document */
-  choice: <const C extends readonly [string, ...string[]]>(id: string, choices: C) => {
-    const schema = z.enum(choices).meta({ id });
+  /** One of a few words. @param id name of its schema in the document @param about what that says of it */
+  choice: <const C extends readonly [string, ...string[]]>(id: string, about: string, choices: C) => {
+    const schema = z.enum(choices).meta({ id, description: about });
     return { ...plain({ name: "choice", input: () => schema, stored: schema, sample: choices[0] }), choices };
   },
   attributes,

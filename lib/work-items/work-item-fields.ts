@@ -38,7 +38,12 @@ export const WORK_ITEM_FIELDS = fields({
     sample: "ticket",
   },
   status: {
-    kind: KINDS.choice("WorkItemStatus", ["pending", "in_progress", "completed", "cancelled"]),
+    kind: KINDS.choice("WorkItemStatus", "Status of a work item.", [
+      "pending",
+      "in_progress",
+      "completed",
+      "cancelled",
+    ]),
     label: "Status",
     description: "Status of the work.",
     note:

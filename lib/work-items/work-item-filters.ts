@@ -11,18 +11,18 @@ function filter<Q extends z.ZodType>(row: Filter<WorkItem, Q>) {
 /** Filters of the list by query parameter; items must match all that are given. Times are ISO 8601 in UTC with milliseconds. */
 const WORK_ITEM_FILTERS = {
   external_id: filter({
-    parameter: () => externalId,
+    parameter: () => externalId.describe("Only the result with this `external_id`."),
     matches: (item, value) => item.external_id === value,
   }),
   ...fieldFilters(WORK_ITEM_FIELDS),
-  /** Completed at or after. */
   completed_from: filter({
-    parameter: timestamp,
+    parameter: () =>
+      timestamp().describe("Only work items completed at or after this time. In a URL, write `+` as `%2B`. Extension."),
     matches: ({ completed_at: at }, from) => at !== null && at >= from,
   }),
-  /** Completed before. */
   completed_to: filter({
-    parameter: timestamp,
+    parameter: () =>
+      timestamp().describe("Only work items completed before this time. In a URL, write `+` as `%2B`. Extension."),
     matches: ({ completed_at: at }, to) => at !== null && at < to,
   }),
 };

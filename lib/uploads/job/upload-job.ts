@@ -5,50 +5,56 @@ import { mappingSchema } from "../mapping/mapping.ts";
 /** States of an upload job. */
 export const uploadStatusSchema = z
   .enum(["pending", "processing", "completed", "failed", "cancelled"])
-  .meta({ id: "WorkItemUploadStatus" });
+  .meta({ id: "WorkItemUploadStatus", description: "Status of an upload job." });
 /** State of an upload job. */
 export type UploadStatus = z.infer<typeof uploadStatusSchema>;
 
 /** An upload job in responses. `succeeded_rows` and `failed_rows` never decrease; their sum is at most `total_rows`. */
 export const uploadJobSchema = z
   .strictObject({
-    id: uuid,
-    status: uploadStatusSchema,
-    /** Name of the file (extension). Absent if the request named none. */
-    file_name: z.string().optional(),
-    /** Bytes of the file (extension). */
-    size: count.optional(),
-    /** Name of the API key that requested the job (extension). */
-    key_name: z.string().optional(),
-    /** Whether no item is written: the counters say what a run would do (extension). */
-    dry_run: z.boolean(),
-    total_rows: count,
-    succeeded_rows: count,
-    failed_rows: count,
-    /** Of the succeeded rows, by what they did to their items (extension). */
-    created_rows: count,
-    updated_rows: count,
-    unchanged_rows: count,
-    restored_rows: count,
-    error: z.string().optional(),
-    created_at: storedTimestamp,
-    updated_at: storedTimestamp,
+    id: uuid.describe("ID of the job. The same `Idempotency-Key` gives the same ID."),
+    status: uploadStatusSchema.describe("Status of the job. The last three are final."),
+    file_name: z.string().optional().describe("Name of the file. Extension."),
+    size: count.optional().describe("Size of the file in bytes. Extension."),
+    key_name: z.string().optional().describe("Name of the API key that was used. Extension."),
+    dry_run: z
+      .boolean()
+      .describe(
+        "Whether this is a dry run: no item is saved, and the counters say what an import would do. Extension.",
+      ),
+    total_rows: count.describe("Number of rows in the file. 0 until it has been read."),
+    succeeded_rows: count.describe("Number of rows that were applied."),
+    failed_rows: count.describe("Number of rows that couldn't be applied."),
+    created_rows: count.describe("Number of rows that created an item. Extension."),
+    updated_rows: count.describe("Number of rows that changed an item. Extension."),
+    unchanged_rows: count.describe("Number of rows that changed nothing. Extension."),
+    restored_rows: count.describe("Number of rows that restored a deleted item. Extension."),
+    error: z.string().optional().describe("Why the job failed. Absent if it didn't."),
+    created_at: storedTimestamp.describe("When the job was created."),
+    updated_at: storedTimestamp.describe("When the job last made progress."),
   })
-  .meta({ id: "WorkItemUpload" });
+  .meta({ id: "WorkItemUpload", description: "A job that applies an uploaded file." });
 /** A value of `uploadJobSchema`. */
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
 
 /** An upload job by itself, with its mapping if it has one (extension). Lists leave mappings out. */
 export const singleUploadJobSchema = uploadJobSchema
-  .extend({ mapping: mappingSchema.optional() })
-  .meta({ id: "WorkItemUploadWithMapping" });
+  .extend({ mapping: mappingSchema.optional().describe("The mapping of the file. Extension.") })
+  .meta({
+    id: "WorkItemUploadWithMapping",
+    description: "A job that applies an uploaded file, with the file's mapping if it has one.",
+  });
 /** A value of `singleUploadJobSchema`. */
 export type SingleUploadJobResponse = z.input<typeof singleUploadJobSchema>;
 
 /** URL of a list of a job's rows. `url` and `expires_at` are null if it has no rows or the job has not ended. */
 export const rowListLinkSchema = z
-  .strictObject({ url: z.string().nullable(), expires_at: storedTimestamp.nullable(), rows: count })
-  .meta({ id: "WorkItemUploadRowList" });
+  .strictObject({
+    url: z.string().nullable().describe("A presigned URL."),
+    expires_at: storedTimestamp.nullable().describe("When the URL expires."),
+    rows: count.describe("Number of rows in the list."),
+  })
+  .meta({ id: "WorkItemUploadRowList", description: "A list of rows to download." });
 /** A value of `rowListLinkSchema`. */
 export type RowListLink = z.infer<typeof rowListLinkSchema>;
 
@@ -58,8 +64,11 @@ export const FORM_MAX_BYTES = 5 * 1024 ** 3;
 /** What a request says of a file beside its name and size. */
 function uploadOptions() {
   return {
-    mapping: mappingSchema.optional(),
-    dry_run: z.boolean("must be true or false").optional(),
+    mapping: mappingSchema.optional().describe("How the file's columns become work items. Extension."),
+    dry_run: z
+      .boolean("must be true or false")
+      .optional()
+      .describe("If true, no item is saved, and the job counts what an import would do. Extension."),
   };
 }
 
@@ -68,23 +77,27 @@ export const uploadFieldsSchema = z.strictObject({ upload: z.strictObject(upload
 
 /** Requests an upload form instead of sending the file. */
 export const uploadFormRequestSchema = z.strictObject({
-  upload: z.strictObject({
-    ...uploadOptions(),
-    filename: text(),
-    size: number(
-      z
-        .int("must be a whole number of bytes")
-        .min(1, "must be at least 1 byte")
-        .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
-    ),
-  }),
+  upload: z
+    .strictObject({
+      ...uploadOptions(),
+      filename: text().describe("Name of the file."),
+      size: number(
+        z
+          .int("must be a whole number of bytes")
+          .min(1, "must be at least 1 byte")
+          .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
+      ).describe("Size of the file in bytes."),
+    })
+    .describe("The file that you are going to upload."),
 });
 
 /** A form to post the file with: all `fields`, then the file as the last field, `file`. */
-export const uploadFormSchema = z.strictObject({
-  url: z.string(),
-  fields: z.record(z.string(), z.string()),
-  expires_at: storedTimestamp,
-});
+export const uploadFormSchema = z
+  .strictObject({
+    url: z.string().describe("Where to post the form."),
+    fields: z.record(z.string(), z.string()).describe("Fields to post before the file."),
+    expires_at: storedTimestamp.describe("When the form expires."),
+  })
+  .describe("Presigned form for the file. Present if the request was JSON. Extension.");
 /** A value of `uploadFormSchema`. */
 export type UploadForm = z.infer<typeof uploadFormSchema>;

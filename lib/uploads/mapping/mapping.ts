@@ -27,7 +27,11 @@ const sourceSchema = z
     join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
     value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
     get first_of() {
-      return z.array(sourceSchema).min(1, "must have at least 1 source").optional();
+      return z
+        .array(sourceSchema)
+        .min(1, "must have at least 1 source")
+        .optional()
+        .describe("Uses the first of these sources that isn't empty.");
     },
     values: z.record(z.string(), z.string()).optional().meta({
       description: "Translations of texts in the file. Other texts stay as they are.",
@@ -45,7 +49,10 @@ const sourceSchema = z
     prefix: z.string().optional().meta({ description: "Put before each text that isn't empty." }),
     as: z.enum(VALUE_KINDS).optional().meta({ description: "Type of a custom attribute. Default: `text`." }),
   })
-  .meta({ id: "WorkItemUploadMappingSource" });
+  .meta({
+    id: "WorkItemUploadMappingSource",
+    description: "Where a value comes from. Send exactly one of `column`, `columns`, `value` and `first_of`.",
+  });
 
 /** Where a value comes from. */
 export type Source = z.output<typeof sourceSchema>;
@@ -53,8 +60,20 @@ export type Source = z.output<typeof sourceSchema>;
 const sourceOfEach = z.record(z.string(), sourceSchema);
 const shape = z
   .strictObject({
-    fields: sourceOfEach.meta({ id: "WorkItemUploadMappingFields" }).optional(),
-    event: sourceOfEach.meta({ id: "WorkItemUploadMappingEvent" }).optional(),
+    fields: sourceOfEach
+      .meta({
+        id: "WorkItemUploadMappingFields",
+        description: "Sources of the work item's fields. `external_id` is required.",
+      })
+      .optional()
+      .describe("Sources of the work item's fields."),
+    event: sourceOfEach
+      .meta({
+        id: "WorkItemUploadMappingEvent",
+        description: "Sources of one event per row. `external_id` is required.",
+      })
+      .optional()
+      .describe("Sources of one event per row."),
     others: z.enum(["custom_attributes", "ignore", "refuse"]).optional().meta({
       description: "What to do with columns that no source names.",
       default: "refuse",
@@ -69,7 +88,7 @@ const shape = z
     delimiter: z
       .enum(Object.keys(DELIMITERS) as Delimiter[])
       .optional()
-      .meta({ default: "," }),
+      .meta({ description: "Delimiter between the values of a row.", default: "," }),
     decimal: z.enum([".", ","]).optional().meta({ description: "Decimal mark of numbers.", default: "." }),
     from: z
       .guid("must be the ID of an upload")
@@ -77,7 +96,11 @@ const shape = z
       .optional()
       .meta({ description: "ID of an earlier upload whose mapping is used again. Send it alone." }),
   })
-  .meta({ id: "WorkItemUploadMapping", description: "How the columns of a file become work items." });
+  .meta({
+    id: "WorkItemUploadMapping",
+    description:
+      "How the columns of a file become work items: either `fields` with its options, or `from` alone. Extension.",
+  });
 
 const TOO_LARGE = rule("too_big", `must be at most ${MAPPING_MAX_BYTES} bytes of JSON`);
 const TOO_MANY_SOURCES = rule("too_big", `must have at most ${SOURCES_MAX} sources, those in first_of included`);

@@ -18,7 +18,7 @@ const ROWS = fields({
     filter: "Only these.",
   },
   stage: {
-    kind: KINDS.choice("Stage", ["new", "known"]),
+    kind: KINDS.choice("Stage", "How far something is.", ["new", "known"]),
     label: "Stage",
     description: "How far it is.",
     initial: "new",
