@@ -7,7 +7,7 @@ import { pageOf, pageParameters } from "../../lib/http/page.ts";
 import { route } from "../../lib/http/route.ts";
 import { externalId } from "../../lib/schema.ts";
 import { examples } from "./examples.ts";
-import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./operation.ts";
+import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
 
 /** Endpoints of conversation uploads. */
 export const conversationUploadRoutes = {
@@ -29,6 +29,15 @@ export const conversationUploadRoutes = {
           indexes: ["listing"],
         },
       },
+      document: () => ({
+        description: `Conversation uploads, newest first. ${LISTS}`,
+        response: "A page of conversation uploads.",
+        example: examplePage([examples.listedConversation]),
+        links: {
+          ...nextPage("listConversationUploads"),
+          ...linksById("$response.body#/data/0/id", "getConversationUpload"),
+        },
+      }),
     }),
   getConversationUpload: () =>
     route({
@@ -38,28 +47,11 @@ export const conversationUploadRoutes = {
       summary: "Get a conversation upload",
       response: z.strictObject({ data: conversationUploadSchema }),
       permissions: { workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
+      document: () => ({
+        description: "They are created by another system.",
+        id: examples.ids.conversation,
+        response: "The conversation upload.",
+        example: { data: examples.conversation },
+      }),
     }),
 };
-
-type Rows = typeof conversationUploadRoutes;
-
-/** What the document says of these endpoints. */
-export function conversationUploadOperations(): OperationsOf<Rows> {
-  return {
-    listConversationUploads: {
-      description: `Conversation uploads, newest first. ${LISTS}`,
-      response: "A page of conversation uploads.",
-      example: examplePage([examples.listedConversation]),
-      links: {
-        ...nextPage<Rows>("listConversationUploads"),
-        ...linksById<Rows>("$response.body#/data/0/id", "getConversationUpload"),
-      },
-    },
-    getConversationUpload: {
-      description: "They are created by another system.",
-      id: examples.ids.conversation,
-      response: "The conversation upload.",
-      example: { data: examples.conversation },
-    },
-  };
-}

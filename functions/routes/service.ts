@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { route } from "../../lib/http/route.ts";
-import type { OperationsOf } from "./operation.ts";
 
 /** Endpoints of the service itself. */
 export const serviceRoutes = {
@@ -18,6 +17,11 @@ export const serviceRoutes = {
       }),
       extension: true,
       permissions: { workItems: { actions: ["GetItem"], partitions: ["HEALTH"] } },
+      document: () => ({
+        description: "Returns 503 while the database can't be read.",
+        response: "The service works.",
+        example: { status: "ok", region: "us", version: "1.0.0" },
+      }),
     }),
   getOpenapiDocument: () =>
     route({
@@ -28,21 +32,10 @@ export const serviceRoutes = {
       summary: "Get the OpenAPI document",
       response: z.looseObject({ openapi: z.string().describe("Version of OpenAPI.") }),
       extension: true,
+      document: () => ({
+        description: "This document. Its server is the address at which you request it.",
+        response: "An OpenAPI 3.1 document.",
+        example: { openapi: "3.1.1" },
+      }),
     }),
 };
-
-/** What the document says of these endpoints. */
-export function serviceOperations(): OperationsOf<typeof serviceRoutes> {
-  return {
-    getHealth: {
-      description: "Returns 503 while the database can't be read.",
-      response: "The service works.",
-      example: { status: "ok", region: "us", version: "1.0.0" },
-    },
-    getOpenapiDocument: {
-      description: "This document. Its server is the address at which you request it.",
-      response: "An OpenAPI 3.1 document.",
-      example: { openapi: "3.1.1" },
-    },
-  };
-}

@@ -12,7 +12,20 @@ import {
   uploadStatusSchema,
 } from "../../lib/uploads/job/upload-job.ts";
 import { examples } from "./examples.ts";
-import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./operation.ts";
+import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
+
+const LIST_OPERATIONS = ["getWorkItemUploadFailedRows", "getWorkItemUploadResults"] as const;
+const JOB_OPERATIONS = ["getWorkItemUpload", "cancelWorkItemUpload", ...LIST_OPERATIONS] as const;
+
+function rowList(name: string, rows: number) {
+  return {
+    data: {
+      url: `https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/${name}.csv?X-Amz-Signature=0a1b2c`,
+      expires_at: "2026-03-01T10:45:00.000Z",
+      rows,
+    },
+  };
+}
 
 /** Endpoints of upload jobs. */
 export const uploadRoutes = {
@@ -38,6 +51,21 @@ export const uploadRoutes = {
         },
         uploads: { actions: ["PutObject"] },
       },
+      document: () => ({
+        description:
+          "Send a CSV file (UTF-8, commas, a header row) of up to 4 MiB as the form field `upload[file]`. A job applies its " +
+          "rows: get it until its status is `completed`, `failed` or `cancelled`. For other delimiters, column names and " +
+          "date formats, add a mapping; with `dry_run`, nothing is saved (both are extensions).\n\n" +
+          "For larger files, up to 5 GiB, send the file's name and size as JSON (an extension). The response has " +
+          "`meta.upload` with `url`, `fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, with " +
+          "the file as the last field, `file`. It must have exactly the announced size.",
+        body: { upload: { filename: "items.csv", size: 1048576 } },
+        requestHeaders: ["Idempotency-Key"],
+        response: "The job that applies the file.",
+        example: { data: examples.job },
+        headers: ["Retry-After-Job"],
+        links: linksById("$response.body#/data/id", ...JOB_OPERATIONS),
+      }),
     }),
   getWorkItemUpload: () =>
     route({
@@ -47,6 +75,15 @@ export const uploadRoutes = {
       summary: "Get a work item upload",
       response: z.strictObject({ data: singleUploadJobSchema }),
       permissions: { workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
+      document: () => ({
+        description:
+          "Get the job until it has ended. Counters only grow, and `Retry-After` says how many seconds to wait.",
+        id: examples.ids.upload,
+        response: "The job.",
+        example: { data: examples.completedJob },
+        headers: ["Retry-After-Job"],
+        links: linksById("$response.body#/data/id", ...LIST_OPERATIONS),
+      }),
     }),
   listWorkItemUploads: () =>
     route({
@@ -63,6 +100,15 @@ export const uploadRoutes = {
       permissions: {
         workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD", "LIST_UPLOAD"], indexes: ["listing"] },
       },
+      document: () => ({
+        description: `Jobs, newest first. ${LISTS}`,
+        response: "A page of jobs.",
+        example: examplePage([examples.completedJob]),
+        links: {
+          ...nextPage("listWorkItemUploads"),
+          ...linksById("$response.body#/data/0/id", ...JOB_OPERATIONS),
+        },
+      }),
     }),
   getWorkItemUploadTemplate: () =>
     route({
@@ -74,6 +120,12 @@ export const uploadRoutes = {
       response: z.string(),
       contentType: "text/csv",
       extension: true,
+      document: () => ({
+        description: "Has all columns that a file without a mapping can have, and two rows.",
+        response: "A CSV file.",
+        example: templateCsv(),
+        headers: ["Content-Disposition"],
+      }),
     }),
   cancelWorkItemUpload: () =>
     route({
@@ -87,6 +139,15 @@ export const uploadRoutes = {
         workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
         chunksQueue: { actions: ["SendMessage"] },
       },
+      document: () => ({
+        description: "Rows that were applied stay. Canceling a job again has no effect.",
+        id: examples.ids.upload,
+        response: "The job, which is canceled or about to be.",
+        example: { data: { ...examples.job, status: "cancelled" } },
+        headers: ["Retry-After-Job"],
+        links: linksById("$response.body#/data/id", "getWorkItemUpload"),
+        errors: [409],
+      }),
     }),
   getWorkItemUploadFailedRows: () =>
     route({
@@ -100,6 +161,14 @@ export const uploadRoutes = {
         workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
         uploads: { actions: ["GetObject"] },
       },
+      document: () => ({
+        description:
+          "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
+          "error. Correct it and upload it as it is.",
+        id: examples.ids.upload,
+        response: "Where to download the file. `url` is null while the job is open, and if no row failed.",
+        example: rowList("failed_rows", 1),
+      }),
     }),
   getWorkItemUploadResults: () =>
     route({
@@ -113,89 +182,13 @@ export const uploadRoutes = {
         workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
         uploads: { actions: ["GetObject"] },
       },
+      document: () => ({
+        description:
+          "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
+          "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.",
+        id: examples.ids.upload,
+        response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
+        example: rowList("results", 3),
+      }),
     }),
 };
-
-const LIST_OPERATIONS = ["getWorkItemUploadFailedRows", "getWorkItemUploadResults"] as const;
-const JOB_OPERATIONS = ["getWorkItemUpload", "cancelWorkItemUpload", ...LIST_OPERATIONS] as const;
-type Rows = typeof uploadRoutes;
-
-function rowList(name: string, rows: number) {
-  return {
-    data: {
-      url: `https://bucket.s3.us-east-1.amazonaws.com/uploads/demo/job/${name}.csv?X-Amz-Signature=0a1b2c`,
-      expires_at: "2026-03-01T10:45:00.000Z",
-      rows,
-    },
-  };
-}
-
-/** What the document says of these endpoints. */
-export function uploadOperations(): OperationsOf<Rows> {
-  return {
-    uploadWorkItems: {
-      description:
-        "Send a CSV file (UTF-8, commas, a header row) of up to 4 MiB as the form field `upload[file]`. A job applies its " +
-        "rows: get it until its status is `completed`, `failed` or `cancelled`. For other delimiters, column names and " +
-        "date formats, add a mapping; with `dry_run`, nothing is saved (both are extensions).\n\n" +
-        "For larger files, up to 5 GiB, send the file's name and size as JSON (an extension). The response has " +
-        "`meta.upload` with `url`, `fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, with " +
-        "the file as the last field, `file`. It must have exactly the announced size.",
-      body: { upload: { filename: "items.csv", size: 1048576 } },
-      requestHeaders: ["Idempotency-Key"],
-      response: "The job that applies the file.",
-      example: { data: examples.job },
-      headers: ["Retry-After-Job"],
-      links: linksById<Rows>("$response.body#/data/id", ...JOB_OPERATIONS),
-    },
-    getWorkItemUpload: {
-      description:
-        "Get the job until it has ended. Counters only grow, and `Retry-After` says how many seconds to wait.",
-      id: examples.ids.upload,
-      response: "The job.",
-      example: { data: examples.completedJob },
-      headers: ["Retry-After-Job"],
-      links: linksById<Rows>("$response.body#/data/id", ...LIST_OPERATIONS),
-    },
-    listWorkItemUploads: {
-      description: `Jobs, newest first. ${LISTS}`,
-      response: "A page of jobs.",
-      example: examplePage([examples.completedJob]),
-      links: {
-        ...nextPage<Rows>("listWorkItemUploads"),
-        ...linksById<Rows>("$response.body#/data/0/id", ...JOB_OPERATIONS),
-      },
-    },
-    getWorkItemUploadTemplate: {
-      description: "Has all columns that a file without a mapping can have, and two rows.",
-      response: "A CSV file.",
-      example: templateCsv(),
-      headers: ["Content-Disposition"],
-    },
-    cancelWorkItemUpload: {
-      description: "Rows that were applied stay. Canceling a job again has no effect.",
-      id: examples.ids.upload,
-      response: "The job, which is canceled or about to be.",
-      example: { data: { ...examples.job, status: "cancelled" } },
-      headers: ["Retry-After-Job"],
-      links: linksById<Rows>("$response.body#/data/id", "getWorkItemUpload"),
-      errors: [409],
-    },
-    getWorkItemUploadFailedRows: {
-      description:
-        "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
-        "error. Correct it and upload it as it is.",
-      id: examples.ids.upload,
-      response: "Where to download the file. `url` is null while the job is open, and if no row failed.",
-      example: rowList("failed_rows", 1),
-    },
-    getWorkItemUploadResults: {
-      description:
-        "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
-        "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.",
-      id: examples.ids.upload,
-      response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
-      example: rowList("results", 3),
-    },
-  };
-}

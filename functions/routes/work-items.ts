@@ -15,7 +15,7 @@ import {
 } from "../../lib/work-items/work-item.ts";
 import { workItemFilters } from "../../lib/work-items/work-item-filters.ts";
 import { examples } from "./examples.ts";
-import { examplePage, linksById, LISTS, nextPage, type OperationsOf } from "./operation.ts";
+import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
 
 const itemWithEvents = z.strictObject({
   data: workItemWithEventsSchema,
@@ -28,6 +28,14 @@ const itemWithEvents = z.strictObject({
     .optional()
     .describe("Information about the response."),
 });
+
+const ITEM_OPERATIONS = [
+  "getWorkItem",
+  "updateWorkItem",
+  "deleteWorkItem",
+  "upsertWorkItemEvent",
+  "listWorkItemEvents",
+] as const;
 
 /** Endpoints of work items and their events. */
 export const workItemRoutes = {
@@ -64,6 +72,28 @@ export const workItemRoutes = {
           partitions: ["ITEM"],
         },
       },
+      document: () => ({
+        description:
+          "Creates, updates or restores each item by its `external_id`, in order. Fields that you leave out keep their " +
+          "values. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
+          "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved.",
+        body: {
+          work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }],
+          dry_run: false,
+        },
+        response: "The result of each item, in the order of the request.",
+        example: {
+          data: {
+            dry_run: false,
+            summary: { total: 2, created: 2, updated: 0, unchanged: 0, restored: 0, error: 0 },
+            results: [
+              { index: 0, external_id: examples.item.external_id, status: "created", data: examples.item, error: null },
+              { index: 1, external_id: "INC0000046", status: "created", data: null, error: null },
+            ],
+          },
+        },
+        links: linksById("$response.body#/data/results/0/data/id", ...ITEM_OPERATIONS),
+      }),
     }),
   createWorkItem: () =>
     route({
@@ -76,6 +106,18 @@ export const workItemRoutes = {
       response: itemWithEvents,
       status: 201,
       permissions: { workItems: { actions: ["GetItem", "Query", "PutItem"], partitions: ["ITEM"] } },
+      document: () => ({
+        description:
+          "Creates an item with its events in one transaction. Only `external_id` is required. Sending `status` here is an " +
+          "extension.",
+        body: { work_item: examples.itemInput },
+        requestHeaders: ["Idempotency-Key"],
+        response: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
+        example: { data: examples.itemWithEvents },
+        headers: ["ETag"],
+        links: linksById("$response.body#/data/id", ...ITEM_OPERATIONS),
+        errors: [409],
+      }),
     }),
   listWorkItems: () =>
     route({
@@ -92,6 +134,17 @@ export const workItemRoutes = {
           indexes: ["listing", "agents"],
         },
       },
+      document: () => ({
+        description:
+          "Items with `completed_at` come first, newest first, then the others by `created_at`, newest first. An item " +
+          `must match all filters. ${LISTS}`,
+        response: "A page of items without their events.",
+        example: examplePage([examples.completed], examples.cursor),
+        links: {
+          ...nextPage("listWorkItems"),
+          ...linksById("$response.body#/data/0/id", ...ITEM_OPERATIONS),
+        },
+      }),
     }),
   listWorkItemChanges: () =>
     route({
@@ -122,6 +175,36 @@ export const workItemRoutes = {
         workItems: { actions: ["Query", "BatchGetItem"], partitions: ["ITEM", "LIST_ITEM"], indexes: ["listing"] },
         changes: { actions: ["Query"], partitions: ["LOG"] },
       },
+      document: () => ({
+        description:
+          "Use it to keep an exact copy of all work items. Without `after`, the feed starts with the whole list and " +
+          "continues with what changed since. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
+          "the end of the feed. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
+          "`deleted_at` is set. An item may appear more often than it changed, never less often. A page may have fewer " +
+          "records than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",
+        response: "A page of changed items, sorted by `sequence`.",
+        example: {
+          data: [
+            { ...examples.completed, sequence: 1_772_361_000_456_000, deleted_at: null },
+            {
+              id: examples.ids.erased,
+              sequence: 1_772_361_000_456_001,
+              deleted_at: "2026-03-01T10:31:00.000Z",
+              erased: true,
+            },
+          ],
+          meta: { page: { next: "1772361000456001", limit: 100, more: false } },
+        },
+        links: {
+          nextPage: {
+            operationId: "listWorkItemChanges",
+            parameters: { after: "$response.body#/meta/page/next" },
+            description: "The page after this one, or what changed since it if `meta.page.more` is false.",
+          },
+          ...linksById("$response.body#/data/0/id", ...ITEM_OPERATIONS),
+        },
+        errors: [410],
+      }),
     }),
   getWorkItem: () =>
     route({
@@ -131,6 +214,13 @@ export const workItemRoutes = {
       summary: "Get a work item with its events",
       response: itemWithEvents,
       permissions: { workItems: { actions: ["Query"], partitions: ["ITEM"] } },
+      document: () => ({
+        description: "If an item has more events than fit, `meta.events.next` is the cursor for the rest.",
+        id: examples.ids.item,
+        response: "The item with its events.",
+        example: { data: examples.itemWithEvents },
+        links: linksById("$response.body#/data/id", "updateWorkItem", "deleteWorkItem", "listWorkItemEvents"),
+      }),
     }),
   updateWorkItem: () =>
     route({
@@ -144,6 +234,19 @@ export const workItemRoutes = {
       permissions: {
         workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["ITEM"] },
       },
+      document: () => ({
+        description:
+          "Fields that you leave out keep their values, and `custom_attributes` are merged by their top-level keys. You may " +
+          "send the item's own `external_id`. Sending `status` here is an extension.",
+        id: examples.ids.item,
+        body: { work_item: { completed_at: "2026-03-01T11:30:00+01:00", custom_attributes: { solved_by: "restart" } } },
+        requestHeaders: ["If-Match"],
+        response: "The item as it is now, with its events.",
+        example: { data: examples.completedWithEvents },
+        headers: ["ETag"],
+        links: linksById("$response.body#/data/id", "getWorkItem", "deleteWorkItem"),
+        errors: [412],
+      }),
     }),
   deleteWorkItem: () =>
     route({
@@ -160,6 +263,15 @@ export const workItemRoutes = {
           .describe("The result."),
       }),
       permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
+      document: () => ({
+        description:
+          "Deleting an item again has no effect. A batch with its `external_id` restores the item under the same ID.",
+        id: examples.ids.item,
+        requestHeaders: ["If-Match"],
+        response: "The item is deleted.",
+        example: { data: { id: examples.ids.item, deleted: true } },
+        errors: [412],
+      }),
     }),
   upsertWorkItemEvent: () =>
     route({
@@ -174,6 +286,14 @@ export const workItemRoutes = {
       permissions: {
         workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], partitions: ["ITEM"] },
       },
+      document: () => ({
+        description: "Fields that you leave out keep their values.",
+        id: examples.ids.item,
+        body: { event: examples.eventInput },
+        response: "The event is created.",
+        otherResponses: { 200: "The event is updated, or had these values already." },
+        example: { data: examples.event },
+      }),
     }),
   listWorkItemEvents: () =>
     route({
@@ -185,136 +305,12 @@ export const workItemRoutes = {
       response: pageOf(workItemEventSchema),
       extension: true,
       permissions: { workItems: { actions: ["GetItem", "Query"], partitions: ["ITEM"] } },
+      document: () => ({
+        description: `All events of an item, in no particular order. ${LISTS}`,
+        id: examples.ids.item,
+        response: "A page of events.",
+        example: examplePage([examples.event]),
+        links: nextPage("listWorkItemEvents", { id: "$request.path.id" }),
+      }),
     }),
 };
-
-const ITEM_OPERATIONS = [
-  "getWorkItem",
-  "updateWorkItem",
-  "deleteWorkItem",
-  "upsertWorkItemEvent",
-  "listWorkItemEvents",
-] as const;
-type Rows = typeof workItemRoutes;
-
-/** What the document says of these endpoints. */
-export function workItemOperations(): OperationsOf<Rows> {
-  return {
-    applyWorkItemBatch: {
-      description:
-        "Creates, updates or restores each item by its `external_id`, in order. Fields that you leave out keep their " +
-        "values. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
-        "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved.",
-      body: { work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }], dry_run: false },
-      response: "The result of each item, in the order of the request.",
-      example: {
-        data: {
-          dry_run: false,
-          summary: { total: 2, created: 2, updated: 0, unchanged: 0, restored: 0, error: 0 },
-          results: [
-            { index: 0, external_id: examples.item.external_id, status: "created", data: examples.item, error: null },
-            { index: 1, external_id: "INC0000046", status: "created", data: null, error: null },
-          ],
-        },
-      },
-      links: linksById<Rows>("$response.body#/data/results/0/data/id", ...ITEM_OPERATIONS),
-    },
-    createWorkItem: {
-      description:
-        "Creates an item with its events in one transaction. Only `external_id` is required. Sending `status` here is an " +
-        "extension.",
-      body: { work_item: examples.itemInput },
-      requestHeaders: ["Idempotency-Key"],
-      response: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
-      example: { data: examples.itemWithEvents },
-      headers: ["ETag"],
-      links: linksById<Rows>("$response.body#/data/id", ...ITEM_OPERATIONS),
-      errors: [409],
-    },
-    listWorkItems: {
-      description:
-        "Items with `completed_at` come first, newest first, then the others by `created_at`, newest first. An item " +
-        `must match all filters. ${LISTS}`,
-      response: "A page of items without their events.",
-      example: examplePage([examples.completed], examples.cursor),
-      links: {
-        ...nextPage<Rows>("listWorkItems"),
-        ...linksById<Rows>("$response.body#/data/0/id", ...ITEM_OPERATIONS),
-      },
-    },
-    listWorkItemChanges: {
-      description:
-        "Use it to keep an exact copy of all work items. Without `after`, the feed starts with the whole list and " +
-        "continues with what changed since. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
-        "the end of the feed. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
-        "`deleted_at` is set. An item may appear more often than it changed, never less often. A page may have fewer " +
-        "records than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",
-      response: "A page of changed items, sorted by `sequence`.",
-      example: {
-        data: [
-          { ...examples.completed, sequence: 1_772_361_000_456_000, deleted_at: null },
-          {
-            id: examples.ids.erased,
-            sequence: 1_772_361_000_456_001,
-            deleted_at: "2026-03-01T10:31:00.000Z",
-            erased: true,
-          },
-        ],
-        meta: { page: { next: "1772361000456001", limit: 100, more: false } },
-      },
-      links: {
-        nextPage: {
-          operationId: "listWorkItemChanges",
-          parameters: { after: "$response.body#/meta/page/next" },
-          description: "The page after this one, or what changed since it if `meta.page.more` is false.",
-        },
-        ...linksById<Rows>("$response.body#/data/0/id", ...ITEM_OPERATIONS),
-      },
-      errors: [410],
-    },
-    getWorkItem: {
-      description: "If an item has more events than fit, `meta.events.next` is the cursor for the rest.",
-      id: examples.ids.item,
-      response: "The item with its events.",
-      example: { data: examples.itemWithEvents },
-      links: linksById<Rows>("$response.body#/data/id", "updateWorkItem", "deleteWorkItem", "listWorkItemEvents"),
-    },
-    updateWorkItem: {
-      description:
-        "Fields that you leave out keep their values, and `custom_attributes` are merged by their top-level keys. You may " +
-        "send the item's own `external_id`. Sending `status` here is an extension.",
-      id: examples.ids.item,
-      body: { work_item: { completed_at: "2026-03-01T11:30:00+01:00", custom_attributes: { solved_by: "restart" } } },
-      requestHeaders: ["If-Match"],
-      response: "The item as it is now, with its events.",
-      example: { data: examples.completedWithEvents },
-      headers: ["ETag"],
-      links: linksById<Rows>("$response.body#/data/id", "getWorkItem", "deleteWorkItem"),
-      errors: [412],
-    },
-    deleteWorkItem: {
-      description:
-        "Deleting an item again has no effect. A batch with its `external_id` restores the item under the same ID.",
-      id: examples.ids.item,
-      requestHeaders: ["If-Match"],
-      response: "The item is deleted.",
-      example: { data: { id: examples.ids.item, deleted: true } },
-      errors: [412],
-    },
-    upsertWorkItemEvent: {
-      description: "Fields that you leave out keep their values.",
-      id: examples.ids.item,
-      body: { event: examples.eventInput },
-      response: "The event is created.",
-      otherResponses: { 200: "The event is updated, or had these values already." },
-      example: { data: examples.event },
-    },
-    listWorkItemEvents: {
-      description: `All events of an item, in no particular order. ${LISTS}`,
-      id: examples.ids.item,
-      response: "A page of events.",
-      example: examplePage([examples.event]),
-      links: nextPage<Rows>("listWorkItemEvents", { id: "$request.path.id" }),
-    },
-  };
-}

@@ -1,30 +1,41 @@
-import type { routes } from "../../functions/routes.ts";
-import { conversationUploadOperations } from "../../functions/routes/conversation-uploads.ts";
-import type { Operation } from "../../functions/routes/operation.ts";
-import { serviceOperations } from "../../functions/routes/service.ts";
-import { uploadOperations } from "../../functions/routes/uploads.ts";
-import { workItemOperations } from "../../functions/routes/work-items.ts";
+import { routes } from "../../functions/routes.ts";
+import { conversationUploadRoutes } from "../../functions/routes/conversation-uploads.ts";
+import { serviceRoutes } from "../../functions/routes/service.ts";
+import { uploadRoutes } from "../../functions/routes/uploads.ts";
+import { workItemRoutes } from "../../functions/routes/work-items.ts";
+import type { Operation } from "../../lib/http/route.ts";
 
 /** Groups of endpoints, in the order in which they are shown: one for each file of rows. */
 const GROUPS = {
   "Work items": {
     description: "Units of work done by agents, each with the events of its source system.",
-    operations: workItemOperations(),
+    rows: workItemRoutes,
   },
-  Uploads: { description: "CSV files of work items, applied by jobs.", operations: uploadOperations() },
+  Uploads: { description: "CSV files of work items, applied by jobs.", rows: uploadRoutes },
   "Conversation uploads": {
     description: "Conversations that another system processes, to be read.",
-    operations: conversationUploadOperations(),
+    rows: conversationUploadRoutes,
   },
-  Service: { description: "The service itself.", operations: serviceOperations() },
+  Service: { description: "The service itself.", rows: serviceRoutes },
 } as const;
 
 /** The groups as the document's tags. */
 export const TAGS = Object.entries(GROUPS).map(([name, { description }]) => ({ name, description }));
 
+type RouteName = keyof typeof routes;
+
+/** What the document says of an endpoint. @throws Error for a link to an operation that does not exist */
+function operationOf(name: RouteName): Operation {
+  const operation: Operation = routes[name].document();
+  for (const { operationId } of Object.values(operation.links ?? {})) {
+    if (!Object.hasOwn(routes, operationId)) throw new Error(`${name} has a link to ${operationId}, which is no row`);
+  }
+  return operation;
+}
+
 /** What the document says of each endpoint. */
 export const operations = Object.fromEntries(
-  Object.entries(GROUPS).flatMap(([tag, group]) =>
-    Object.entries<Operation>(group.operations).map(([name, operation]) => [name, { ...operation, tag }]),
+  Object.entries(GROUPS).flatMap(([tag, { rows }]) =>
+    (Object.keys(rows) as RouteName[]).map((name) => [name, { ...operationOf(name), tag }]),
   ),
-) as Record<keyof typeof routes, Operation & { readonly tag: string }>;
+) as Record<RouteName, Operation & { readonly tag: string }>;

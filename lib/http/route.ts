@@ -6,6 +6,35 @@ import type { KeyScope } from "../organizations/key-scope.ts";
 /** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "multipart-or-json";
 
+/** Where a response's body leads: parameters of another operation, as runtime expressions. */
+interface Link {
+  /** The name of its row. */
+  readonly operationId: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly description: string;
+}
+
+/** What the API's document says of an endpoint beside what follows from the rest of its row. */
+export interface Operation {
+  readonly description: string;
+  /** Value of the path parameter `id` in examples. */
+  readonly id?: string;
+  /** The example of a JSON body. */
+  readonly body?: object;
+  /** Headers of requests that the endpoint reads beside those of every endpoint. */
+  readonly requestHeaders?: readonly ("Idempotency-Key" | "If-Match")[];
+  /** What the response with the row's status holds. */
+  readonly response: string;
+  /** What other successful responses hold, by status. They have the same body. */
+  readonly otherResponses?: Readonly<Record<number, string>>;
+  readonly example: object | string;
+  /** Headers of successful responses; `Retry-After-Job` is `Retry-After` where a job is shown. */
+  readonly headers?: readonly ("Content-Disposition" | "ETag" | "Retry-After-Job")[];
+  readonly links?: Readonly<Record<string, Link>>;
+  /** Errors in addition to those that follow from the row. */
+  readonly errors?: readonly (409 | 410 | 412)[];
+}
+
 /** One endpoint. The deployment, the local gateway, the OpenAPI document and the tests are derived from it. */
 export interface Route {
   /** Also the file name of the Lambda in `functions/`. */
@@ -31,6 +60,8 @@ export interface Route {
   /** Whether it needs no API key and has no rate limit. It returns no organization's data. */
   readonly public?: true;
   readonly permissions: Permissions;
+  /** Only the document asks for it: nothing else needs the examples. */
+  readonly document: () => Operation;
 }
 
 /** All methods that a route serves: HEAD wherever GET is. */

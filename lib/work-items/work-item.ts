@@ -27,11 +27,14 @@ export const eventInputSchema = z
 /** A value of `eventInputSchema`. */
 export type EventInput = z.output<typeof eventInputSchema>;
 
+/** Made once: several schemas have these fields. */
+const itemInputShape = inputShape(WORK_ITEM_FIELDS);
+
 /** Input of create and batch, and of a CSV row. Omitted fields keep their values. */
 export const workItemInputSchema = z
   .strictObject({
     external_id: externalId.describe(EXTERNAL_ID),
-    ...inputShape(WORK_ITEM_FIELDS),
+    ...itemInputShape,
     events: boundedArray(eventInputSchema, EVENTS_PER_ITEM_MAX, "events")
       .optional()
       .describe("Events to create or update by their `external_id`. At most 2,000 in one batch."),
@@ -47,7 +50,7 @@ export type WorkItemInput = z.output<typeof workItemInputSchema>;
 export const workItemPatchSchema = z
   .strictObject({
     external_id: externalId.optional().describe("Optional. Must be the item's own."),
-    ...inputShape(WORK_ITEM_FIELDS),
+    ...itemInputShape,
   })
   .meta({
     id: "WorkItemPatch",

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
 import { traceCommand } from "../../infra/cli/operator/trace.ts";
-import { operations } from "../../infra/openapi/operations.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { runCommand } from "../support/terminal.ts";
@@ -86,17 +85,6 @@ describe("the build", () => {
     // The name of the class itself is shortened: only a text can hold it.
     const lost = classes.filter((name) => !bundles.some((code) => code.includes(`"${name}"`)));
     expect(lost).toEqual([]);
-  });
-
-  test("leaves what the document says of operations out of all functions but the one that serves it", async () => {
-    const texts = Object.values(operations).flatMap(({ description, response }) => [description, response]);
-    const holding = await Promise.all(
-      functionNames.map(async (name) => {
-        const code = await readFile(join(outdir, name, "index.js"), "utf8");
-        return texts.some((each) => each.length > 40 && code.includes(each.slice(0, 40))) ? [name] : [];
-      }),
-    );
-    expect(holding.flat()).toEqual(["get-openapi-document"]);
   });
 
   test("can be traced: a position of a bundle without source maps leads to a line of the source", async () => {

@@ -118,11 +118,9 @@ function isText(target: Target, { as = "text" }: Source): boolean {
 }
 
 /** The names of all date-times, for messages. */
-const TIMES = new Intl.ListFormat("en").format(
-  Object.entries({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS }).flatMap(([name, { kind }]) =>
-    kind.name === "time" ? [name] : [],
-  ),
-);
+const TIMES = Object.entries({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS })
+  .flatMap(([name, { kind }]) => (kind.name === "time" ? [name] : []))
+  .join(" and ");
 
 /** The problems of options that a target does not have. */
 function problemsOfOptions(target: Target, { source, path }: SingleSource): Problem[] {

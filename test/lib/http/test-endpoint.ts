@@ -20,6 +20,7 @@ const route = {
   response: z.strictObject({ data: z.unknown() }),
   status: 201,
   permissions: EDGE_PERMISSIONS,
+  document: () => ({ description: "", response: "", example: {} }),
 } as const satisfies Route;
 
 export const runtime = await createTestRuntime();
