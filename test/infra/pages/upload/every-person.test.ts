@@ -113,10 +113,6 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByRole("region", { name: /failed rows/ }).waitFor();
     await check("job");
-    for (const path of ["", "docs/files"]) {
-      await page.goto(`${site.stack.baseUrl}/${path}`);
-      await check(path.replace("/", "-") || "home");
-    }
     expect(complaints).toEqual([]);
     await page.context().close();
   });
