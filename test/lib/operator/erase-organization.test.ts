@@ -7,19 +7,10 @@ import { markErasing } from "../../../lib/operator/erasure-writes.ts";
 import { getOrganization } from "../../../lib/operator/administration.ts";
 import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
-import {
-  createCustomer,
-  type Customer,
-  everythingIn,
-  fill,
-  operatorOf,
-  putObject,
-  tracesOf,
-} from "../../support/customer-data.ts";
+import { createCustomer, type Customer, fill, operatorOf, putObject, tracesOf } from "../../support/customer-data.ts";
 import { type Fault, failRequests, injectFaults } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { createFaultyRuntime, type FaultyRun } from "../../support/uploads/fault-injection.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 
 const MINUTE_MS = 60_000;
@@ -263,45 +254,6 @@ describe("erasing an organization", () => {
     expect(await late).toBe("there is no organization acme");
     remove();
     expect(await tracesOf(runtime, "acme", acme.keyId)).toEqual([]);
-  });
-
-  it("that is frozen before any later request touches nothing of an organization that was made again", async () => {
-    const { runtime: faulty, during } = createFaultyRuntime(runtime);
-    // Before its first request, with which it reads the organization, it hasn't started.
-    let place = 1;
-    for (let isFrozen = true; isFrozen; place++) {
-      const frozen = Promise.withResolvers<true>();
-      const resume = Promise.withResolvers<void>();
-      let requests = 0;
-      // Only the eraser's own requests count, however many it needs: records are spread at random.
-      const run: FaultyRun = {
-        clock,
-        faultOf: () => (requests++ === place ? "stall before" : "none"),
-        statementFault: () => "none",
-        stop: () => {
-          frozen.resolve(true);
-          return resume.promise;
-        },
-        onMessages: () => undefined,
-      };
-      const late = during(run, () => eraseOrganization(operatorOf(faulty), "acme", { sleep })).catch(
-        (error: unknown) => error,
-      );
-      isFrozen = await Promise.race([frozen.promise, late.then(() => false)]);
-      if (!isFrozen) break;
-      clock.advance(20 * MINUTE_MS);
-      await eraseOrganization(operatorOf(runtime), "acme", { sleep });
-      expect({ place, left: await tracesOf(runtime, "acme") }).toEqual({ place, left: [] });
-      const again = await createCustomer(runtime, "acme");
-      await fill(runtime, again);
-      // Jobs have ids of their own, unless they are requested with the same Idempotency-Key.
-      await putObject(runtime, `uploads/acme/job-${place}/source.csv`);
-      const before = await everythingIn(runtime);
-      resume.resolve();
-      expect(await late).toBeInstanceOf(Error);
-      expect({ place, now: await everythingIn(runtime) }).toEqual({ place, now: before });
-    }
-    expect(place).toBeGreaterThan(20);
   });
 
   it("takes keys that were revoked before, too", async () => {
