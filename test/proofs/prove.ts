@@ -17,6 +17,7 @@ const PROOFS: readonly string[] = [
   "model",
   "recipes",
   "rolling",
+  "undo",
   "warehouse",
 ];
 

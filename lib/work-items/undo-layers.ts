@@ -1,0 +1,377 @@
+import * as z from "zod";
+import { type JsonValue, jsonEquals, parseJson, parseJsonObject } from "../json.ts";
+import { initialFields } from "./field-definition.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+
+/** An import that changes records or is undone. */
+export interface Import {
+  /** Id of the job. */
+  readonly id: string;
+  /** When the job was created, in milliseconds since the epoch. Always the same for a job: it is compared. */
+  readonly createdAt: number;
+}
+
+/** What a field was: nothing, if it wasn't there. */
+type Before = readonly [] | readonly [JsonValue];
+
+/**
+ * What an import changed in a record: each field with what it was before, or null where someone else has changed it since.
+ * Custom attributes count one by one, as `custom_attributes.<name>`. `deleted_at` is there if the import made the record
+ * (then it was nothing) or restored it.
+ */
+interface Layer {
+  job: string;
+  at: number;
+  fields: Record<string, Before | null>;
+}
+
+/** What the record of an item or event keeps, so that imports can be undone. */
+export interface UndoLayers {
+  /** In the order in which they were written. A job may have several. */
+  readonly layers: readonly Layer[];
+  /** Jobs created until then that have no layer may have had one. 0 if none was dropped. */
+  readonly droppedUntil: number;
+  /** Whether the record is deleted because the import that made it was undone: the next import makes it again. */
+  readonly isUnmade: boolean;
+}
+
+/** A record that no import has changed. */
+export const NO_LAYERS: UndoLayers = { layers: [], droppedUntil: 0, isUnmade: false };
+
+type Values = Readonly<Record<string, JsonValue>>;
+/** An item or event. */
+type Undoable = Values & { readonly deleted_at: string | null };
+
+const DELETED_AT = "deleted_at";
+const ATTRIBUTES = "custom_attributes";
+/** Before the names of custom attributes, as in the columns of files. */
+const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
+const INITIAL: Values = { ...initialFields(WORK_ITEM_FIELDS), ...initialFields(EVENT_FIELDS) };
+
+/** More would make every write of an item that is imported nightly dearer. */
+const JOBS_MAX = 3;
+/** With 256 KiB of custom attributes, 48 KB are left for the rest of a record, which DynamoDB limits to 400 KB. */
+const LAYERS_MAX_BYTES = 96 * 1024;
+/** An undo begins at most 28 days after its import has ended. */
+const KEPT_MS = 35 * 86_400_000;
+
+/** A record's values by field; a custom attribute that isn't there has none. */
+function fieldsOf(record: Undoable): Map<string, JsonValue> {
+  const fields = new Map<string, JsonValue>([[DELETED_AT, record.deleted_at]]);
+  for (const name of Object.keys(INITIAL)) {
+    const value = record[name];
+    if (value === undefined) continue;
+    if (name !== ATTRIBUTES) fields.set(name, value);
+    else
+      for (const [key, each] of Object.entries(parseJsonObject(value as string)))
+        fields.set(ATTRIBUTE_PREFIX + key, each);
+  }
+  return fields;
+}
+
+/** The same of a record that isn't there: what an input that names no field would make of it, but for `deleted_at`. */
+function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
+  return new Map(Object.entries(INITIAL).filter(([name]) => name !== ATTRIBUTES && name in record));
+}
+
+function beforeOf(fields: ReadonlyMap<string, JsonValue>, field: string): Before {
+  const value = fields.get(field);
+  return value === undefined ? [] : [value];
+}
+
+/** The fields that a write changes, with what they were. */
+function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, Before> {
+  const from = before === null ? initialFieldsOf(next) : fieldsOf(before);
+  const to = fieldsOf(next);
+  const changes = new Map<string, Before>();
+  for (const field of new Set([...from.keys(), ...to.keys()])) {
+    const [was, is] = [from.get(field), to.get(field)];
+    if (was === undefined || is === undefined || !jsonEquals(was, is)) changes.set(field, beforeOf(from, field));
+  }
+  return changes;
+}
+
+/** Puts values back as they were, without the rules that derive one from another. */
+function putBack<T extends Undoable>(record: T, back: ReadonlyMap<string, Before>, now: string): T {
+  const values: Record<string, JsonValue> = { ...record };
+  const attributes = new Map<string, JsonValue>(
+    Object.entries(parseJsonObject((values[ATTRIBUTES] as string) ?? "{}")),
+  );
+  let hasAttributes = false;
+  for (const [field, [value]] of back) {
+    if (field === DELETED_AT) values[field] = record.deleted_at ?? value ?? now;
+    else if (!field.startsWith(ATTRIBUTE_PREFIX)) values[field] = value ?? null;
+    else {
+      const key = field.slice(ATTRIBUTE_PREFIX.length);
+      if (value === undefined) attributes.delete(key);
+      else attributes.set(key, value);
+      hasAttributes = true;
+    }
+  }
+  if (hasAttributes) values[ATTRIBUTES] = JSON.stringify(Object.fromEntries(attributes));
+  return values as T;
+}
+
+function copyOf(layers: readonly Layer[]): Layer[] {
+  return layers.map((layer) => ({ ...layer, fields: { ...layer.fields } }));
+}
+
+/** The topmost layer that has a field. */
+function holderOf(layers: readonly Layer[], field: string): Layer | undefined {
+  return layers.findLast(({ fields }) => fields[field]);
+}
+
+/** Takes a field out of all layers, for it is someone else's now. Its name stays for the report. */
+function strike(layers: readonly Layer[], field: string): void {
+  for (const { fields } of layers) if (fields[field]) fields[field] = null;
+}
+
+/** Takes what a job has changed out of the layers below: its values stay, so nothing below them can come back. */
+function strikeBelow(layers: readonly Layer[], job: string): void {
+  for (const [index, layer] of layers.entries()) {
+    if (layer.job !== job) continue;
+    for (const [field, before] of Object.entries(layer.fields)) if (before) strike(layers.slice(0, index), field);
+  }
+}
+
+function isMaker({ fields }: Layer): boolean {
+  return fields[DELETED_AT]?.length === 0;
+}
+
+/** A record that an import made or restored stays if someone else has changed it; one that it made stays whole. */
+function adopt(layers: Layer[]): void {
+  const makers = new Set(layers.filter(isMaker).map(({ job }) => job));
+  for (const job of makers) strikeBelow(layers, job);
+  strike(layers, DELETED_AT);
+  for (const layer of layers) {
+    if (!makers.has(layer.job)) continue;
+    layer.fields = DELETED_AT in layer.fields ? { [DELETED_AT]: null } : {};
+  }
+}
+
+/**
+ * Puts a layer of the job, be it empty, above those of other jobs that made or restored the record: their undo then sees that
+ * it is used.
+ * @returns whether one was missing
+ */
+function cover(layers: Layer[], { id, createdAt }: Import): boolean {
+  const own = layers.findLastIndex(({ job }) => job === id);
+  const isMissing = holderOf(layers.slice(own + 1), DELETED_AT) !== undefined;
+  if (isMissing) layers.push({ job: id, at: createdAt, fields: {} });
+  return isMissing;
+}
+
+/** Drops the layers of a job. */
+function without({ layers, droppedUntil, isUnmade }: UndoLayers, { job, at }: Layer): UndoLayers {
+  const left = copyOf(layers);
+  strikeBelow(left, job);
+  return { layers: left.filter((each) => each.job !== job), droppedUntil: Math.max(droppedUntil, at), isUnmade };
+}
+
+/** Whether the layers of a job may have been dropped. It then changes the record like any other writer. */
+function isDropped({ layers, droppedUntil }: UndoLayers, { id, createdAt }: Import): boolean {
+  return createdAt <= droppedUntil && layers.every(({ job }) => job !== id);
+}
+
+/**
+ * The layers after a write of anyone but an import: what the write changes is no import's any more.
+ * `qa_score` doesn't count.
+ * @param before null if the write makes the record
+ */
+export function afterWrite<T extends Undoable>(undo: UndoLayers, before: T | null, next: T): UndoLayers {
+  const changes = changesOf(before, next);
+  if (undo === NO_LAYERS || changes.size === 0) return undo;
+  const layers = copyOf(undo.layers);
+  for (const field of changes.keys()) strike(layers, field);
+  if (next.deleted_at !== null) return { ...undo, layers };
+  adopt(layers);
+  return { ...undo, layers, isUnmade: false };
+}
+
+/**
+ * The layers after a write of an import.
+ * @param before null if the write makes the record
+ */
+export function afterImport<T extends Undoable>(undo: UndoLayers, before: T | null, next: T, job: Import): UndoLayers {
+  if (isDropped(undo, job)) return afterWrite(undo, before, next);
+  const changes = changesOf(before, next);
+  if (changes.size === 0) return undo;
+  if (undo.isUnmade && changes.has(DELETED_AT)) changes.set(DELETED_AT, []);
+  const layers = copyOf(undo.layers);
+  for (const [field, was] of changes) {
+    if (holderOf(layers, field)?.job === job.id) continue;
+    if (layers.at(-1)?.job !== job.id) layers.push({ job: job.id, at: job.createdAt, fields: {} });
+    layers.at(-1)!.fields[field] = was;
+  }
+  cover(layers, job);
+  return { ...undo, layers, isUnmade: false };
+}
+
+/**
+ * The layers of an item when one of its events changes. If they differ, the item must be written before the event, so
+ * that an undo of the import that made or restored it sees that it is used.
+ * @param job the import that changes the event; undefined for anyone else
+ * @returns `undo` itself if the item needn't be written
+ */
+export function beforeEvent(undo: UndoLayers, job?: Import): UndoLayers {
+  if (!holderOf(undo.layers, DELETED_AT)) return undo;
+  const layers = copyOf(undo.layers);
+  if (job === undefined || isDropped(undo, job)) adopt(layers);
+  else if (!cover(layers, job)) return undo;
+  return { ...undo, layers };
+}
+
+/** The effect of an undo on a record. */
+export interface UndoPlan<T> {
+  /**
+   * `undone`: all that the import changed is as it was. `partly`, `kept`: some of it, or all, stays, since others have changed
+   * or used it. `dropped`: what it changed, if anything, isn't known any more. `nothing`: nothing differs.
+   */
+  readonly outcome: "undone" | "partly" | "kept" | "dropped" | "nothing";
+  readonly next: T;
+  /** The layers afterwards, or `undo` itself if the job has none. They must be stored whatever the outcome. */
+  readonly undo: UndoLayers;
+  /** Fields that the import changed and that stay, with their values; `deleted_at` for a record that it made or restored. */
+  readonly kept: ReadonlyMap<string, Before>;
+}
+
+/**
+ * Plans the undo of an import in a record. What the import set and no one has changed since goes back to what it was.
+ * @param now ISO 8601 UTC; the `deleted_at` of a record that the import made
+ */
+export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: Import, now: string): UndoPlan<T> {
+  const layers = copyOf(undo.layers);
+  const own = layers.filter((layer) => layer.job === job.id);
+  if (own.length === 0) {
+    return { outcome: isDropped(undo, job) ? "dropped" : "nothing", next: stored, undo, kept: new Map() };
+  }
+  const changed = new Set(own.flatMap(({ fields }) => Object.keys(fields)));
+  const made = layers.findLastIndex((layer) => layer.job === job.id && layer.fields[DELETED_AT]);
+  const heir = made < 0 ? undefined : layers.slice(made).find((layer) => layer.job !== job.id);
+  if (heir && isMaker(layers[made]!)) {
+    // Another import uses the record. It is as if that import had made it.
+    for (const layer of own) {
+      Object.assign(layer, { job: heir.job, at: heir.at });
+      layer.fields = Object.fromEntries(Object.entries(layer.fields).filter(([, before]) => before));
+    }
+    return { outcome: "kept", next: stored, undo: { ...undo, layers }, kept: new Map([[DELETED_AT, [null]]]) };
+  }
+  const back = new Map<string, Before>();
+  for (const [index, layer] of layers.entries()) {
+    if (layer.job !== job.id) continue;
+    for (const [field, before] of Object.entries(layer.fields)) {
+      if (!before) continue;
+      const above =
+        layers.slice(index + 1).find(({ fields }) => fields[field]) ?? (field === DELETED_AT ? heir : undefined);
+      if (above) above.fields[field] = before;
+      else back.set(field, before);
+    }
+  }
+  const next = putBack(stored, back, now);
+  const left = fieldsOf(next);
+  const kept = new Map<string, Before>();
+  for (const field of changed) {
+    if (!back.has(field) && (field !== DELETED_AT || next.deleted_at === null)) kept.set(field, beforeOf(left, field));
+  }
+  const isChanged = changesOf(stored, next).size > 0;
+  const isEmpty = [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);
+  return {
+    outcome: kept.size === 0 ? (isChanged ? "undone" : "nothing") : isChanged ? "partly" : "kept",
+    next,
+    undo: {
+      layers: layers.filter((layer) => layer.job !== job.id),
+      droppedUntil: undo.droppedUntil,
+      isUnmade: back.has(DELETED_AT) ? isEmpty && back.get(DELETED_AT)!.length === 0 : undo.isUnmade,
+    },
+    kept,
+  };
+}
+
+/** Drops all layers, for example those that hold the address of a person who is erased. */
+export function withoutLayers(undo: UndoLayers): UndoLayers {
+  return undo.layers.reduce(without, undo);
+}
+
+/**
+ * What the layer that made the record needn't spell out: every field that isn't as in a new record once the layers
+ * above are taken away.
+ */
+function impliedBy(layers: readonly Layer[], maker: number, record: Undoable): ReadonlyMap<string, Before> {
+  const left = fieldsOf(record);
+  for (const { fields } of layers.slice(maker + 1).toReversed()) {
+    for (const [field, before] of Object.entries(fields)) {
+      if (before?.length === 1) left.set(field, before[0]);
+      else if (before) left.delete(field);
+    }
+  }
+  left.delete(DELETED_AT);
+  const initial = initialFieldsOf(record);
+  const differing = [...left].filter(([field, value]) => initial.get(field) !== value);
+  return new Map(differing.map(([field]) => [field, beforeOf(initial, field)]));
+}
+
+const json = z.custom<JsonValue>(() => true);
+const layerSchema = z.tuple([
+  z.string(),
+  z.number(),
+  z.record(z.string(), z.union([z.null(), z.tuple([]), z.tuple([json])])),
+]);
+const layersSchema = z.object({
+  layers: z.array(layerSchema).default([]),
+  dropped_until: z.number().default(0),
+  unmade: z.boolean().default(false),
+});
+
+/**
+ * The attribute of a record that holds its layers: JSON text, so that numbers keep their digits.
+ * `{"layers":[["<job id>",<created at>,{"status":["pending"],"agent_name":null}]],"dropped_until":0,"unmade":true}`
+ */
+export const storedLayersSchema = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return parseJson(text);
+    } catch {
+      context.addIssue({ code: "custom", message: "must be JSON" });
+      return z.NEVER;
+    }
+  })
+  .pipe(layersSchema);
+
+/** The layers of a record. @param stored null if it has none */
+export function undoLayersOf(stored: z.output<typeof storedLayersSchema> | null, record: Undoable): UndoLayers {
+  if (stored === null) return NO_LAYERS;
+  const layers = stored.layers.map(([job, at, fields]): Layer => ({ job, at, fields }));
+  for (const [index, layer] of layers.entries()) {
+    if (isMaker(layer)) layer.fields = { ...Object.fromEntries(impliedBy(layers, index, record)), ...layer.fields };
+  }
+  return { layers, droppedUntil: stored.dropped_until, isUnmade: stored.unmade };
+}
+
+/**
+ * The attribute that stores the layers of a record. Where there are too many or they are too large, the lowest job's are
+ * dropped, so that a record can always be written. So are those of imports too old to be undone.
+ * @param record as it will be stored
+ * @param now milliseconds since the epoch
+ * @returns null if there is nothing to store
+ */
+export function toStoredLayers(undo: UndoLayers, record: Undoable, now: number): string | null {
+  const { layers, isUnmade } = undo;
+  const lowest = layers[0];
+  const isForgotten = (at: number): boolean => at < now - KEPT_MS;
+  if (lowest && isForgotten(lowest.at)) return toStoredLayers(without(undo, lowest), record, now);
+  const droppedUntil = isForgotten(undo.droppedUntil) ? 0 : undo.droppedUntil;
+  if (!lowest && droppedUntil === 0 && !isUnmade) return null;
+  const stored = layers.map((layer, index) => {
+    const implied = isMaker(layer) ? impliedBy(layers, index, record) : undefined;
+    const fields = Object.entries(layer.fields).filter(([field]) => !implied?.has(field));
+    return [layer.job, layer.at, Object.fromEntries(fields)];
+  });
+  const text = JSON.stringify({
+    ...(lowest && { layers: stored }),
+    ...(droppedUntil > 0 && { dropped_until: droppedUntil }),
+    ...(isUnmade && { unmade: true }),
+  });
+  const isTooMuch = new Set(layers.map(({ job }) => job)).size > JOBS_MAX || Buffer.byteLength(text) > LAYERS_MAX_BYTES;
+  return lowest && isTooMuch ? toStoredLayers(without(undo, lowest), record, now) : text;
+}
