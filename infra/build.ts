@@ -5,7 +5,7 @@ import { build, type BuildOptions } from "esbuild";
 import { pages } from "../functions/pages.ts";
 import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
-import { buildPages } from "./pages/build-pages.ts";
+import { buildPages } from "@work-items/pages/build-pages.ts";
 
 /** Absolute path of the checkout. */
 export const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { manifestOf, workspaces } from "./support/manifests.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -12,12 +13,29 @@ interface Import {
 
 const files = globSync(["{lib,functions,infra}/**/*.{ts,tsx}"], { cwd: ROOT });
 const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
-const imports: readonly Import[] = files.flatMap((from) =>
-  [...textOf(from).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, path = ""]) => ({
+
+/** What each file names in its imports, except Node's modules. */
+const named: readonly { readonly from: string; readonly name: string }[] = files.flatMap((from) =>
+  [...textOf(from).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+|@?[a-z][\w./-]*)"/g)].map(([, name = ""]) => ({
     from,
-    to: normalize(join(dirname(from), path)),
+    name,
   })),
 );
+const packageIn = (name: string): string => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "";
+
+/** The file that an import names, by its path or by the workspace that exports it; undefined if it isn't ours. */
+const fileOf = ({ from, name }: { readonly from: string; readonly name: string }): string | undefined => {
+  if (name.startsWith(".")) return normalize(join(dirname(from), name));
+  const workspace = workspaces.find((each) => manifestOf(each).name === packageIn(name));
+  if (workspace === undefined) return undefined;
+  const exported = manifestOf(workspace).exports?.[name.replace(packageIn(name), ".")];
+  if (typeof exported !== "string") throw new Error(`${from}: ${workspace} doesn't export ${name}`);
+  return join(workspace, exported);
+};
+const imports: readonly Import[] = named.flatMap((each) => {
+  const to = fileOf(each);
+  return to === undefined ? [] : [{ from: each.from, to }];
+});
 
 const importing = (from: RegExp, to: RegExp): string[] =>
   imports.filter((each) => from.test(each.from) && to.test(each.to)).map((each) => `${each.from} → ${each.to}`);
@@ -61,6 +79,44 @@ test("no files and no rooms import each other in a circle", () => {
   expect(circle(imports)).toEqual([]);
   const arrows = imports.map(({ from, to }) => ({ from: roomOf(from), to: roomOf(to) }));
   expect(circle(arrows.filter(({ from, to }) => from !== to))).toEqual([]);
+});
+
+/** The workspace that a file is in; the root, ".", has the service. */
+const workspaceOf = (file: string): string => workspaces.find((each) => file.startsWith(`${each}/`)) ?? ".";
+
+test("what is in a workspace is imported from outside by the workspace's name", () => {
+  const entered = named.filter(({ from, name }) => {
+    const to = name.startsWith(".") ? workspaceOf(normalize(join(dirname(from), name))) : ".";
+    return to !== "." && to !== workspaceOf(from);
+  });
+  expect(entered).toEqual([]);
+});
+
+test("the service imports no workspace, but its build puts the pages beside the function that serves them", () => {
+  const arrows = imports.filter(({ from, to }) => workspaceOf(from) === "." && workspaceOf(to) !== ".");
+  expect(arrows).toEqual([{ from: "infra/build.ts", to: "infra/pages/build-pages.ts" }]);
+});
+
+test("a workspace exports nothing that no other one imports", () => {
+  const crossing = imports.filter(({ from, to }) => workspaceOf(from) !== workspaceOf(to));
+  const imported = new Set(crossing.map(({ to }) => to));
+  const exported = workspaces.flatMap((each) =>
+    Object.values(manifestOf(each).exports ?? {}).flatMap((file) =>
+      typeof file === "string" ? [join(each, file)] : [],
+    ),
+  );
+  expect(exported.length).toBeGreaterThan(20);
+  expect(exported.filter((file) => !imported.has(file))).toEqual([]);
+});
+
+test("every package that a file imports is in the package.json of its workspace", () => {
+  const packages = named.filter(({ name }) => !name.startsWith("."));
+  expect(new Set(packages.map(({ from }) => workspaceOf(from)))).toEqual(new Set([".", ...workspaces]));
+  const missing = packages.filter(({ from, name }) => {
+    const { dependencies } = manifestOf(workspaceOf(from));
+    return !(packageIn(name) in dependencies || `@types/${packageIn(name)}` in dependencies);
+  });
+  expect(missing).toEqual([]);
 });
 
 test("lib knows neither functions nor infra, and functions not infra", () => {

@@ -1,24 +1,22 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { manifestOf, workspaces } from "./support/manifests.ts";
 
 const lockSchema = z.object({
   packages: z.record(
     z.string(),
     z.object({
       inBundle: z.boolean().optional(),
+      link: z.boolean().optional(),
       optionalDependencies: z.record(z.string(), z.string()).optional(),
       resolved: z.string().optional(),
     }),
   ),
 });
 
-const { scripts } = z
-  .object({ scripts: z.record(z.string(), z.string()) })
-  .parse(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")));
-
 test("every script installs the packages first, so that it works in a fresh clone", () => {
-  const { prepack: _, ...others } = scripts;
+  const { prepack: _, ...others } = manifestOf(".").scripts;
   expect(Object.keys(others)).toEqual(expect.arrayContaining(["start", "test", "check", "synth", "keys", "demo"]));
   const installs = /^(\w+=\S+ )*(exec )?node infra\/local\/run\.mjs /;
   expect(Object.entries(others).filter(([, command]) => !installs.test(command))).toEqual([]);
@@ -48,5 +46,12 @@ test.each(locks)("$path names the packages of every platform, so that npm ci ins
 });
 
 test.each(locks)("$path names no registry", ({ packages }) => {
-  expect(Object.values(packages).flatMap((entry) => entry.resolved ?? [])).toEqual([]);
+  const resolved = Object.values(packages).flatMap((entry) => (entry.link ? [] : (entry.resolved ?? [])));
+  expect(resolved).toEqual([]);
+});
+
+test("all workspaces name the same version of a package, so that it is installed once", () => {
+  const named = [".", ...workspaces].flatMap((each) => Object.entries(manifestOf(each).dependencies));
+  const versions = Map.groupBy(named, ([name]) => name);
+  expect([...versions.values()].filter((all) => new Set(all.map(([, version]) => version)).size > 1)).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { applyRecipes, copyCheckout } from "./support/recipes.ts";
+import { copyCheckout } from "./support/checkout-copy.ts";
+import { applyRecipes } from "./support/recipes.ts";
 
 it("finds a place for every code block of CONTRIBUTING.md's recipes", () => {
   const copy = copyCheckout();

@@ -26,7 +26,8 @@ function isInstalled() {
   const installed = packagesOf("node_modules/.package-lock.json");
   if (installed === undefined) return false;
   return Object.entries(packagesOf("package-lock.json") ?? {}).every(
-    ([path, { version, optional }]) => path === "" || optional || installed[path]?.version === version,
+    ([path, { version, optional }]) =>
+      path === "" || optional || (path in installed && installed[path].version === version),
   );
 }
 

@@ -4,8 +4,7 @@ import { PROJECT_ROOT } from "../build.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { clientTypesOf } from "./client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./document.ts";
-import { createCommandLine, UsageError } from "../command-line.ts";
-import { runOperatorCommand } from "../cli/operator/administration.ts";
+import { createCommandLine, runCommand, UsageError } from "../command-line.ts";
 import { processTerminal } from "../terminal.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
@@ -36,4 +35,4 @@ function writeDocument({ breaking = false }: { readonly breaking?: boolean }): v
 const terminal = processTerminal();
 const program = createCommandLine(terminal, "npm run openapi --", "Write the OpenAPI document and the client's types");
 program.option("--breaking", "also if callers of the committed document would fail").action(writeDocument);
-process.exitCode = await runOperatorCommand(terminal, program);
+process.exitCode = await runCommand(terminal, program);

@@ -1,6 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PROJECT_ROOT } from "../../infra/build.ts";
 
@@ -42,15 +40,6 @@ const SAMPLES: Readonly<Record<string, object>> = {
   "put-note": { httpMethod: "POST", path: "/v1/note", body: '{"note":{"text":"Ask Ann."}}' },
   "put-note.422": { httpMethod: "POST", path: "/v1/note", body: '{"note":{"text":""}}' },
 };
-
-/** Copies the checkout, without its dependencies, which it shares. @returns the directory of the copy */
-export function copyCheckout(): string {
-  const copy = mkdtempSync(join(tmpdir(), "work-items-recipes-"));
-  const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: PROJECT_ROOT, encoding: "utf8" });
-  for (const file of files.trim().split("\n")) cpSync(join(PROJECT_ROOT, file), join(copy, file));
-  symlinkSync(join(PROJECT_ROOT, "node_modules"), join(copy, "node_modules"));
-  return copy;
-}
 
 const contributing = (): string => readFileSync(join(PROJECT_ROOT, "CONTRIBUTING.md"), "utf8");
 

@@ -1,7 +1,7 @@
 import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Client, Mapping, WorkItemInput } from "../../../lib/client/client.ts";
+import type { Client, Mapping, WorkItemInput } from "work-items-client/client.ts";
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { CommandError, createCommandLine, runCommand } from "../../command-line.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";

@@ -33,7 +33,7 @@ export function tableOf(costs: readonly Cost[]): string {
 }
 
 /** `npm run costs`. @returns the exit status */
-export function costsCommand(terminal: Terminal): Promise<number> {
+function costsCommand(terminal: Terminal): Promise<number> {
   const program = createCommandLine(
     terminal,
     "npm run costs --",

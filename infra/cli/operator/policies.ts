@@ -76,7 +76,7 @@ export function policyFor(name: OperatorPolicy, stage: string, region: RegionCod
 }
 
 /** `npm run policies`. @returns the exit status */
-export function policiesCommand(terminal: Terminal): Promise<number> {
+function policiesCommand(terminal: Terminal): Promise<number> {
   const names = Object.keys(OPERATOR_POLICIES) as OperatorPolicy[];
   const program = createCommandLine(
     terminal,

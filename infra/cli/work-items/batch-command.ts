@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import type { WorkItemInput } from "../../../lib/client/client.ts";
+import type { WorkItemInput } from "work-items-client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import { type Command, EXIT } from "./command.ts";
 import { CommandError } from "../../command-line.ts";

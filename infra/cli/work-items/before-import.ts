@@ -1,8 +1,8 @@
-import type { Client, Mapping, WorkItemUpload } from "../../../lib/client/client.ts";
+import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
-import { type IdFindings, idsOf, type RepeatedIds } from "../../importer/checks/repeated-ids.ts";
-import { observeRows } from "../../importer/files/whole-file.ts";
+import { type IdFindings, idsOf, type RepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import type { Terminal } from "../../terminal.ts";
 import { withBar } from "../progress.ts";
 import type { CsvFile } from "./open-csv.ts";

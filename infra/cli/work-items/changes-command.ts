@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { ApiError } from "../../../lib/client/api-error.ts";
-import { changePages, type ChangesPage, type FeedOptions } from "../../../lib/client/changes.ts";
-import type { Client } from "../../../lib/client/client.ts";
+import { ApiError } from "work-items-client/api-error.ts";
+import { changePages, type ChangesPage, type FeedOptions } from "work-items-client/changes.ts";
+import type { Client } from "work-items-client/client.ts";
 import { CommandError } from "../../command-line.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Command, type CommandCall, EXIT, type ExitCode, textOption } from "./command.ts";

@@ -1,4 +1,4 @@
-import type { Client } from "../../../lib/client/client.ts";
+import type { Client } from "work-items-client/client.ts";
 import type { Terminal } from "../../terminal.ts";
 
 export { UsageError } from "../../command-line.ts";

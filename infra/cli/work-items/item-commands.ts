@@ -1,7 +1,7 @@
-import type { Client, WorkItem } from "../../../lib/client/client.ts";
-import { entriesOf, type Page } from "../../../lib/client/pages.ts";
+import type { Client, WorkItem } from "work-items-client/client.ts";
+import { entriesOf, type Page } from "work-items-client/pages.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
-import { ITEM_CSV_HEADER, itemCsvLine } from "../../importer/files/item-csv.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";

@@ -1,4 +1,4 @@
-import type { Client } from "../../../lib/client/client.ts";
+import type { Client } from "work-items-client/client.ts";
 import { createCommandLine, parseCommandLine, UsageError } from "../../command-line.ts";
 import { batchCommand } from "./batch-command.ts";
 import { changesCommand } from "./changes-command.ts";

@@ -1,7 +1,7 @@
 import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { orderOf, shownQuestion } from "../../importer/proposals/propose-time.ts";
-import type { Proposal, ProposedColumn } from "../../importer/proposals/propose-mapping.ts";
+import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
+import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 
 /** How many texts or rows are shown. */
 const SHOWN = 10;

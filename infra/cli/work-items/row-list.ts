@@ -1,5 +1,5 @@
-import type { Client } from "../../../lib/client/client.ts";
-import { accepted } from "../../../lib/client/api-error.ts";
+import type { Client } from "work-items-client/client.ts";
+import { accepted } from "work-items-client/api-error.ts";
 import { CommandError } from "../../command-line.ts";
 
 /** The lists of rows that a job has. */

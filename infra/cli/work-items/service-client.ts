@@ -1,5 +1,5 @@
-import { accepted, ApiError } from "../../../lib/client/api-error.ts";
-import { type Client, createClient } from "../../../lib/client/client.ts";
+import { accepted, ApiError } from "work-items-client/api-error.ts";
+import { type Client, createClient } from "work-items-client/client.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
 import { CommandError } from "../../command-line.ts";

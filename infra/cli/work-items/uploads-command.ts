@@ -1,4 +1,4 @@
-import type { WorkItemUpload } from "../../../lib/client/client.ts";
+import type { WorkItemUpload } from "work-items-client/client.ts";
 import { type Command, EXIT, UsageError } from "./command.ts";
 import { describeJob } from "./import-command.ts";
 

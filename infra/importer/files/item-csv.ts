@@ -1,4 +1,4 @@
-import { inputOf, type WorkItem } from "../../../lib/client/client.ts";
+import { inputOf, type WorkItem } from "work-items-client/client.ts";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { BYTE_ORDER_MARK } from "../../../lib/uploads/csv/header-names.ts";

@@ -1,4 +1,4 @@
-import type { WorkItem } from "../../../lib/client/client.ts";
+import type { WorkItem } from "work-items-client/client.ts";
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";

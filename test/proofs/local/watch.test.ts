@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
-import { copyCheckout } from "../../support/recipes.ts";
+import { copyCheckout } from "../../support/checkout-copy.ts";
 
 /** One copy of the checkout and one start for all: each takes seconds. */
 describe("npm start -- --watch", () => {

@@ -3,7 +3,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { childEnvironment } from "../../support/child-environment.ts";
-import { applyRecipes, copyCheckout, namedTests } from "../../support/recipes.ts";
+import { copyCheckout } from "../../support/checkout-copy.ts";
+import { applyRecipes, namedTests } from "../../support/recipes.ts";
 
 const copy = copyCheckout();
 beforeAll(() => applyRecipes(copy));

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
+import { shareDependencies } from "../../support/checkout-copy.ts";
 
 /** The sources of a version, with their dependencies. */
 export interface Checkout extends AsyncDisposable {
@@ -20,7 +21,7 @@ const run = (directory: string, command: string, ...parameters: string[]): void 
 /** Installs the commit's dependencies, or shares those of this checkout if they are the same. */
 const provideDependencies = (checkout: string): void => {
   const isSame = readFileSync(join(checkout, LOCK)).equals(readFileSync(join(PROJECT_ROOT, LOCK)));
-  if (isSame) symlinkSync(join(PROJECT_ROOT, "node_modules"), join(checkout, "node_modules"));
+  if (isSame) shareDependencies(checkout);
   else run(checkout, "npm", "ci");
 };
 

@@ -1,8 +1,8 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
-import { proposeTime, type TimeQuestion } from "../../../importer/proposals/propose-time.ts";
-import { BEING_COMPARED } from "../../../importer/checks/repeated-ids.ts";
+import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
+import { proposeTime, type TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
+import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { surveyed, TIME_ZONE } from "./sources.ts";
 import type { TableFile } from "./table-file.ts";
 

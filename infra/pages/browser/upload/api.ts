@@ -1,11 +1,11 @@
-import { accepted, ApiError } from "../../../../lib/client/api-error.ts";
-import { createClient, type Mapping as SentMapping, type UploadJob } from "../../../../lib/client/client.ts";
-import { fetchWithRetries, retryAfterMs } from "../../../../lib/client/retries.ts";
+import { accepted, ApiError } from "work-items-client/api-error.ts";
+import { createClient, type Mapping as SentMapping, type UploadJob } from "work-items-client/client.ts";
+import { fetchWithRetries, retryAfterMs } from "work-items-client/retries.ts";
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
-export type { Page as ListPage } from "../../../../lib/client/pages.ts";
-export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "../../../../lib/client/client.ts";
+export type { Page as ListPage } from "work-items-client/pages.ts";
+export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
 
 /** An upload job. Its mapping is shown in full, also where it came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {

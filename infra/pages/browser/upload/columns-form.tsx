@@ -3,8 +3,8 @@ import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
-import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
-import { BEING_COMPARED } from "../../../importer/checks/repeated-ids.ts";
+import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
+import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { type Answered, type Checked, openQuestions, withFormat, withoutAnswers, withZone } from "./answers.ts";
 import { type Misfit, misfitsOf } from "./check-rows.ts";
 import {

@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks";
-import { encodingName, ENCODINGS, UTF_8 } from "../../../importer/files/encodings.ts";
-import type { EncodingDoubt } from "../../../importer/files/text-file.ts";
+import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
 import { Alert, Choice } from "./parts.tsx";
 import { asSentence } from "./read-text.ts";
 import { sentenceOf } from "./shown.ts";

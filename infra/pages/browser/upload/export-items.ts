@@ -1,5 +1,5 @@
-import { entriesOf } from "../../../../lib/client/pages.ts";
-import { ITEM_CSV_HEADER, itemCsvLine } from "../../../importer/files/item-csv.ts";
+import { entriesOf } from "work-items-client/pages.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { Api, Item, ListPage } from "./api.ts";
 
 /** As many as the service allows. */

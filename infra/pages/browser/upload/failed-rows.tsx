@@ -7,7 +7,7 @@ import { exampleOf } from "./check-rows.ts";
 import { Alert, Table } from "./parts.tsx";
 import { firstRows, isBlank } from "./read-text.ts";
 import { RepairForm } from "./repair-form.tsx";
-import { cellsInFile, type Repairs } from "../../../importer/files/repairs.ts";
+import { cellsInFile, type Repairs } from "@work-items/importer/files/repairs.ts";
 import { sentenceOf, shownNumber } from "./shown.ts";
 
 const SHOWN_ROWS = 100;

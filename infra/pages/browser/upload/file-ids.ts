@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
+import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import {
   checkedColumns,
   type IdFindings,
   idsOf,
   NOT_COMPARED,
   type RepeatedIds,
-} from "../../../importer/checks/repeated-ids.ts";
+} from "@work-items/importer/checks/repeated-ids.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
 
 /** What is known of the IDs that a mapping makes of the whole file. */

@@ -1,4 +1,4 @@
-import type { IdFindings } from "../../../importer/checks/repeated-ids.ts";
+import type { IdFindings } from "@work-items/importer/checks/repeated-ids.ts";
 import type { FileIds } from "./file-ids.ts";
 import { countOf } from "./shown.ts";
 

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type Proposal, proposeMapping } from "../../../importer/proposals/propose-mapping.ts";
+import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import type { Api } from "./api.ts";
 import { answersIn, type Checked, uncheckedColumns, ZONE_ANSWERED } from "./answers.ts";
 import { checkRows } from "./check-rows.ts";
@@ -10,7 +10,7 @@ import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { FileStep } from "./file-step.tsx";
 import { MappingForm } from "./mapping-form.tsx";
 import { saveFile } from "./parts.tsx";
-import { LEFT_OUT, type Repairs, textOfRepairs } from "../../../importer/files/repairs.ts";
+import { LEFT_OUT, type Repairs, textOfRepairs } from "@work-items/importer/files/repairs.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
 import { sentenceOf } from "./shown.ts";
 import { TIME_ZONE } from "./sources.ts";

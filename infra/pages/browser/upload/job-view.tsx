@@ -5,7 +5,7 @@ import { Alert, Heading } from "./parts.tsx";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
-import { type Repairs, textOfRepairs } from "../../../importer/files/repairs.ts";
+import { type Repairs, textOfRepairs } from "@work-items/importer/files/repairs.ts";
 import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
 
 function isEnded({ status }: Job): boolean {

@@ -1,5 +1,5 @@
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type NumberedRow, totalsIn } from "../../../importer/proposals/survey.ts";
+import { type NumberedRow, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { rolesOf } from "./column-roles.ts";
 import type { TableFile } from "./table-file.ts";
 

@@ -1,8 +1,8 @@
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
-import type { ProposedColumn } from "../../../importer/proposals/propose-mapping.ts";
-import { encodingName, UTF_8 } from "../../../importer/files/encodings.ts";
+import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
+import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
 import type { Answered, Checked } from "./answers.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { EventForm } from "./event-form.tsx";

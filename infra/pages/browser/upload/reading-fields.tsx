@@ -2,9 +2,9 @@ import { useId, useMemo } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { shownReading } from "../../../importer/proposals/propose-time.ts";
-import type { SurveyedColumn } from "../../../importer/proposals/survey.ts";
-import { TIME_FORMATS, timeReadingsOf } from "../../../importer/proposals/time-formats.ts";
+import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
+import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
+import { TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { Choice, TextField } from "./parts.tsx";
 import { TIME_ZONE } from "./sources.ts";
 

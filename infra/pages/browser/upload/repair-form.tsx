@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRowProblem, type RowProblem } from "./check-rows.ts";
-import { repairedCells, type Repairs, withRepair } from "../../../importer/files/repairs.ts";
+import { repairedCells, type Repairs, withRepair } from "@work-items/importer/files/repairs.ts";
 import { countOf } from "./shown.ts";
 
 /** A row of the file that failed. */

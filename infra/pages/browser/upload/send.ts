@@ -1,6 +1,6 @@
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Api } from "./api.ts";
-import { type Repairs, textOfRepairs, withRepairs } from "../../../importer/files/repairs.ts";
+import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
 import { contentOf, type TableFile } from "./table-file.ts";
 
 /** A file that was sent, so that it can be imported after it was tried. */

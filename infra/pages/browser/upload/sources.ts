@@ -1,9 +1,9 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
-import { aliasesOf } from "../../../importer/proposals/known-statuses.ts";
+import { aliasesOf } from "@work-items/importer/proposals/known-statuses.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { proposeTime } from "../../../importer/proposals/propose-time.ts";
-import { type Survey, type SurveyedColumn, surveyOf } from "../../../importer/proposals/survey.ts";
+import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
+import { type Survey, type SurveyedColumn, surveyOf } from "@work-items/importer/proposals/survey.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** Zone of the browser, which is proposed for times without offset. */

@@ -1,4 +1,4 @@
-import { RowSurvey, type Survey } from "../../../importer/proposals/survey.ts";
+import { RowSurvey, type Survey } from "@work-items/importer/proposals/survey.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
 
 /**

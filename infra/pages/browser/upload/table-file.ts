@@ -8,8 +8,8 @@ import {
   utf16Of,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
-import type { Survey } from "../../../importer/proposals/survey.ts";
-import { findHeaderRow } from "../../../importer/proposals/find-header.ts";
+import type { Survey } from "@work-items/importer/proposals/survey.ts";
+import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
 import {
   type EncodingDoubt,
@@ -18,10 +18,10 @@ import {
   HEAD_BYTES,
   type TextFormat,
   toUtf8,
-} from "../../../importer/files/text-file.ts";
-import type { Sheet } from "../../../importer/files/workbook.ts";
+} from "@work-items/importer/files/text-file.ts";
+import type { Sheet } from "@work-items/importer/files/workbook.ts";
 import { asSentence, firstRows } from "./read-text.ts";
-import { observeRows, type RowObserver } from "../../../importer/files/whole-file.ts";
+import { observeRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
 
 /** Rows that are shown and checked before anything is sent. */
 const SAMPLE_ROWS = 200;
@@ -137,7 +137,7 @@ export async function readFile(file: File): Promise<TableFile> {
   if (file.size === 0) throw new Error("This file is empty.");
   const start = new Uint8Array(await file.slice(0, KIND_BYTES).arrayBuffer());
   if (isWorkbook(start)) {
-    const { readSheets } = await import("../../../importer/files/workbook.ts");
+    const { readSheets } = await import("@work-items/importer/files/workbook.ts");
     const sheets = await readSheets(file);
     const tables = sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => withSheet(file, sheets, name));
     return assertRows(tables.find(({ rows }) => rows.length > 0) ?? tables[0]!);

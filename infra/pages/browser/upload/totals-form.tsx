@@ -1,4 +1,4 @@
-import type { NumberedRow } from "../../../importer/proposals/survey.ts";
+import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 
 /** So many cells of a row are shown. */
 const SHOWN_CELLS = 6;

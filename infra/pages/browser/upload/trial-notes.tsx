@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { readTrialFindings, type TrialFindings } from "../../../importer/checks/trial-findings.ts";
+import { readTrialFindings, type TrialFindings } from "@work-items/importer/checks/trial-findings.ts";
 import { isSameMapping, zoneOf } from "./compare-mappings.ts";
 import type { Api, Job, ListPage } from "./api.ts";
 import { RepeatedIdsNote } from "./id-notes.tsx";

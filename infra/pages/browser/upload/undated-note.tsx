@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { createUndatedCount } from "../../../importer/proposals/undated.ts";
+import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { countOf } from "./shown.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
 
