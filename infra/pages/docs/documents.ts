@@ -51,12 +51,18 @@ function readChangelog(): MarkdownDocument {
   return { ...changelog, markdown: changelog.markdown.replaceAll(/#### For operators\n[^#]*/g, "") };
 }
 
+/** The client's README without what only this repository's developers need. */
+function readClient(): MarkdownDocument {
+  const client = readFile("typescript-client", "lib/client/README.md");
+  return { ...client, markdown: client.markdown.replace(/## In this repository\n[^]*/, "") };
+}
+
 /** What to look up: rules, limits, mappings, the client, and what changed. */
 export function readTopics(): MarkdownDocument[] {
   return [
     ...documentsIn("docs/reference"),
     readFile("from-an-export", "docs/from-an-export.md"),
-    readFile("typescript-client", "lib/client/README.md"),
+    readClient(),
     readChangelog(),
   ];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readGuides } from "../../../infra/pages/docs/documents.ts";
+import { readGuides, readTopics } from "../../../infra/pages/docs/documents.ts";
 import { LANGUAGES } from "../../../infra/pages/docs/languages.ts";
 import { renderMarkdown } from "../../../infra/pages/docs/markdown.ts";
 
@@ -23,4 +23,12 @@ test("the guides are six, each with its title and with code in every language", 
       expect(languages).toEqual(Object.keys(LANGUAGES));
     }
   }
+});
+
+test("callers are shown the changelog without what operators notice, and the client without what developers need", () => {
+  const shown = (name: string) => readTopics().find((topic) => topic.name === name)?.markdown ?? "";
+  expect(shown("typescript-client")).toMatch(/createClient[^]*digits are lost/);
+  expect(shown("typescript-client")).not.toContain("npm test");
+  expect(shown("changelog")).toContain("TypeScript client");
+  expect(shown("changelog")).not.toContain("#### For operators");
 });
