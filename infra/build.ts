@@ -41,29 +41,32 @@ export const BUNDLE_OPTIONS = {
   logLevel: "silent",
 } as const satisfies BuildOptions;
 
-/** What esbuild makes of all functions: `<outdir>/<name>/index.js`. In one call, shared modules are parsed once. */
-function functionsInto(outdir: string): BuildOptions {
+/** What esbuild makes of functions: `<outdir>/<name>/index.js`. In one call, shared modules are parsed once. */
+function functionsInto(outdir: string, names: readonly string[]): BuildOptions {
   return {
     ...BUNDLE_OPTIONS,
     alias: { "@aws-sdk/credential-provider-node": CREDENTIALS },
-    entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
+    entryPoints: names.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
   };
 }
 
-/** Source maps that the bundles do not refer to. The directories of all bundles are equally deep. */
-function sourceMapsFor(outdir: string) {
-  return { sourcemap: "external", sourcesContent: false, sourceRoot: join(resolve(outdir), "function") } as const;
+/**
+ * Bundles functions with source maps, `<outdir>/<name>/index.js.map`, to which the bundles do not refer. The directories of all
+ * bundles are equally deep.
+ */
+export async function buildWithSourceMaps(outdir: string, names: readonly string[]): Promise<void> {
+  const sourceRoot = join(resolve(outdir), "function");
+  await build({ ...functionsInto(outdir, names), sourcemap: "external", sourcesContent: false, sourceRoot });
 }
 
 /**
  * Bundles every function into `<outdir>/<name>/index.js` and puts the pages beside the function that serves them.
- * @param options `sourceMaps` also writes `<outdir>/<name>/index.js.map`
  * @throws Error naming every file that is missing or cannot be bundled
  */
-export async function buildFunctions(outdir: string = BUNDLES, { sourceMaps = false } = {}): Promise<void> {
+export async function buildFunctions(outdir: string = BUNDLES): Promise<void> {
   await rm(outdir, { recursive: true, force: true });
-  await build({ ...functionsInto(outdir), ...(sourceMaps && sourceMapsFor(outdir)) });
+  await build(functionsInto(outdir, functionNames));
   await buildPages(join(outdir, pages.name, "pages"));
 }
 

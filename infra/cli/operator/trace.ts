@@ -4,7 +4,7 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { buildFunctions, functionNames } from "../../build.ts";
+import { buildWithSourceMaps, functionNames } from "../../build.ts";
 import { createCommandLine } from "../../command-line.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
@@ -37,7 +37,7 @@ function toSourceLines(stack: string, mapFile: string): string {
 async function trace(name: string, stack: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "work-items-trace-"));
   try {
-    await buildFunctions(directory, { sourceMaps: true });
+    await buildWithSourceMaps(directory, [name]);
     const mapFile = join(directory, `${name}/index.js.map`);
     return toSourceLines(stack, mapFile).replaceAll(String.raw`\n`, "\n");
   } finally {
