@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
-const PROOFS = "test/proofs/**/*.test.ts";
+const PROOFS = ["test/proofs/**/*.test.ts", "test/hostile/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -19,8 +19,8 @@ export default defineConfig({
     setupFiles: ["test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
     sequence: { sequencer: SlowFirst },
     projects: [
-      { extends: true, test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [PROOFS] } },
-      { extends: true, test: { name: "proofs", include: [PROOFS] } },
+      { extends: true, test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: PROOFS } },
+      { extends: true, test: { name: "proofs", include: PROOFS } },
     ],
   },
 });

@@ -11,7 +11,7 @@ import { workers } from "../../functions/workers.ts";
 import { createClient } from "../../lib/client/client.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
-import { startService } from "../proofs/service-process.ts";
+import { startService } from "../hostile/process/service-process.ts";
 import { createQueueDelivery } from "../support/changes-queue.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";

@@ -9,7 +9,7 @@ import { localFilesIn, readEnvironmentFile } from "../../infra/environment-file.
 import { workItemId } from "../../lib/identity.ts";
 import { cpuOf } from "./cpu.ts";
 import { createClient } from "../../lib/client/client.ts";
-import { residentMemoryOf, type ServiceProcess, startService } from "../proofs/service-process.ts";
+import { residentMemoryOf, type ServiceProcess, startService } from "../hostile/process/service-process.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 

@@ -3,32 +3,28 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { printSlowest, runTests, type TestRun } from "../support/test-run.ts";
+import { ALL_HOSTILITIES } from "../hostile/world/hostilities.ts";
 import { SKIPPED } from "./skip.ts";
 
 /** Each is a program in this directory that exits with 0, 1, or `SKIPPED`. */
-const PROOFS: readonly string[] = [
-  "changes",
-  "dynamodb-local",
-  "exactly-once",
-  "faults",
-  "fuzz",
-  "isolation",
-  "kills",
-  "model",
-  "recipes",
-  "rolling",
-  "undo",
-  "warehouse",
-];
+const PROOFS: readonly string[] = ["dynamodb-local", "fuzz", "isolation", "recipes", "undo", "warehouse"];
+/** One world in which all of these go wrong (`test/hostile`). */
+const WORLDS: readonly string[] = ["hostile", "kills", "older", ...ALL_HOSTILITIES];
+
+/** A program, and how its run is called. */
+interface Program {
+  readonly name: string;
+  readonly args: readonly string[];
+}
 
 /** Runs proofs at full size, one after the other, since each needs the whole machine. */
-async function runProofs(names: readonly string[]): Promise<TestRun> {
+async function runProofs(programs: readonly Program[]): Promise<TestRun> {
   const count = { passed: 0, failed: 0, skipped: 0 };
   const files = [];
-  for (const name of names) {
+  for (const { name, args } of programs) {
     console.log(`\n${name}`);
     const start = performance.now();
-    const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], { stdio: "inherit" });
+    const child = spawn(process.execPath, args, { stdio: "inherit" });
     const [code] = (await once(child, "exit")) as [number | null];
     count[code === 0 ? "passed" : code === SKIPPED ? "skipped" : "failed"] += 1;
     if (code !== 0 && code !== SKIPPED) console.log(`${name} failed`);
@@ -38,22 +34,37 @@ async function runProofs(names: readonly string[]): Promise<TestRun> {
 }
 
 /**
- * `npm run prove -- [name …] [--short]` runs all proofs or those named, at full size, or only the slices of them and the
- * other long tests, which together take about five minutes. The last line of the output is `N passed, N failed`, and how
- * many can't run here.
+ * `npm run prove -- [hostility or proof …] [--seeds n] [--seed s] [--short]` runs the world and all proofs, or those named,
+ * at full size, or only slices of them and the other long tests, which together take about five minutes. Hostilities that
+ * are named are the only ones of their worlds. The last line of the output is `N passed, N failed`, and how many can't run
+ * here.
  */
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { short: { type: "boolean" } } });
-const unknown = positionals.filter((name) => !PROOFS.includes(name));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: "boolean" }, seeds: { type: "string" }, seed: { type: "string" } },
+});
+const unknown = positionals.filter((name) => !PROOFS.includes(name) && !WORLDS.includes(name));
 if (unknown.length > 0) {
-  console.error(`there is no proof ${unknown.join(", ")}: proofs are ${PROOFS.join(", ")}`);
+  console.error(`${unknown.join(", ")}: proofs are ${PROOFS.join(", ")}; hostilities are ${WORLDS.join(", ")}`);
   process.exit(2);
 }
+const hostile = positionals.filter((name) => WORLDS.includes(name));
+const options = [values.seeds && `--seeds=${values.seeds}`, values.seed && `--seed=${values.seed}`].filter(
+  (each) => each,
+);
+const world: Program = {
+  name: hostile.join(" ") || "hostile",
+  args: [join(import.meta.dirname, "../hostile/run.ts"), ...hostile, ...(options as string[])],
+};
+const programs = PROOFS.filter((name) => positionals.length === 0 || positionals.includes(name)).map(
+  (name): Program => {
+    return { name, args: [join(import.meta.dirname, `${name}.ts`)] };
+  },
+);
+const pathsOf = (name: string): string => (WORLDS.includes(name) ? "test/hostile/" : `test/proofs/${name}/`);
 const { passed, failed, skipped, files } = await (values.short
-  ? runTests(
-      positionals.map((name) => `test/proofs/${name}/`),
-      "proofs",
-    )
-  : runProofs(positionals.length > 0 ? positionals : PROOFS));
+  ? runTests([...new Set(positionals.map(pathsOf))], "proofs")
+  : runProofs(positionals.length === 0 || hostile.length > 0 ? [world, ...programs] : programs));
 printSlowest(files);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(failed === 0 ? 0 : 1);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createClient } from "../../lib/client/client.ts";
-import { startService } from "./service-process.ts";
+import { startService } from "../hostile/process/service-process.ts";
 import { skip } from "./skip.ts";
 import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../support/warehouse.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { workItemId } from "../../../lib/identity.ts";
-import { startService } from "../service-process.ts";
+import { startService } from "../../hostile/process/service-process.ts";
 
 const CONTENT = "canary-content-7f3a";
 const EMAIL = "canary-mail-9b1c@example.com";
@@ -113,7 +113,7 @@ const printedIn = (directory: string): string[] =>
     .filter((line) => line !== "");
 
 /**
- * Sends canaries in all inputs to the whole service on AWS's terms, where requests fail in many ways, and looks for
+ * Sends canaries in all inputs to the whole service while requests to its engines fail in many ways, and looks for
  * them in all that its functions print and in the responses to errors.
  */
 export const searchCanaries = async (rounds: number, seed: number): Promise<CanarySearch> => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { workItemId } from "../../../lib/identity.ts";
-import type { ServiceProcess } from "../service-process.ts";
+import type { ServiceProcess } from "../../hostile/process/service-process.ts";
 import type { LoadRequest } from "./connections.ts";
 
 const ITEMS = 2000;

@@ -6,7 +6,7 @@ import { openAdministration } from "../../../infra/cli/operator/administration.t
 import { randomFrom } from "../../support/random.ts";
 import { putOrganization } from "../../../lib/operator/administration.ts";
 import { createKey } from "../../../lib/operator/keys.ts";
-import { residentMemoryOf, startService } from "../service-process.ts";
+import { residentMemoryOf, startService } from "../../hostile/process/service-process.ts";
 import { type LoadPhase, runLoad } from "./connections.ts";
 import { createMixedWork, uploadFiles } from "./mixed-work.ts";
 

@@ -40,6 +40,12 @@ export interface FaultyRun {
   readonly statementFault: () => StatementFault;
   /** Called once for each attempt of the SDK, below its retries. @default none */
   readonly attemptFault?: (command: string, input: Readonly<Record<string, unknown>>) => Fault;
+  /** Called once for each request, and sends it. @default it is sent at once */
+  readonly around?: (
+    command: string,
+    input: Readonly<Record<string, unknown>>,
+    send: () => Promise<unknown>,
+  ) => Promise<unknown>;
   /** Lets time pass while a request is slow. */
   readonly pass?: () => void;
   /** Waits for ever, or until the worker is resumed. */
@@ -135,6 +141,31 @@ const sendWithPartialFaults = (
   return fault === "leave unprocessed" ? withUnprocessedKeys(input as never, send as never) : send();
 };
 
+/** Sends a request of a run with the fault that is chosen for it. */
+async function sendWithFaults(
+  run: FaultyRun,
+  command: string,
+  parameters: { readonly input: unknown },
+  send: () => Promise<unknown>,
+): Promise<unknown> {
+  const fault = run.faultOf(command, parameters.input as never);
+  if (fault === "kill before") await run.stop("kill");
+  if (fault === "stall before") await run.stop("stall");
+  const error = errorBefore(fault, command);
+  if (error) throw error;
+  const response = await sendWithPartialFaults(run, fault, command, parameters.input, send);
+  if (command === "SendMessageCommand") run.onMessages([(parameters.input as { MessageBody: string }).MessageBody]);
+  if (command === "SendMessageBatchCommand") {
+    const { Entries } = parameters.input as { Entries: { MessageBody: string }[] };
+    run.onMessages(Entries.map(({ MessageBody }) => MessageBody));
+  }
+  if (fault === "slow") run.pass?.();
+  if (fault === "kill after") await run.stop("kill");
+  if (fault === "stall after") await run.stop("stall");
+  if (fault === "lose response") throw errorOf("TimeoutError");
+  return response;
+}
+
 /** A runtime whose clients' requests have faults, in runs that `during` starts. */
 export const createFaultyRuntime = (base: TestRuntime) => {
   const runs = new AsyncLocalStorage<FaultyRun>();
@@ -147,24 +178,8 @@ export const createFaultyRuntime = (base: TestRuntime) => {
         const run = runs.getStore();
         if (!run) return next(parameters);
         const command = String(context.commandName);
-        const fault = run.faultOf(command, parameters.input as never);
-        if (fault === "kill before") await run.stop("kill");
-        if (fault === "stall before") await run.stop("stall");
-        const error = errorBefore(fault, command);
-        if (error) throw error;
-        const response = await sendWithPartialFaults(run, fault, command, parameters.input, () => next(parameters));
-        if (command === "SendMessageCommand") {
-          run.onMessages([(parameters.input as unknown as { MessageBody: string }).MessageBody]);
-        }
-        if (command === "SendMessageBatchCommand") {
-          const { Entries } = parameters.input as unknown as { Entries: { MessageBody: string }[] };
-          run.onMessages(Entries.map(({ MessageBody }) => MessageBody));
-        }
-        if (fault === "slow") run.pass?.();
-        if (fault === "kill after") await run.stop("kill");
-        if (fault === "stall after") await run.stop("stall");
-        if (fault === "lose response") throw errorOf("TimeoutError");
-        return response as never;
+        const send = () => sendWithFaults(run, command, parameters, () => next(parameters));
+        return (await (run.around?.(command, parameters.input as never, send) ?? send())) as never;
       },
       { step: "initialize", name: "faults" },
     );

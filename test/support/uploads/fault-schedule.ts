@@ -25,10 +25,7 @@ const ATTEMPTS_MAX = 3;
 const STEPS_MAX = 3000;
 
 /** Numbers of all faults in this process, by kind. */
-export const tally = { kills: 0, stalls: 0, requests: 0, damaged: 0, statements: 0, repeated: 0, unacknowledged: 0 };
-/** Number of all faults in this process. */
-export const faultsSoFar = (): number => Object.values(tally).reduce((sum, count) => sum + count, 0);
-
+const tally = { kills: 0, stalls: 0, requests: 0, damaged: 0, statements: 0, repeated: 0, unacknowledged: 0 };
 /** Creates a separate deployment, so that its sweep finds only its own jobs. Faults occur only in its workers' runs. */
 export const createDeployment = async () => {
   const base = await createTestRuntime();

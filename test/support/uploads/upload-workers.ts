@@ -68,7 +68,10 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
       const { jobs, isFromS3 } = parseJobMessage(body);
       for (const job of jobs) {
         const snapshot = isFromS3 ? undefined : await store.read(job);
-        if (isFromS3) await uploads.sendSplit(job);
+        if (isFromS3) {
+          await store.watch(job);
+          await uploads.sendSplit(job);
+        }
         // Only the workers of large files get a job whose rows are in chunks.
         else if (snapshot?.job.chunks && !isEnded(snapshot.job)) await finishLarge(snapshot, handOverAt);
         else await split(job);

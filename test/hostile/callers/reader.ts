@@ -1,0 +1,187 @@
+import { isoTime } from "../../../lib/clock.ts";
+import { conversationUploadId, workItemEventId, workItemId } from "../../../lib/identity.ts";
+import type { RouteName } from "../../support/handlers.ts";
+import type { ApiRequest } from "../../support/organization.ts";
+import { filters } from "../oracle/inputs.ts";
+import { matches } from "../oracle/item-history.ts";
+import { type ModelItem, showEvent, showItem, Span } from "../oracle/reference-item.ts";
+import { CLOCK_OFF_MAX_MS } from "../world/hostilities.ts";
+import type { CallOptions, Customer, Response } from "../world/service.ts";
+import { NO_RESPONSE } from "../world/world.ts";
+import { type Scene, seriesOf, untilAnswered } from "./item-caller.ts";
+
+const PAGES_MAX = 500;
+const LISTS_COMPARED = 4;
+
+interface Conversation {
+  readonly status: string;
+  readonly source: string;
+  readonly created_at: Span;
+  readonly updated_at: Span;
+}
+
+interface Page {
+  readonly data: readonly Readonly<Record<string, unknown>>[];
+  readonly meta: { readonly page: { readonly next?: string; readonly limit: number } };
+}
+
+const newestFirst = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
+
+/** A caller that records conversations, reads lists, and makes calls that must be refused. */
+export function createReader(scene: Scene, customer: Customer, stranger: Customer, seed: number) {
+  const { world, service, oracle } = scene;
+  const { id: organization } = customer.organization;
+  const conversations = new Map<string, Conversation>();
+  const off = world.hostilities.chosen.has("clocks") ? CLOCK_OFF_MAX_MS : 0;
+  const nextFilters = seriesOf(filters, seed);
+
+  const call = (route: RouteName, request: ApiRequest): Promise<Response | undefined> =>
+    untilAnswered(
+      scene,
+      customer,
+      route,
+      [],
+      (options) => service.call(customer, route, request, options),
+      () => true,
+    );
+  const expectStatus = async (status: number, route: RouteName, request: ApiRequest): Promise<Response | undefined> => {
+    const response = await call(route, request);
+    if (response !== undefined && response.status !== status) {
+      oracle.report("wrong", { route, request, expected: status, status: response.status, text: response.text });
+    }
+    return response;
+  };
+  const expectData = (what: object, actual: unknown, expected: unknown): void => {
+    if (!matches(expected, actual)) oracle.report("wrong", { ...what, actual, expected });
+  };
+
+  /** Walks all pages of a list. */
+  const walk = async (
+    route: RouteName,
+    query: object,
+    params: Readonly<Record<string, string>> = {},
+    isLong = false,
+  ) => {
+    const found: Page["data"][number][] = [];
+    const limit = world.pick(isLong ? [17, 100] : [1, 2, 7, 100]);
+    for (let cursor: string | undefined, pages = 0; pages < PAGES_MAX; pages++) {
+      const all = { ...query, limit, ...(cursor !== undefined && { cursor }) };
+      const response = await expectStatus(200, route, { params, query: all });
+      if (response?.status !== 200) return undefined;
+      const { data, meta } = response.body as unknown as Page;
+      if (meta.page.limit !== limit || data.length > limit) oracle.report("wrong", { route, limit, meta });
+      found.push(...data);
+      cursor = meta.page.next;
+      if (cursor === undefined) return found;
+    }
+    oracle.report("lost", { "a list that does not end": route, query });
+    return undefined;
+  };
+
+  const record = async (): Promise<void> => {
+    const externalId = `conversation ${world.below(3)}`;
+    const input = { external_id: externalId, status: world.pick(["pending", "completed"]), source: "phone" };
+    const from = isoTime(world.clock() - off);
+    const send = async (options: CallOptions): Promise<Response | typeof NO_RESPONSE> => {
+      const status = await service.recordConversation!(customer, input, options);
+      return status === NO_RESPONSE ? status : { status, headers: {}, text: "", body: {} };
+    };
+    await untilAnswered(scene, customer, "record a conversation", [], send, () => true);
+    const before = conversations.get(externalId);
+    if (before?.status === input.status) return;
+    const time = new Span(from, isoTime(world.clock() + off));
+    const { status, source } = input;
+    conversations.set(externalId, { status, source, created_at: before?.created_at ?? time, updated_at: time });
+  };
+  const readConversations = async (): Promise<void> => {
+    const found = await walk("listConversationUploads", {});
+    const expected = [...conversations].map(([external_id, each]) => {
+      return { id: conversationUploadId(organization, external_id), external_id, ...each };
+    });
+    const sorted = (list: readonly object[] | undefined) =>
+      list?.toSorted((a, b) => newestFirst((a as { id: string }).id, (b as { id: string }).id));
+    expectData({ list: "conversations" }, sorted(found), sorted(expected));
+    for (const [externalId, { source: _, ...shown }] of conversations) {
+      const id = conversationUploadId(organization, externalId);
+      const response = await expectStatus(200, "getConversationUpload", { params: { id } });
+      expectData({ get: externalId }, response?.body.data, { id, ...shown });
+    }
+  };
+
+  /** What belongs to another organization is as if it weren't there. */
+  const trespass = async (): Promise<void> => {
+    const names = [...oracle.itemsOf(stranger.organization.id).keys()];
+    if (names.length === 0) return;
+    const params = { id: workItemId(stranger.organization.id, world.pick(names)) };
+    const [route, body] = world.pick<readonly [RouteName, object | undefined]>([
+      ["getWorkItem", undefined],
+      ["updateWorkItem", { work_item: { type: "taken" } }],
+      ["deleteWorkItem", undefined],
+      ["upsertWorkItemEvent", { event: { external_id: "e1", content: "taken" } }],
+      ["listWorkItemEvents", undefined],
+      ["getWorkItemUpload", undefined],
+    ]);
+    await expectStatus(404, route, { params, ...(body && { body }) });
+  };
+  /** One bad item refuses the whole call. */
+  const sendInvalid = async (): Promise<void> => {
+    const body = { work_items: [{ external_id: "never" }, { external_id: "x", status: "no status" }] };
+    await expectStatus(422, "applyWorkItemBatch", { body });
+  };
+  const readHealth = async (): Promise<void> => void (await expectStatus(200, "getHealth", {}));
+
+  /** The items of the model, once nothing is under way. Undefined if one of them isn't known for sure. */
+  const items = (): readonly ModelItem[] | undefined => {
+    const all = [...oracle.itemsOf(organization).values()].map(({ history }) => history.states);
+    const known = all.flatMap((states) => (states.length === 1 ? [states[0]] : []));
+    return known.length < all.length
+      ? undefined
+      : (known.filter((item) => item !== undefined && !item.deleted) as ModelItem[]);
+  };
+  const placeOf = ({ external_id: externalId, completed_at: completed, created_at: created }: ModelItem): string =>
+    [completed === null ? "1" : "2", completed ?? String(created), workItemId(organization, externalId)].join(" ");
+
+  /** Compares lists with everything that is known, in their order. */
+  const compareLists = async (): Promise<void> => {
+    const known = items();
+    if (known === undefined) return;
+    for (let count = 0; count < LISTS_COMPARED; count++) {
+      const query = count === 0 ? {} : nextFilters();
+      const { completed_from: from, completed_to: to, ...equal } = query;
+      const expected = known
+        .filter((item) => Object.entries(equal).every(([name, value]) => item[name as keyof typeof equal] === value))
+        .filter(({ completed_at: at }) => from === undefined || (at !== null && at >= from))
+        .filter(({ completed_at: at }) => to === undefined || (at !== null && at < to))
+        .toSorted((a, b) => newestFirst(placeOf(a), placeOf(b)))
+        .map((item) => showItem(workItemId(organization, item.external_id), item));
+      const found = await walk("listWorkItems", query, {}, expected.length > 50);
+      if (found === undefined) continue;
+      const missing = expected.filter(({ id }) => !found.some((each) => each["id"] === id));
+      const more = found.filter((each) => !expected.some(({ id }) => each["id"] === id));
+      if (missing.length > 0) oracle.report("lost", { list: query, missing: missing.slice(0, 3), of: missing.length });
+      else if (more.length > 0) oracle.report("wrong", { list: query, more: more.slice(0, 3), of: more.length });
+      else expectData({ list: query }, found, expected);
+    }
+    const withEvents = known.filter((item) => Object.keys(item.events).length > 0);
+    for (const item of withEvents.slice(0, LISTS_COMPARED)) {
+      const id = workItemId(organization, item.external_id);
+      const expected = Object.values(item.events)
+        .map((event) => showEvent(workItemEventId(id, event.external_id), event))
+        .toSorted((a, b) => newestFirst(b.id, a.id));
+      expectData({ events: item.external_id }, await walk("listWorkItemEvents", {}, { id }), expected);
+    }
+  };
+
+  return {
+    run: async (count: number): Promise<void> => {
+      for (let left = count; left > 0; left--) {
+        await world.sleep(world.below(3000));
+        await world.pick([record, record, readConversations, trespass, trespass, sendInvalid, readHealth])();
+      }
+    },
+    compareLists: async (): Promise<void> => {
+      await compareLists();
+      if (service.recordConversation !== undefined) await readConversations();
+    },
+  };
+}

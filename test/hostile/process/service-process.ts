@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { childEnvironment } from "../../support/child-environment.ts";
+
+const START = fileURLToPath(new URL("../../../infra/local/start.ts", import.meta.url));
+const HOSTILE = fileURLToPath(new URL("start.ts", import.meta.url));
+
+/** The whole service as a process of its own, as `npm start` runs it. */
+export interface ServiceProcess {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly pid: number;
+  /** Ends it without warning; with its engines, or so that they notice it themselves. */
+  readonly kill: (engines: "with its engines" | "alone") => Promise<void>;
+  /** Ends it as Ctrl-C does. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Resident memory of a process in MiB, as Linux reports it. */
+export const residentMemoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+const endOf = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+};
+
+/**
+ * Starts a script that runs the whole service, as a process of its own.
+ * @param args the script and its arguments
+ * @param environmentFile where it writes its address and key
+ * @throws Error if it does not become ready
+ */
+const startServiceProcess = async (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  environmentFile: string,
+): Promise<ServiceProcess> => {
+  const child = spawn(process.execPath, args, {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    // A process group of its own, which can be killed as a whole.
+    detached: true,
+  });
+  const complaint = text(child.stderr);
+  let printed = "";
+  for await (const chunk of child.stdout) {
+    printed += String(chunk);
+    if (/^ready$/m.test(printed)) break;
+  }
+  const { pid } = child;
+  if (!/^ready$/m.test(printed) || pid === undefined) throw new Error(`the service did not start: ${await complaint}`);
+  child.stdout.resume();
+  const { BASE_URL: baseUrl = "", API_KEY: apiKey = "" } = readEnvironmentFile(environmentFile);
+  const signal = async (target: number, name: NodeJS.Signals): Promise<void> => {
+    process.kill(target, name);
+    await endOf(child);
+  };
+  return {
+    baseUrl,
+    apiKey,
+    pid,
+    kill: (engines) => signal(engines === "alone" ? pid : -pid, "SIGKILL"),
+    stop: () => signal(pid, "SIGTERM"),
+  };
+};
+
+/**
+ * Starts the service on a free port.
+ * @param hostileSeed lets requests to the engines fail, by this seed. @default they don't
+ * @param older directory of a version whose functions serve some of the calls. @default there is none
+ * @throws Error if it does not become ready
+ */
+export const startService = (directory: string, hostileSeed?: number, older?: string): Promise<ServiceProcess> =>
+  startServiceProcess(
+    [hostileSeed === undefined && older === undefined ? START : HOSTILE],
+    {
+      ...childEnvironment(),
+      DATA_DIR: directory,
+      PORT: "0",
+      HOSTILE_SEED: String(hostileSeed),
+      ...(older !== undefined && { OLDER: older }),
+    },
+    join(directory, "env"),
+  );

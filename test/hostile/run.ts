@@ -1,0 +1,54 @@
+import { parseArgs } from "node:util";
+import { startEngines } from "../support/engines.ts";
+import { skip } from "../proofs/skip.ts";
+import { checkoutOf } from "./process/checkouts.ts";
+import { runWorlds, summaryOf } from "./run-worlds.ts";
+import { ALL_HOSTILITIES } from "./world/hostilities.ts";
+
+/**
+ * The newest deployed commit that stores what this one stores: its functions serve calls beside those of this one, as
+ * during a rollout. There is none yet.
+ */
+const OLDER_COMMIT: string | undefined = undefined;
+/** Seeds of worlds in this process for each of a service that is killed, which takes a minute or two. */
+const SEEDS_PER_KILLED = 25;
+const FINDINGS_SHOWN_MAX = 20;
+
+/** Runs for `npm run prove -- hostile`, or with the names of hostilities. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seeds: { type: "string", default: "320" }, seed: { type: "string" } },
+});
+const only = ALL_HOSTILITIES.filter((name) => positionals.includes(name));
+const firstSeed = Number(values.seed ?? 20_261_125);
+const count = values.seed === undefined ? Number(values.seeds) : 1;
+const isOlder = positionals.includes("older");
+const isKilled = isOlder || positionals.includes("kills");
+if (isOlder && OLDER_COMMIT === undefined) skip("no version with the same stored forms is deployed");
+
+const isBoth = positionals.length === 0 || positionals.includes("hostile");
+const inProcess = isKilled
+  ? 0
+  : Math.ceil(isBoth && count > 1 ? (count * SEEDS_PER_KILLED) / (SEEDS_PER_KILLED + 1) : count);
+let shown = 0;
+const stop = await startEngines();
+try {
+  await using older = isOlder && OLDER_COMMIT !== undefined ? checkoutOf(OLDER_COMMIT) : undefined;
+  const worlds = { firstSeed, seeds: inProcess, killed: count - inProcess, only, older: older?.directory };
+  const run = await runWorlds(worlds, (sofar) => {
+    for (const { kind, seed, details } of sofar.findings.slice(shown, FINDINGS_SHOWN_MAX)) {
+      const names = positionals.length > 0 ? positionals : [sofar.seeds <= worlds.killed ? "kills" : "hostile"];
+      console.log(`${kind}: npm run prove -- ${names.join(" ")} --seed ${seed}\n    ${details}`);
+    }
+    shown = sofar.findings.length;
+    if (sofar.seeds % 40 === 0) console.log(`… ${summaryOf(sofar)}`);
+  });
+  process.exitCode = run.findings.length === 0 ? 0 : 1;
+  const counts = [...run.hostilities].toSorted(([a], [b]) => a.localeCompare(b));
+  for (const [name, each] of counts) console.log(`${String(each).padStart(8)}  ${name}`);
+  if (run.unfollowed > 0) console.log(`${run.unfollowed} items were not followed to the end`);
+  console.log(summaryOf(run));
+} finally {
+  await stop();
+}
+process.exit();
