@@ -22,6 +22,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   "import { noteKey }": [KINDS, "import type { PartitionKind"],
   "NOTE: ELSEWHERE": [KINDS, "  LOG: ELSEWHERE"],
   "notes: (organization)": [KINDS, "  workItems: () =>"],
+  "import { text }": [ROUTES, "import { route }"],
   "putNote: () =>": [ROUTES, "  getHealth: () =>"],
   "const route = routes.putNote": ["functions/put-note.ts"],
   '"TablesNotes': ["test/infra/stateful-resources.json", '  "TablesWorkItems'],
