@@ -61,6 +61,7 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     const since = (counted === 0 && bucket.refused_since) || now;
     const isRefused = error instanceof RowsPendingError || isUnavailable(error);
     const delay = secondsAfterRefusal(since, now);
+    // Half of the delay in milliseconds: the bucket is free before the message comes.
     const isReleased = await store.buckets.release(job, bucket, isRefused ? now + delay * 500 : 0).then(
       () => true,
       () => false,

@@ -32,7 +32,10 @@ export function bucketOf(externalId: string, buckets: number): number {
 
 /** A worker's claim on a job's file or on a bucket. */
 const claimShape = {
-  /** Until when its worker may work, in milliseconds since the epoch; 0 if it has given the claim back. */
+  /**
+   * Until when its worker may work or, after the store refused it, until when the next one waits, in milliseconds since the
+   * epoch; 0 if it gave the claim back at once.
+   */
   busy_until: z.number().default(0),
   /** Milliseconds since the epoch since when the store has refused all progress; 0 if it has not. */
   refused_since: z.number().default(0),
@@ -44,7 +47,7 @@ const claimShape = {
 };
 type ClaimFields = { readonly [N in keyof typeof claimShape]: number };
 
-/** Whether a worker may be at work. @param now milliseconds since the epoch */
+/** Whether a worker may be at work, or the next one waits. @param now milliseconds since the epoch */
 export function isBusy({ busy_until: until }: Pick<ClaimFields, "busy_until">, now: number): boolean {
   return until >= now;
 }
@@ -146,7 +149,7 @@ const countersShape = {
   restored: z.int().default(0),
 };
 
-/** Rows that a worker has noted before it applies them: the first one's number, how many, and how often in a row. */
+/** Rows that a worker has noted before it applies them: the first one's number, how many, and by how many workers one after the other. */
 const notedRowsSchema = z.object({ row: z.int(), count: z.int(), times: z.int() });
 /** Rows that a worker has noted before it applies them. */
 export type NotedRows = Readonly<z.output<typeof notedRowsSchema>>;
@@ -165,7 +168,7 @@ export const uploadBucketRecordSchema = z.object({
   claim: z.int().default(0),
   /** Random id of the last claim, by which its worker recognizes it. */
   claimed_by: z.string().optional(),
-  /** Claims since the last progress whose workers died. */
+  /** Claims since the last progress, this one included; those that the store refused don't count. */
   attempts: z.int().default(0),
   /** Noted before rows are applied once workers have died. */
   noted: notedRowsSchema.optional(),
