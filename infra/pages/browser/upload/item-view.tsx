@@ -1,4 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Field } from "../../../../lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { Api, Item, ItemEvent } from "./api.ts";
 import { Alert, Heading } from "./parts.tsx";
 import { useList } from "./use-list.ts";
@@ -45,6 +47,21 @@ function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   );
 }
 
+const FIELDS: readonly (readonly [string, Field])[] = Object.entries(WORK_ITEM_FIELDS);
+
+/** The names and values of an item's fields, but for those of its agent and its attributes. */
+function fieldsOf(item: Item): (readonly [string, string])[] {
+  const values: Readonly<Record<string, unknown>> = item;
+  return FIELDS.filter(([, { kind, person }]) => kind.name !== "json" && person === undefined).map(
+    ([name, { kind, label }]) => {
+      const value = values[name] ?? null;
+      const text = value === null ? "" : shownValue(value);
+      if (kind.name === "time") return [label, shownTime(text || null)];
+      return [label, kind.name === "choice" ? text.replaceAll("_", " ") : text];
+    },
+  );
+}
+
 /** One item with its attributes and events. */
 export function ItemView({ api, id }: { readonly api: Api; readonly id: string }) {
   const [item, setItem] = useState<Item>();
@@ -66,9 +83,7 @@ export function ItemView({ api, id }: { readonly api: Api; readonly id: string }
   }
   const { agent } = item;
   const shown: readonly (readonly [string, string])[] = [
-    ["Type", item.type],
-    ["Status", item.status.replace("_", " ")],
-    ["Completed", shownTime(item.completed_at)],
+    ...fieldsOf(item),
     ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
     ["QA score", item.qa_score === null ? "" : String(item.qa_score)],
     ["Created", shownTime(item.created_at)],
