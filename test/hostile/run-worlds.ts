@@ -26,6 +26,8 @@ export interface Worlds {
   readonly killed?: number;
   /** Directory of a version that serves some of the calls of these. */
   readonly older?: string | undefined;
+  /** Whether no further seed is begun after a finding. @default false */
+  readonly endsAtFirst?: boolean;
 }
 
 /** Worlds at the same time, since they mostly wait for the engines. */
@@ -39,7 +41,7 @@ export async function runWorlds(
   worlds: Worlds,
   onSeed: (run: WorldsRun) => void = () => undefined,
 ): Promise<WorldsRun> {
-  const { firstSeed, seeds, only, killed = 0, older } = worlds;
+  const { firstSeed, seeds, only, killed = 0, older, endsAtFirst = false } = worlds;
   const run: WorldsRun = { seeds: 0, hostilities: new Map(), acknowledged: 0, unfollowed: 0, findings: [] };
   const add = ({ hostilities, acknowledged, unfollowed, findings }: SeedRun): void => {
     for (const [name, count] of hostilities) run.hostilities.set(name, (run.hostilities.get(name) ?? 0) + count);
@@ -52,11 +54,11 @@ export async function runWorlds(
   for (let seed = firstSeed; seed < firstSeed + killed; seed++) add(await runKilled(seed, older));
   let next = firstSeed;
   const runLane = async (): Promise<void> => {
-    while (next < firstSeed + seeds) add(await runWorld(next++, only));
+    while (next < firstSeed + seeds && !(endsAtFirst && run.findings.length > 0)) add(await runWorld(next++, only));
   };
   const giveBackTime = takeOverTime();
   try {
-    await Promise.all(Array.from({ length: Math.min(LANES, seeds) }, runLane));
+    await Promise.all(Array.from({ length: endsAtFirst ? 1 : Math.min(LANES, seeds) }, runLane));
   } finally {
     giveBackTime();
   }

@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startEngines } from "../support/engines.ts";
 import { skip } from "../proofs/skip.ts";
+import { load, MUTANTS } from "./mutants.ts";
 import { checkoutOf } from "./process/checkouts.ts";
-import { runWorlds, summaryOf } from "./run-worlds.ts";
 import { ALL_HOSTILITIES } from "./world/hostilities.ts";
 
 /**
@@ -14,11 +16,44 @@ const OLDER_COMMIT: string | undefined = undefined;
 const SEEDS_PER_KILLED = 25;
 const FINDINGS_SHOWN_MAX = 20;
 
+const SEEDS_PER_MUTANT = 36;
+
+/** Lets the world look for each mutant. @returns whether it has found all */
+function runMutants(): boolean {
+  const missed: string[] = [];
+  for (const [name, { defect, hostilities }] of Object.entries(MUTANTS)) {
+    const args = [
+      fileURLToPath(import.meta.url),
+      ...hostilities,
+      "--seeds",
+      String(SEEDS_PER_MUTANT),
+      "--mutant",
+      name,
+    ];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 28 });
+    const seeds = /^seeds (\d+)/m.exec(stdout)?.[1];
+    if (status === null || seeds === undefined) throw new Error(`${name}: ${stderr.slice(-2000)}`);
+    if (status === 0) missed.push(name);
+    console.log(`${status === 0 ? "NOT FOUND" : "found"} within ${seeds} seeds: ${name}, ${defect}`);
+  }
+  console.log(`mutants ${Object.keys(MUTANTS).length}, not found ${missed.length}`);
+  return missed.length === 0;
+}
+
 /** Runs for `npm run prove -- hostile`, or with the names of hostilities. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seeds: { type: "string", default: "320" }, seed: { type: "string" } },
+  options: {
+    seeds: { type: "string", default: "320" },
+    seed: { type: "string" },
+    mutants: { type: "boolean" },
+    /** Changes the service, and ends with the first finding. */
+    mutant: { type: "string" },
+  },
 });
+if (values.mutants) process.exit(runMutants() ? 0 : 1);
+if (values.mutant !== undefined) load(values.mutant);
+const { runWorlds, summaryOf } = await import("./run-worlds.ts");
 const only = ALL_HOSTILITIES.filter((name) => positionals.includes(name));
 const firstSeed = Number(values.seed ?? 20_261_125);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
@@ -34,7 +69,14 @@ let shown = 0;
 const stop = await startEngines();
 try {
   await using older = isOlder && OLDER_COMMIT !== undefined ? checkoutOf(OLDER_COMMIT) : undefined;
-  const worlds = { firstSeed, seeds: inProcess, killed: count - inProcess, only, older: older?.directory };
+  const worlds = {
+    firstSeed,
+    seeds: inProcess,
+    killed: count - inProcess,
+    only,
+    older: older?.directory,
+    endsAtFirst: values.mutant !== undefined,
+  };
   const run = await runWorlds(worlds, (sofar) => {
     for (const { kind, seed, details } of sofar.findings.slice(shown, FINDINGS_SHOWN_MAX)) {
       const names = positionals.length > 0 ? positionals : [sofar.seeds <= worlds.killed ? "kills" : "hostile"];

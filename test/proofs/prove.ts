@@ -34,14 +34,19 @@ async function runProofs(programs: readonly Program[]): Promise<TestRun> {
 }
 
 /**
- * `npm run prove -- [hostility or proof …] [--seeds n] [--seed s] [--short]` runs the world and all proofs, or those named,
+ * `npm run prove -- [hostility or proof …] [--seeds n] [--seed s] [--short] [--mutants]` runs the world and all proofs, or those named,
  * at full size, or only slices of them and the other long tests, which together take about five minutes. Hostilities that
  * are named are the only ones of their worlds. The last line of the output is `N passed, N failed`, and how many can't run
  * here.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: "boolean" }, seeds: { type: "string" }, seed: { type: "string" } },
+  options: {
+    short: { type: "boolean" },
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    mutants: { type: "boolean" },
+  },
 });
 const unknown = positionals.filter((name) => !PROOFS.includes(name) && !WORLDS.includes(name));
 if (unknown.length > 0) {
@@ -49,9 +54,11 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const hostile = positionals.filter((name) => WORLDS.includes(name));
-const options = [values.seeds && `--seeds=${values.seeds}`, values.seed && `--seed=${values.seed}`].filter(
-  (each) => each,
-);
+const options = [
+  values.mutants && "--mutants",
+  values.seeds && `--seeds=${values.seeds}`,
+  values.seed && `--seed=${values.seed}`,
+].filter((each) => each);
 const world: Program = {
   name: hostile.join(" ") || "hostile",
   args: [join(import.meta.dirname, "../hostile/run.ts"), ...hostile, ...(options as string[])],
