@@ -13,6 +13,7 @@ import {
   workItemEventFrom,
   workItemFrom,
 } from "../work-items/work-item-record.ts";
+import { layersDropped } from "../work-items/kept-layers.ts";
 import { personFields } from "../work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-items/work-item-fields.ts";
 import type { PersonAddress } from "./person-address.ts";
@@ -30,7 +31,10 @@ function isRecordOfItem({ sk }: RecordKey): boolean {
   return sk === ITEM_SORT_KEY;
 }
 
-/** The write that empties one record, unless its agent or actor is someone else by then. */
+/**
+ * The write that empties one record, unless its agent or actor is someone else by then. An undo could bring the person back, so
+ * all layers go. The item of an event stays its import's: to empty an event isn't to use the item.
+ */
 function targetOf(
   key: RecordKey,
   organization: Organization,
@@ -42,21 +46,24 @@ function targetOf(
     plan: (stored) => {
       if (isRecordOfItem(key)) {
         const item = workItemFrom(stored);
-        if (item === null || !person.equals(item.agent_email)) return { set: null, result: false };
-        const next = { ...item, ...NO_AGENT, updated_at: now };
-        return { set: attributesOf(organization, itemIdOf(key), next), result: true };
+        const isAgent = person.equals(item?.agent_email);
+        if (item === null || !(isAgent || person.isInLayersOf(stored))) return { set: null, result: false };
+        const next = isAgent ? { ...item, ...NO_AGENT, updated_at: now } : item;
+        const layers = layersDropped(stored, Date.parse(now));
+        return { set: { ...attributesOf(organization, itemIdOf(key), next), ...layers }, result: true };
       }
       const event = workItemEventFrom(stored);
-      return event !== null && person.equals(event.actor_email)
-        ? { set: { ...event, ...NO_ACTOR }, result: true }
-        : { set: null, result: false };
+      const isActor = person.equals(event?.actor_email);
+      if (event === null || !(isActor || person.isInLayersOf(stored))) return { set: null, result: false };
+      const next = isActor ? { ...event, ...NO_ACTOR } : event;
+      return { set: { ...next, ...layersDropped(stored, Date.parse(now)) }, result: true };
     },
   };
 }
 
 /**
- * Empties the agent of items and the actor of events.
- * @param found items and events that had the person when they were read
+ * Empties the agent of items and the actor of events, and drops what undos would need of them.
+ * @param found items and events that had the person, or had it before an import, when they were read
  * @param onDamaged called with each record that can't be read: it keeps the person
  * @returns how many items and events were emptied, or would be
  * @throws StoreBusyError

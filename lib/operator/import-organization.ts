@@ -4,6 +4,8 @@ import { optimisticWrite } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import { InvalidInputError, StoreBusyError, describeProblems, type Problem } from "../errors.ts";
 import { type JsonValue, parseJson } from "../json.ts";
+import type { StoredRecord } from "../store/versioned-record.ts";
+import { layersDropped } from "../work-items/kept-layers.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
 import { toOrganization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -76,9 +78,10 @@ export async function* importOrganization(
   const write = async (): Promise<void> => {
     const targets = pending.map(({ key, attributes }) => ({
       key,
-      plan: (stored: unknown) => {
+      plan: (stored: StoredRecord | undefined) => {
         const isWritten = stored === undefined || replace;
-        return { set: isWritten ? attributes : null, result: isWritten };
+        // No undo of an earlier upload may change what an export has replaced.
+        return { set: isWritten ? { ...attributes, ...layersDropped(stored, clock()) } : null, result: isWritten };
       },
     }));
     pending = [];

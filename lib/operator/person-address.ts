@@ -35,9 +35,14 @@ export class PersonAddress {
     return typeof value === "string" && value.toLowerCase() === this.#wanted;
   }
 
-  /** Whether the record is an item or event whose agent or actor is the person. */
+  /** Whether the record is an item or event whose agent or actor is the person, or would be after an undo. */
   isPersonOf(record: Attributes & RecordKey): boolean {
-    return kindOf(record) === "ITEM" && this.#isAgentOrActor(record);
+    return kindOf(record) === "ITEM" && (this.#isAgentOrActor(record) || this.isInLayersOf(record));
+  }
+
+  /** Whether what an undo would put back holds the address. */
+  isInLayersOf(record: Attributes | undefined): boolean {
+    return this.#isIn(record?.["undo"]);
   }
 
   /** Whether any text of the record holds the address. */

@@ -22,14 +22,26 @@ const WITHIN_MS = 20_000;
 /** Attempts on a table that cannot be used; a busy one is retried until the time is over. */
 const OUTAGES_MAX = 3;
 
+/** What is written to a record that was read. */
+export interface RecordWrite {
+  readonly record: StoredRecord;
+  /** The attributes that it should have. */
+  readonly set: Attributes;
+}
+
 /** A record to write, and the rule for its new attributes. */
 export interface WriteTarget<R> {
   readonly key: RecordKey;
   /**
    * A pure function of the stored record; called again if another writer changed the record first.
-   * `set`: the attributes that the record should have, or null to write nothing.
+   * `set`: the attributes that the record should have, or null to write nothing. `together`: another record that is written
+   * in one transaction with it.
    */
-  plan(stored: StoredRecord | undefined): { readonly set: Attributes | null; readonly result: R };
+  plan(stored: StoredRecord | undefined): {
+    readonly set: Attributes | null;
+    readonly together?: RecordWrite | undefined;
+    readonly result: R;
+  };
 }
 
 /** The plan's result for one target and the record after it, or the reason why the plan was not carried out. */
@@ -120,21 +132,16 @@ function changesOf(stored: StoredRecord, set: Attributes) {
 }
 
 /** The write that gives a record the attributes in `set`. */
-function attemptOf<R>(
+function writeOf(
   key: RecordKey,
   before: StoredRecord | undefined,
   set: Attributes,
-  result: R,
-  writeId: string,
-): Attempted<R> {
-  const attempt = attemptOn(before, writeId);
+  attempt: WriteAttempt,
+): ConditionalWrite {
   const versioned = versionedBy(before, attempt);
-  if (before === undefined) {
-    const write = { key, before, set: Object.assign(withoutNulls(set), versioned), remove: [] };
-    return new Attempted(attempt, write, result);
-  }
+  if (before === undefined) return { key, before, set: Object.assign(withoutNulls(set), versioned), remove: [] };
   const { set: changed, remove } = changesOf(before, { ...set, ...versioned });
-  return new Attempted(attempt, { key, before, set: changed, remove }, result);
+  return { key, before, set: changed, remove };
 }
 
 /** The rounds in which records are read, planned and written until each target has its result. */
@@ -215,8 +222,15 @@ class OptimisticWrite<R> {
       if (isLate) entry.fail(OUT_OF_TIME);
       else if (entry.outages >= OUTAGES_MAX) entry.fail(OUTAGE);
       else {
-        const { set, result } = target.plan(stored);
-        if (set !== null && !this.#options.dryRun) return attemptOf(target.key, stored, set, result, writeId);
+        const { set, together, result } = target.plan(stored);
+        if (set !== null && !this.#options.dryRun) {
+          const attempt = attemptOn(stored, writeId);
+          const write = writeOf(target.key, stored, set, attempt);
+          if (together === undefined) return new Attempted(attempt, write, result);
+          const { record, set: other } = together;
+          const also = writeOf({ pk: record.pk, sk: record.sk }, record, other, attemptOn(record, writeId));
+          return new Attempted(attempt, { ...write, also }, result);
+        }
         entry.result = { result, record: stored };
       }
     } catch (cause) {

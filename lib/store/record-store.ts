@@ -1,6 +1,6 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { chunksOf, mapConcurrently } from "../retry.ts";
 import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -22,6 +22,8 @@ export interface ConditionalWrite {
   readonly set: Attributes;
   /** Attributes to remove. */
   readonly remove: readonly string[];
+  /** A write of another record, in one transaction. @default none */
+  readonly also?: ConditionalWrite;
 }
 
 /**
@@ -52,20 +54,17 @@ function statementOf(table: string, { key, before, set }: ConditionalWrite) {
     : { Statement: updateOf(table, names), Parameters: values.concat(ofKey, toAttributeValue(before.version)) };
 }
 
-function commandOf(table: string, { key, before, set, remove }: ConditionalWrite) {
-  if (before === undefined) {
-    return new PutCommand({
-      TableName: table,
-      Item: { ...key, ...set },
-      ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
-    });
-  }
+function putOf(table: string, { key, set }: ConditionalWrite) {
+  return { TableName: table, Item: { ...key, ...set }, ConditionExpression: `attribute_not_exists(${PARTITION_KEY})` };
+}
+
+function nativeUpdateOf(table: string, before: StoredRecord, { key, set, remove }: ConditionalWrite) {
   const sets = Object.entries(set);
   const names = Object.fromEntries(
     [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
   );
   const removed = remove.map((_, index) => `#${sets.length + index}`);
-  return new UpdateCommand({
+  return {
     TableName: table,
     Key: key,
     UpdateExpression: [
@@ -78,7 +77,20 @@ function commandOf(table: string, { key, before, set, remove }: ConditionalWrite
       ...Object.fromEntries(sets.map(([, value], index) => [`:${index}`, value])),
       ":version": before.version,
     },
-  });
+  };
+}
+
+function commandOf(table: string, write: ConditionalWrite) {
+  const { before, also } = write;
+  if (also) {
+    const TransactItems = [write, also].map((each) =>
+      each.before === undefined ? { Put: putOf(table, each) } : { Update: nativeUpdateOf(table, each.before, each) },
+    );
+    return new TransactWriteCommand({ TransactItems });
+  }
+  return before === undefined
+    ? new PutCommand(putOf(table, write))
+    : new UpdateCommand(nativeUpdateOf(table, before, write));
 }
 
 /**
@@ -137,7 +149,9 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
     },
     /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
     write: async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
-      if (writes.length === 1 || writes.some((write) => write.remove.length > 0)) return writeNatively(writes);
+      if (writes.length === 1 || writes.some(({ remove, also }) => also || remove.length > 0)) {
+        return writeNatively(writes);
+      }
       const outcomes = (await Promise.all(chunksOf(writes, STATEMENTS_PER_WRITE).map(writeStatements))).flat();
       reportOutages(outcomes);
       return outcomes;

@@ -3,10 +3,11 @@ import type { Problem } from "../errors.ts";
 import { optimisticWrite, type OptimisticWriteOptions } from "../store/optimistic-write.ts";
 import { keyText } from "../store/batch-get.ts";
 import { createRecordStore } from "../store/record-store.ts";
-import type { RecordKey } from "../store/versioned-record.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../trace.ts";
+import { hasLayers } from "./kept-layers.ts";
 import { findKnownRows, readerOfItems, type RowSource } from "./known-rows.ts";
 import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
@@ -47,7 +48,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const { pending, items } = groupByItem(organization, inputs);
     const records = source?.dryRun
       ? createPlannedRecords(store, organization, source.job, clock)
-      : createStoredRecords(store, organization);
+      : createStoredRecords(store, organization, clock, source && { id: source.job, createdAt: source.createdAt });
     const readAll = async (keys: readonly RecordKey[]) => (assumeNew ? [] : [...(await records.read(keys))]);
     const itemKeys = items.map(({ key }) => key);
     const keysOfEvents = groupEvents(organization, pending).map(({ key }) => key);
@@ -65,7 +66,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const report = (cause: unknown): void => {
       log.error("an input cannot be planned", { job: source?.job, ...traceOf(cause) });
     };
-    const context: WriteContext = { records, known, now, report };
+    const owners = new Map<string, StoredRecord>();
+    const context: WriteContext = { records, owners, known, now, report };
     const failAll = (failed: FailedWrite, of: Iterable<PendingInput>, path: Problem["path"]): void => {
       if (failed.cause !== undefined) report(failed.cause);
       for (const input of of) input.failWrite(path, failed);
@@ -84,6 +86,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     for (const [place, written] of writtenItems.entries()) {
       if ("error" in written) failAll(written, items[place]!.inputs, []);
       else for (const { pending: input, plan, recognized } of written.result) input.takeItem(plan, recognized);
+      const owner = keysOfEvents.length > 0 && "record" in written ? written.record : undefined;
+      if (owner && hasLayers(owner)) owners.set(owner.pk, owner);
     }
 
     const events = groupEvents(
@@ -93,7 +97,16 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const writtenEvents = await optimisticWrite(
       store,
       events.map((group) => targetOfEvent(group, context)),
-      writeOptions,
+      {
+        ...writeOptions,
+        // An event that fails its condition may be written together with its item, which has changed.
+        read: async (keys) => {
+          const ofOwners = keys.filter(({ pk }) => owners.has(pk)).map(({ pk }) => ({ pk, sk: ITEM_SORT_KEY }));
+          const read = await store.read([...keys, ...ofOwners]);
+          for (const { pk, sk } of ofOwners) owners.set(pk, read.get(keyText({ pk, sk })) ?? owners.get(pk)!);
+          return read;
+        },
+      },
     );
     for (const [place, written] of writtenEvents.entries()) {
       if ("error" in written) failAll(written, events[place]!.inputs.keys(), ["events"]);

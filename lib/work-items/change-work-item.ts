@@ -6,6 +6,7 @@ import type { StoredRecord } from "../store/versioned-record.ts";
 import { InvalidInputError, NotFoundError, under } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
+import { layersAfter } from "./kept-layers.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";
 import type { Changes, WorkItem } from "./work-item.ts";
@@ -53,8 +54,9 @@ export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
         assertVersion?.(stored?.version ?? 0);
         const plan = planApply(current, current.external_id, changes, isoTime(runtime.clock()));
         if (plan.outcome === "error") throw new InvalidInputError([under("work_item", plan.error)]);
-        const isUnchanged = plan.outcome === "unchanged";
-        return { set: isUnchanged ? null : attributesOf(organization, id, plan.next), result: plan.next };
+        if (plan.outcome === "unchanged") return { set: null, result: plan.next };
+        const layers = layersAfter(stored, current, plan.next, runtime.clock());
+        return { set: { ...attributesOf(organization, id, plan.next), ...layers }, result: plan.next };
       },
     };
     const { result, record } = await changeItem(target, deadline, { record: first });
@@ -75,7 +77,9 @@ export function createDeleteWorkItem(runtime: RuntimeWith<"workItems">) {
       if (item.deleted_at !== null) return { set: null, result: null };
       assertVersion?.(stored.version);
       const now = isoTime(runtime.clock());
-      return { set: attributesOf(organization, id, { ...item, deleted_at: now, updated_at: now }), result: null };
+      const next = { ...item, deleted_at: now, updated_at: now };
+      const layers = layersAfter(stored, item, next, runtime.clock());
+      return { set: { ...attributesOf(organization, id, next), ...layers }, result: null };
     };
     await changeItem({ key: itemKey(organization.id, id), plan }, deadline);
   };

@@ -5,6 +5,8 @@ import { type KnownRows, uploadMarksOf } from "./upload-mark.ts";
 
 /** The upload job that rows belong to. */
 export interface RowSource extends Pick<KnownRows, "job" | "firstRow"> {
+  /** When the job was created, in milliseconds since the epoch. */
+  readonly createdAt: number;
   /** Whether the rows are planned only. What they would make is kept beside the items until the job is forgotten. */
   readonly dryRun?: boolean;
   /** Those of some jobs that have ended, whose marks are not needed any more. */

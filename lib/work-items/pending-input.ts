@@ -34,6 +34,9 @@ export interface ItemResult {
 /** The error of an input that makes its plan throw. */
 export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: "it cannot be applied" };
 
+/** What an input meets whose item is deleted between its write and that of an event. */
+const ORPHANED: FailedWrite = { error: "the work item was deleted meanwhile; send it again", permanent: false };
+
 /** A write that was not carried out. */
 export type FailedWrite = Extract<WriteResult<unknown>, { error: string }>;
 
@@ -81,8 +84,9 @@ export class PendingInput {
   }
 
   /** Takes over what became of one of its events. @param recognized whether its job has applied it to the event before */
-  takeEvent(outcome: RowOutcome, recognized: boolean): void {
+  takeEvent(outcome: RowOutcome | "orphaned", recognized: boolean): void {
     if (recognized) this.#recognized = true;
+    if (outcome === "orphaned") return this.failWrite(["events"], ORPHANED);
     if (outcome === "error") return this.fail(CANNOT_BE_APPLIED);
     if (outcome === "unchanged") return;
     if (!recognized) this.#hasNewEvents = true;

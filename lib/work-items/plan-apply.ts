@@ -77,7 +77,7 @@ export interface EventPlan {
  */
 export function planEvent(stored: WorkItemEvent | null, inputs: readonly EventInput[], now: string): EventPlan {
   const base = stored ?? { external_id: inputs[0]?.external_id ?? "", ...INITIAL_EVENT, created_at: now };
-  const next = inputs.reduce<WorkItemEvent>(mergeEventFields, base);
+  const next = inputs.reduce<WorkItemEvent>(mergeEventFields, { ...base, deleted_at: null });
   if (stored === null) return { outcome: "created", next };
   return differs(stored, next) ? { outcome: "updated", next } : { outcome: "unchanged", next: stored };
 }

@@ -5,6 +5,9 @@ import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
+import type { RecordWrite } from "../store/optimistic-write.ts";
+import { layersAfter, writeWithEvent } from "./kept-layers.ts";
+import type { Import, Undoable } from "./undo-layers.ts";
 import type { WorkItem } from "./work-item.ts";
 import { attributesOf, itemIdOf } from "./work-item-record.ts";
 
@@ -20,16 +23,27 @@ export interface ItemRecords {
   readonly ofItem: (id: string, item: WorkItem) => Attributes;
   /** Attributes of every record. */
   readonly common: () => Attributes;
+  /** The attribute with the layers of a record after a write, as `layersAfter` has it. */
+  readonly layers: (stored: StoredRecord | undefined, before: Undoable | null, next: Undoable) => Attributes;
+  /** What is written to an item with one of its events, as `writeWithEvent` has it. */
+  readonly withEvent: (owner: StoredRecord | undefined) => RecordWrite | undefined;
 }
 
-/** The records of the items and events themselves. */
-export function createStoredRecords(store: RecordStore, organization: Organization): ItemRecords {
+/** The records of the items and events themselves. @param job the import that writes them; undefined for anyone else */
+export function createStoredRecords(
+  store: RecordStore,
+  organization: Organization,
+  clock: Clock,
+  job: Import | undefined,
+): ItemRecords {
   return {
     read: store.read,
     keyOf: (key) => key,
     baseOf: () => undefined,
     ofItem: (id, item) => attributesOf(organization, id, item),
     common: () => ({}),
+    layers: (stored, before, next) => layersAfter(stored, before, next, clock(), job),
+    withEvent: (owner) => writeWithEvent(owner, clock(), job),
   };
 }
 
@@ -84,5 +98,7 @@ export function createPlannedRecords(
     baseOf: (key) => stored.get(keyText(key)),
     ofItem: (_id, item) => ({ ...item }),
     common: () => ({ [TIME_TO_LIVE]: Math.ceil(clock() / 1000) + PLANNED_SECONDS }),
+    layers: () => ({}),
+    withEvent: () => undefined,
   };
 }

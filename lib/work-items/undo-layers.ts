@@ -40,7 +40,7 @@ export const NO_LAYERS: UndoLayers = { layers: [], droppedUntil: 0, isUnmade: fa
 
 type Values = Readonly<Record<string, JsonValue>>;
 /** An item or event. */
-type Undoable = Values & { readonly deleted_at: string | null };
+export type Undoable = Values & { readonly deleted_at: string | null };
 
 const DELETED_AT = "deleted_at";
 const ATTRIBUTES = "custom_attributes";
@@ -179,8 +179,9 @@ function isDropped({ layers, droppedUntil }: UndoLayers, { id, createdAt }: Impo
  * @param before null if the write makes the record
  */
 export function afterWrite<T extends Undoable>(undo: UndoLayers, before: T | null, next: T): UndoLayers {
+  if (undo === NO_LAYERS) return undo;
   const changes = changesOf(before, next);
-  if (undo === NO_LAYERS || changes.size === 0) return undo;
+  if (changes.size === 0) return undo;
   const layers = copyOf(undo.layers);
   for (const field of changes.keys()) strike(layers, field);
   if (next.deleted_at !== null) return { ...undo, layers };
@@ -286,7 +287,6 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
     kept,
   };
 }
-
 /** Drops all layers, for example those that hold the address of a person who is erased. */
 export function withoutLayers(undo: UndoLayers): UndoLayers {
   return undo.layers.reduce(without, undo);
@@ -346,6 +346,11 @@ export function undoLayersOf(stored: z.output<typeof storedLayersSchema> | null,
     if (isMaker(layer)) layer.fields = { ...Object.fromEntries(impliedBy(layers, index, record)), ...layer.fields };
   }
   return { layers, droppedUntil: stored.dropped_until, isUnmade: stored.unmade };
+}
+
+/** The same attribute of a record that an import makes, without a look at its fields: nearly all that imports write. */
+export function storedLayersOfMade({ id, createdAt }: Import): string {
+  return JSON.stringify({ layers: [[id, createdAt, { [DELETED_AT]: [] }]] });
 }
 
 /**

@@ -5,6 +5,7 @@ import { createRecordStore } from "../store/record-store.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
+import { layersAfter, writeWithEvent } from "./kept-layers.ts";
 import { type EventPlan, planEvent } from "./plan-apply.ts";
 import { assertVisible } from "./read-work-item.ts";
 import type { EventInput } from "./work-item.ts";
@@ -28,8 +29,11 @@ export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
       key,
       plan: (stored) => {
         assertVisible(owner);
-        const plan = planEvent(workItemEventFrom(stored), [input], isoTime(clock()));
-        return { set: plan.outcome === "unchanged" ? null : { ...plan.next }, result: plan };
+        const before = workItemEventFrom(stored);
+        const plan = planEvent(before, [input], isoTime(clock()));
+        if (plan.outcome === "unchanged") return { set: null, result: plan };
+        const set = { ...plan.next, ...layersAfter(stored, before, plan.next, clock()) };
+        return { set, together: writeWithEvent(owner, clock()), result: plan };
       },
     };
     const read = async () => {

@@ -64,6 +64,7 @@ export function toEventResponse(event: KeyedEvent): WorkItemEventResponse {
     external_id: event.external_id,
     actor: actorOf(event),
     ...Object.fromEntries(Object.entries(showEventFields(event)).filter(([, value]) => value !== null)),
+    ...(event.deleted_at !== null && { deleted_at: event.deleted_at }),
     created_at: event.created_at,
   };
 }

@@ -82,7 +82,9 @@ export const workItemEventSchema = z
     external_id: z.string().describe(EVENT_EXTERNAL_ID),
     actor: personSchema.describe("Who did it."),
     ...presentShape(EVENT_FIELDS),
-    deleted_at: storedTimestamp.optional().describe("Never set in this version."),
+    deleted_at: storedTimestamp
+      .optional()
+      .describe("When an undo deleted the event. Absent unless it is deleted; saving the event again restores it."),
     created_at: storedTimestamp.describe("When the event was first saved."),
   })
   .meta({
@@ -160,6 +162,7 @@ export const storedEventSchema = z.object({
   external_id: z.string(),
   ...storedShape(EVENT_FIELDS),
   created_at: storedTimestamp,
+  deleted_at: storedTimestamp.nullable().default(null),
 });
 /** An event as it is stored and as rules change it. */
 export type WorkItemEvent = Readonly<z.output<typeof storedEventSchema>>;

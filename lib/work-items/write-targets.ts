@@ -11,6 +11,8 @@ import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from
 /** What all writes of a call have in common. */
 export interface WriteContext {
   readonly records: ItemRecords;
+  /** Records of items as they are when events are written, by partition key. Those without layers may be left out. */
+  readonly owners: ReadonlyMap<string, StoredRecord>;
   /** Set if the inputs are rows of an upload. */
   readonly known: KnownRows | undefined;
   readonly now: () => string;
@@ -98,7 +100,12 @@ export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarg
       const before = workItemFrom(stored ?? records.baseOf(group.key));
       const { effects, next, marks } = planItem(group, stored, before, context);
       if (next === null) return { set: null, result: effects };
-      const set = Object.assign(records.ofItem(group.id, next), records.common(), marks?.attributes());
+      const set = Object.assign(
+        records.ofItem(group.id, next),
+        records.common(),
+        marks?.attributes(),
+        records.layers(stored, before, next),
+      );
       return { set, result: effects };
     },
   };
@@ -129,7 +136,8 @@ export function groupEvents(organization: Organization, inputs: readonly Pending
 /** What an input does to one of its events. */
 interface EventEffect {
   readonly pending: PendingInput;
-  readonly outcome: RowOutcome;
+  /** `orphaned`: the item was deleted after it was written, so that the event isn't. */
+  readonly outcome: RowOutcome | "orphaned";
   /** Whether its job has applied it to the event before. */
   readonly recognized: boolean;
 }
@@ -137,7 +145,7 @@ interface EventEffect {
 /** The write of an event. Its result is what each input does to it. */
 export function targetOfEvent(
   group: EventGroup,
-  { records, known, now, report }: WriteContext,
+  { records, owners, known, now, report }: WriteContext,
 ): WriteTarget<EventEffect[]> {
   return {
     key: records.keyOf(group.key),
@@ -146,11 +154,17 @@ export function targetOfEvent(
       const before = workItemEventFrom(stored ?? records.baseOf(group.key));
       const marks = known && new RecordMarks(stored, known);
       const effects: EventEffect[] = [];
+      const owner = owners.get(group.key.pk);
+      const isDeleted = typeof owner?.["deleted_at"] === "string";
       let current = before;
       for (const [pending, inputs] of group.inputs) {
         const recognized = marks?.outcomeOf(pending.row);
         if (recognized !== undefined) {
           effects.push({ pending, outcome: recognized, recognized: true });
+          continue;
+        }
+        if (isDeleted && (known && new RecordMarks(owner, known).outcomeOf(pending.row)) === undefined) {
+          effects.push({ pending, outcome: "orphaned", recognized: false });
           continue;
         }
         let outcome: RowOutcome = "error";
@@ -162,8 +176,13 @@ export function targetOfEvent(
         effects.push({ pending, outcome, recognized: false });
         marks?.add(pending.row, outcome);
       }
-      if (current === before) return { set: null, result: effects };
-      return { set: { ...current, ...records.common(), ...marks?.attributes() }, result: effects };
+      if (current === null || current === before) return { set: null, result: effects };
+      const layers = records.layers(stored, before, current);
+      return {
+        set: { ...current, ...records.common(), ...marks?.attributes(), ...layers },
+        together: records.withEvent(owner),
+        result: effects,
+      };
     },
   };
 }

@@ -154,13 +154,14 @@ export class ChunkTurn {
   /** @param recognizesOnly as in `ApplyRowsOptions` @returns a result for each row; undefined for one that isn't counted */
   async #applyRows(rows: readonly Row[], recognizesOnly: boolean): Promise<readonly (RowResult | undefined)[]> {
     const { clock, log, applyRows, findEndedJobs } = this.#with;
-    const { id: job, dry_run: dryRun = false } = this.#job;
+    const { id: job, created_at: createdAt, dry_run: dryRun = false } = this.#job;
     const { deadly } = this.#bucket;
     const applicable = deadly.length === 0 ? rows : rows.filter(({ row }) => !deadly.includes(row));
     const results = await applyRows(this.#organization, applicable, {
       reader: this.#format.reader,
       source: {
         job,
+        createdAt: Date.parse(createdAt),
         firstRow: rows[0]?.row ?? 0,
         dryRun,
         findEnded: (jobs) => findEndedJobs(this.#organization.id, jobs),

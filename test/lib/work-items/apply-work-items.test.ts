@@ -149,6 +149,7 @@ describe("applying work items", () => {
     ...soon(),
     source: {
       job,
+      createdAt: 1,
       firstRow,
       findEnded: async (jobs: readonly string[]) => new Set(jobs.filter((id) => ended.includes(id))),
     },

@@ -16,7 +16,7 @@ const setUp = async () => {
   const apply = async (rows: readonly Row[], assumeNew: boolean) => {
     const results = await applyRows(organization, rows, {
       reader: jsonReader,
-      source: { job: "job", firstRow: rows[0]!.row, findEnded: () => Promise.resolve(new Set<string>()) },
+      source: { job: "job", createdAt: 1, firstRow: rows[0]!.row, findEnded: () => Promise.resolve(new Set<string>()) },
       deadline: Date.now() + 20_000,
       assumeNew,
       guard: () => Promise.resolve(),

@@ -28,7 +28,7 @@ const changesOf = (runtime: Awaited<ReturnType<typeof createTestRuntime>>) => ({
 });
 const optionsOf = (job: string, firstRow: number, assumeNew: boolean) => ({
   reader: jsonReader,
-  source: { job, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
+  source: { job, createdAt: 1, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
   assumeNew,
   guard: () => Promise.resolve(),
   ...soon(),

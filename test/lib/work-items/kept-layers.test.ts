@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { workItemId } from "../../../lib/identity.ts";
+import { emptyPerson } from "../../../lib/operator/empty-person.ts";
+import { exportOrganization } from "../../../lib/operator/export-organization.ts";
+import { importOrganization } from "../../../lib/operator/import-organization.ts";
+import { PersonAddress } from "../../../lib/operator/person-address.ts";
+import { stopAtDamaged } from "../../../lib/store/decode-record.ts";
+import { createRecordStore } from "../../../lib/store/record-store.ts";
+import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
+import { planApply } from "../../../lib/work-items/plan-apply.ts";
+import { afterImport, NO_LAYERS, storedLayersOfMade, toStoredLayers } from "../../../lib/work-items/undo-layers.ts";
+import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
+import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import { createTestService } from "../../support/service.ts";
+
+let service: Awaited<ReturnType<typeof createTestService>>;
+beforeAll(async () => {
+  service = await createTestService();
+});
+
+type Input = Omit<WorkItemInput, "external_id">;
+interface Layers {
+  readonly layers?: readonly (readonly [job: string, at: number, fields: object])[];
+  readonly dropped_until?: number;
+}
+const START = Date.now();
+const atOf = (job: string) => START + Number(job.slice(1));
+const idOf = (name: string) => workItemId(service.organization.id, name);
+const layersOf = async (key: ReturnType<typeof itemKeyOf>): Promise<Layers | undefined> => {
+  const undo = (await createRecordStore(service.runtime).readOne(key))?.["undo"];
+  return typeof undo === "string" ? (JSON.parse(undo) as Layers) : undefined;
+};
+const ofItem = (name: string) => layersOf(itemKeyOf(service.organization.id, name));
+const ofEvent = (name: string, event: string) => layersOf(eventKeyOf(service.organization.id, idOf(name), event));
+/** What each layer of an item says, by job. */
+const fieldsOf = async (name: string) => (await ofItem(name))?.layers?.map(([job, , fields]) => [job, fields]);
+
+const apply = async (name: string, input: Input, job?: string, dryRun = false) => {
+  const source = job !== undefined && {
+    source: { job, createdAt: atOf(job), firstRow: 2, dryRun, findEnded: async () => new Set<string>() },
+  };
+  const inputs = [{ input: { external_id: name, ...input }, ...(source && { row: 2 }) }];
+  const deadline = Date.now() + 20_000;
+  const [result] = await createApplyWorkItems(service.runtime)(service.organization, inputs, { deadline, ...source });
+  return result;
+};
+const send = (name: string, event: object) =>
+  service.call("upsertWorkItemEvent", { params: { id: idOf(name) }, body: { event } });
+
+describe("what undos will need", () => {
+  it("is the import alone, in an item that it makes", async () => {
+    await apply("made", { type: "call", custom_attributes: { a: 1 } }, "j1");
+    expect(await ofItem("made")).toEqual({ layers: [["j1", atOf("j1"), { deleted_at: [] }]] });
+    const plan = planApply(null, "made", { type: "call", custom_attributes: { a: 1 } }, new Date().toISOString());
+    if (plan.outcome === "error") throw new Error();
+    const job = { id: "j1", createdAt: Date.now() };
+    const layers = afterImport(NO_LAYERS, null, plan.next, job);
+    expect(storedLayersOfMade(job)).toBe(toStoredLayers(layers, plan.next, Date.now()));
+  });
+
+  it("is what an import changed, and nothing where no import has written", async () => {
+    await apply("changed", { type: "call", custom_attributes: { a: 1 } });
+    expect(await ofItem("changed")).toBeUndefined();
+    await apply("changed", { status: "completed", custom_attributes: { a: 2, b: 3 } }, "j1");
+    const fields = { status: ["pending"], "custom_attributes.a": [1], "custom_attributes.b": [] };
+    expect(await fieldsOf("changed")).toEqual([["j1", fields]]);
+  });
+
+  it("is nothing after a dry run", async () => {
+    await apply("tried", { type: "call" });
+    await apply("tried", { type: "chat" }, "j1", true);
+    expect(await ofItem("tried")).toBeUndefined();
+  });
+
+  it("loses what a batch or a PATCH changes", async () => {
+    await apply("patched", {});
+    await apply("patched", { type: "call", agent_name: "Ann", custom_attributes: { a: 1 } }, "j1");
+    await apply("patched", { type: "chat" });
+    const body = { work_item: { custom_attributes: { a: 2 } } };
+    await service.call("updateWorkItem", { params: { id: idOf("patched") }, body });
+    expect(await fieldsOf("patched")).toEqual([
+      ["j1", { type: null, agent_name: [null], "custom_attributes.a": null }],
+    ]);
+  });
+
+  it("loses that the import made the item, once the item is deleted", async () => {
+    await apply("deleted", { type: "call" }, "j1");
+    await service.call("deleteWorkItem", { params: { id: idOf("deleted") } });
+    expect(await fieldsOf("deleted")).toEqual([["j1", { deleted_at: null, type: ["work_item"] }]]);
+  });
+
+  it("is kept in events too", async () => {
+    await apply("of events", { events: [{ external_id: "e" }] });
+    await apply("of events", { events: [{ external_id: "e", content: "b" }, { external_id: "f" }] }, "j1");
+    expect(await ofEvent("of events", "e")).toEqual({ layers: [["j1", atOf("j1"), { content: [null] }]] });
+    expect(await ofEvent("of events", "f")).toEqual({ layers: [["j1", atOf("j1"), { deleted_at: [] }]] });
+    await send("of events", { external_id: "e", content: "c" });
+    expect(await ofEvent("of events", "e")).toEqual({ layers: [["j1", atOf("j1"), { content: null }]] });
+  });
+});
+
+describe("an event of an item that an import made", () => {
+  it("is written together with the item, which no undo deletes any more", async () => {
+    await apply("used", { type: "call" }, "j1");
+    const { version } = (await createRecordStore(service.runtime).readOne(itemKeyOf(service.organization.id, "used")))!;
+    await send("used", { external_id: "e" });
+    expect(await fieldsOf("used")).toEqual([["j1", { deleted_at: null }]]);
+    await send("used", { external_id: "f" });
+    const after = await createRecordStore(service.runtime).readOne(itemKeyOf(service.organization.id, "used"));
+    expect(after).toMatchObject({ version: version + 1 });
+  });
+
+  it("is written once, and all others are, however many come at once", async () => {
+    await apply("crowded", {}, "j1");
+    await Promise.all(Array.from({ length: 8 }, (_, index) => send("crowded", { external_id: `single ${index}` })));
+    await apply("crowded too", {}, "j1");
+    const events = Array.from({ length: 20 }, (_, index) => ({ external_id: `e${index}` }));
+    expect(await apply("crowded too", { events })).toMatchObject({ outcome: "updated", error: null });
+    for (const [name, count] of [
+      ["crowded", 8],
+      ["crowded too", 20],
+    ] as const) {
+      expect(await fieldsOf(name)).toEqual([["j1", { deleted_at: null }]]);
+      const { data } = (await service.call("getWorkItem", { params: { id: idOf(name) } })).body;
+      expect(data.events).toHaveLength(count);
+    }
+  });
+
+  it("leaves the item to the next import, if that writes it", async () => {
+    await apply("passed on", { type: "call" }, "j1");
+    await apply("passed on", { events: [{ external_id: "e" }] }, "j2");
+    expect(await fieldsOf("passed on")).toEqual([
+      ["j1", { deleted_at: [] }],
+      ["j2", {}],
+    ]);
+    await apply("own", { type: "call", events: [{ external_id: "e" }] }, "j1");
+    expect(await fieldsOf("own")).toEqual([["j1", { deleted_at: [] }]]);
+  });
+});
+
+describe("operators", () => {
+  it("drop what would bring an erased person back", async () => {
+    const { runtime, organization } = service;
+    await apply("of Ann", { agent_email: "ann@example.com" });
+    await apply("of Ann", { agent_email: "bob@example.com" }, "j1");
+    const person = new PersonAddress("Ann@example.com");
+    const found = [(await createRecordStore(runtime).readOne(itemKeyOf(organization.id, "of Ann")))!];
+    expect(found.map((record) => person.isPersonOf(record))).toEqual([true]);
+    const emptied = await emptyPerson(runtime, organization, person, found, false, stopAtDamaged);
+    expect(emptied).toEqual({ items: 1, events: 0 });
+    expect(await ofItem("of Ann")).toEqual({ dropped_until: atOf("j1") });
+    const { data } = (await service.call("getWorkItem", { params: { id: idOf("of Ann") } })).body;
+    expect(data.agent.email).toBe("bob@example.com");
+  });
+
+  it("take what an export replaces out of the reach of undos", async () => {
+    const { runtime, organization } = service;
+    await apply("replaced", { type: "call" }, "j1");
+    let text = "";
+    await exportOrganization(runtime, organization.id, async (chunk) => {
+      text += chunk;
+    });
+    expect(text).not.toContain('"undo');
+    const lines = async function* () {
+      yield* text.trimEnd().split("\n");
+    };
+    await Array.fromAsync(importOrganization(runtime, organization.id, lines(), { replace: true }));
+    expect(await ofItem("replaced")).toEqual({ dropped_until: atOf("j1") });
+  });
+});
+
+it("is shown by no endpoint", async () => {
+  const name = randomUUID();
+  await apply(name, { type: "call", events: [{ external_id: "e" }] }, "j1");
+  const { text } = await service.call("getWorkItem", { params: { id: idOf(name) } });
+  const list = await service.call("listWorkItems", { query: { external_id: name } });
+  const feed = await service.call("listWorkItemChanges", { query: { include: "events" } });
+  for (const shown of [text, list.text, feed.text]) expect(shown).not.toContain('"undo');
+});
