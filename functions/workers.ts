@@ -45,7 +45,7 @@ export const workers = {
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
     permissions: {
       access: { actions: ["GetItem"] },
-      workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
+      workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
       largeSplitQueue: { actions: ["SendMessage"] },

@@ -146,6 +146,11 @@ export class ResyncRequiredError extends WorkItemsError {
   }
 }
 
+/** The upload ended so long ago that what it changed isn't known any more. */
+export class UndoExpiredError extends WorkItemsError {
+  override readonly name: string = "UndoExpiredError";
+}
+
 /** The request body is larger than 4 MiB. */
 export class BodyTooLargeError extends WorkItemsError {
   override readonly name: string = "BodyTooLargeError";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 /** Kinds of resources with derived ids. The kind is hashed too, so that an event and a work item never share an id. */
-export type IdentityKind = "work item" | "work item event" | "conversation upload" | "upload job";
+export type IdentityKind = "work item" | "work item event" | "conversation upload" | "upload job" | "undo of an upload";
 
 function prefixed(text: string): string {
   return `${Buffer.byteLength(text)}:${text}`;
@@ -37,4 +37,9 @@ export function conversationUploadId(organization: string, externalId: string): 
 /** Id of the upload job that was requested with an `Idempotency-Key`. */
 export function idempotentUploadJobId(organization: string, idempotencyKey: string): string {
   return deriveId("upload job", organization, idempotencyKey);
+}
+
+/** Id of the job that undoes an upload: an upload is undone once. */
+export function undoJobId(organization: string, uploadId: string): string {
+  return deriveId("undo of an upload", organization, uploadId);
 }

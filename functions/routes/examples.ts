@@ -1,4 +1,10 @@
-import { conversationUploadId, idempotentUploadJobId, workItemEventId, workItemId } from "../../lib/identity.ts";
+import {
+  conversationUploadId,
+  idempotentUploadJobId,
+  undoJobId,
+  workItemEventId,
+  workItemId,
+} from "../../lib/identity.ts";
 import { createShow, initialFields } from "../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
 
@@ -86,6 +92,9 @@ const job = {
   updated_rows: 0,
   unchanged_rows: 0,
   restored_rows: 0,
+  undone_rows: 0,
+  partly_undone_rows: 0,
+  kept_rows: 0,
   created_at: CREATED_AT,
   updated_at: CREATED_AT,
 };
@@ -99,6 +108,14 @@ const completedJob = {
   created_rows: 1,
   updated_rows: 1,
   updated_at: UPDATED_AT,
+};
+
+const undoJob = {
+  ...job,
+  id: undoJobId(ORGANIZATION, ids.upload),
+  size: undefined,
+  dry_run: true,
+  undo_of: ids.upload,
 };
 
 const conversation = {
@@ -120,6 +137,7 @@ export const examples = {
   completedWithEvents: { ...completed, events: [event] },
   job,
   completedJob,
+  undoJob,
   conversation,
   listedConversation: { ...conversation, source: "telephone", external_id: "CALL-2026-0301" },
   problem: {

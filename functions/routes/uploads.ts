@@ -5,6 +5,7 @@ import { templateCsv } from "../../lib/uploads/csv/template.ts";
 import {
   rowListLinkSchema,
   singleUploadJobSchema,
+  undoRequestSchema,
   uploadFieldsSchema,
   uploadFormRequestSchema,
   uploadFormSchema,
@@ -149,6 +150,42 @@ export const uploadRoutes = {
         errors: [409],
       }),
     }),
+  undoWorkItemUpload: () =>
+    route({
+      name: "undo-work-item-upload",
+      method: "POST",
+      path: "/v1/work_items/upload/{id}/undo",
+      summary: "Undo a work item upload; what others changed since stays",
+      bodyKind: "optional-json",
+      body: undoRequestSchema,
+      response: z.strictObject({ data: singleUploadJobSchema }),
+      status: 202,
+      extension: true,
+      permissions: {
+        workItems: {
+          actions: ["GetItem", "Query", "PutItem"],
+          partitions: ["UPLOAD", "OPEN_UPLOADS"],
+          indexes: ["open_jobs"],
+        },
+        splitQueue: { actions: ["SendMessage"] },
+      },
+      document: () => ({
+        description:
+          "Everything that the upload set and no one has changed since goes back to what it was; custom attributes count one " +
+          "by one. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
+          "the upload created or restored is deleted again, unless someone else has changed it or its events.\n\n" +
+          "The undo is a job of its own with `undo_of`, and its rows are the upload's work items. It starts up to 40 seconds " +
+          "after the upload has ended. An upload is undone once: repeat the call to get the same job. With `dry_run`, nothing is " +
+          "saved and each call is a new job. An upload can be undone until 28 days after it ended.",
+        id: examples.ids.upload,
+        body: { undo: { dry_run: true } },
+        response: "The job that undoes the upload.",
+        example: { data: examples.undoJob },
+        headers: ["Retry-After-Job"],
+        links: linksById("$response.body#/data/id", ...JOB_OPERATIONS),
+        errors: [409, 410],
+      }),
+    }),
   getWorkItemUploadFailedRows: () =>
     route({
       name: "get-work-item-upload-failed-rows",
@@ -185,7 +222,11 @@ export const uploadRoutes = {
       document: () => ({
         description:
           "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
-          "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.",
+          "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.\n\n" +
+          "For an undo there is a line for every work item of the upload, with its last row there. `outcome` is `undone`, " +
+          "`partly`, `kept`, `dropped` (later uploads have changed the item too often to tell), `unchanged` or `error`. The " +
+          "column `kept` is JSON: each field that stays, with the value that the upload's row has (null if none) and the " +
+          'value now, such as `{"status":{"imported":"completed","now":"pending"}}`.',
         id: examples.ids.upload,
         response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
         example: rowList("results", 3),

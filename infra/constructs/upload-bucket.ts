@@ -38,7 +38,7 @@ export class UploadBucket extends Construct {
           maxAge: 3600,
         },
       ],
-      lifecycleRules: [{ expiration: Duration.days(30) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      lifecycleRules: [{ expiration: Duration.days(35) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
       // Retained like the stack's tables, except after a failed first deployment: the bucket is empty then.
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });

@@ -35,6 +35,7 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "list-work-item-uploads": ["upload-work-items"],
   "get-work-item-upload-failed-rows": ENDED_UPLOAD,
   "get-work-item-upload-results": ENDED_UPLOAD,
+  "undo-work-item-upload": ENDED_UPLOAD,
   "cancel-work-item-upload": ["upload-work-items.form"],
   "cancel-work-item-upload.409": ENDED_UPLOAD,
 };

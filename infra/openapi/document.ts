@@ -103,7 +103,7 @@ function schemasOf([name, route]: [RouteName, Route]) {
     },
     ...(route.bodyKind !== "none" && {
       requestBody: {
-        required: true,
+        required: route.bodyKind !== "optional-json",
         content: {
           "application/json": { schema: route.body.meta({ id: `${capitalized(name)}Request` }) },
           ...(route.fields && { "multipart/form-data": { schema: route.fields } }),
@@ -177,7 +177,7 @@ function complete(name: RouteName, route: Route, made: Json): Json {
     ],
     ...(body && {
       requestBody: {
-        required: true,
+        required: route.bodyKind !== "optional-json",
         content: {
           ...(form && { "multipart/form-data": fileForm(form.schema) }),
           ...withExample(body.content, operation.body ?? {}),

@@ -48,7 +48,9 @@ const ERRORS = {
   },
   410: {
     name: "ResyncRequired",
-    description: "The mark is older than 30 days, or changes after it may be missing. Call without `after`.",
+    description:
+      "What the call needs isn't kept any more. Change feed: the mark is older than 30 days, or changes after it may be " +
+      "missing; call without `after`. Undo: the upload ended more than 28 days ago.",
     example: "the changes after this mark are not all kept; load everything again, without after",
   },
   412: {

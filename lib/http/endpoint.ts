@@ -123,11 +123,8 @@ export function endpoint<const R extends Route & { readonly bodyKind: "none" }>(
 }
 
 /** An endpoint that takes a body. @param readBody reader for the route's `bodyKind`, the only one in the bundle */
-export function endpointWithBody<const R extends Route & { readonly bodyKind: "json" | "multipart-or-json" }>(
-  route: R,
-  runtime: EdgeRuntime,
-  readBody: ReadBody,
-  handle: EndpointHandler<R>,
-): ApiHandler {
+export function endpointWithBody<
+  const R extends Route & { readonly bodyKind: "json" | "optional-json" | "multipart-or-json" },
+>(route: R, runtime: EdgeRuntime, readBody: ReadBody, handle: EndpointHandler<R>): ApiHandler {
   return createChain(route, runtime, readBody, handle);
 }

@@ -13,6 +13,7 @@ import {
   StoreBusyError,
   TooManyRequestsError,
   UnauthenticatedError,
+  UndoExpiredError,
   UnsupportedMediaTypeError,
   WorkItemsError,
 } from "../errors.ts";
@@ -93,6 +94,7 @@ const table = [
   })),
   row(StateConflictError, { status: 409, name: "state-conflict", title: "The state does not allow it" }),
   row(ResyncRequiredError, { status: 410, name: "resync-required", title: "Everything must be loaded again" }),
+  row(UndoExpiredError, { status: 410, name: "undo-expired", title: "The upload is too old to be undone" }),
   row(PreconditionFailedError, { status: 412, name: "precondition-failed", title: "The record has changed" }),
   row(BodyTooLargeError, { status: 413, name: "body-too-large", title: "The body is too large" }),
   row(UnsupportedMediaTypeError, { status: 415, name: "unsupported-media-type", title: "Unsupported media type" }),

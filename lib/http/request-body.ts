@@ -153,3 +153,8 @@ export async function readJsonBody(raw: RawBody, headers: Headers): Promise<Requ
   const { opened } = await openBody(raw, headers, ["application/json"]);
   return { kind: "json", value: await parseJsonBody(opened) };
 }
+
+/** Reads a JSON body that may be left out, which is like an empty object: a `ReadBody`. */
+export async function readOptionalJsonBody(raw: RawBody, headers: Headers): Promise<RequestBody> {
+  return raw.body ? readJsonBody(raw, headers) : { kind: "json", value: {} };
+}

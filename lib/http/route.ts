@@ -4,7 +4,7 @@ import { MissingScopeError } from "../errors.ts";
 import type { KeyScope } from "../organizations/key-scope.ts";
 
 /** How the body of a request is parsed before the schema validates it. */
-type BodyKind = "none" | "json" | "multipart-or-json";
+type BodyKind = "none" | "json" | "optional-json" | "multipart-or-json";
 
 /** Where a response's body leads: parameters of another operation, as runtime expressions. */
 interface Link {

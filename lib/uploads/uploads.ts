@@ -2,6 +2,8 @@ import { createAccessStore } from "../organizations/access-store.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createApplyWorkItems } from "../work-items/apply-work-items.ts";
 import { createApplyRows } from "./chain/apply-rows.ts";
+import { createUndoRows } from "./chain/undo-rows.ts";
+import { createUndoWorkItems } from "../work-items/undo-work-items.ts";
 import { createEndWithoutRows } from "./chain/finish.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
 import { createFindEndedJobs } from "./job/ended-jobs.ts";
@@ -28,5 +30,6 @@ export function createRowUploads(runtime: RuntimeWith<"workItems" | "uploads" | 
     findOrganization: (id: string) => access.findOrganization(id, { consistent: true }),
     findEndedJobs: createFindEndedJobs(runtime),
     applyRows: createApplyRows(createApplyWorkItems(runtime), runtime.clock),
+    undoRows: createUndoRows(createUndoWorkItems(runtime), runtime.clock),
   };
 }

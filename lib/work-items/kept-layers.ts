@@ -30,7 +30,7 @@ export function hasLayers(record: Attributes | undefined): record is Attributes 
 }
 
 /** The layers in a record. @param fields the item or event in it @throws MalformedRecordError */
-function layersIn(record: Attributes | undefined, fields: Undoable | null): UndoLayers {
+export function layersIn(record: Attributes | undefined, fields: Undoable | null): UndoLayers {
   return hasLayers(record) && fields !== null ? undoLayersOf(decode(record).undo, fields) : NO_LAYERS;
 }
 

@@ -287,6 +287,12 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
     kept,
   };
 }
+/** The values of some fields of a record, as `kept` has them. */
+export function valuesOf(record: Undoable, names: readonly string[]): ReadonlyMap<string, Before> {
+  const fields = fieldsOf(record);
+  return new Map(names.map((name) => [name, beforeOf(fields, name)]));
+}
+
 /** Drops all layers, for example those that hold the address of a person who is erased. */
 export function withoutLayers(undo: UndoLayers): UndoLayers {
   return undo.layers.reduce(without, undo);

@@ -3,11 +3,14 @@ import type { Attributes } from "../aws/attribute-values.ts";
 /** The outcome of a row of an upload, as the item that it was applied to remembers it. */
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
 
+/** The outcome of an undo in an item or event, as it remembers it. `dropped`: what the upload changed isn't known any more. */
+export type UndoOutcome = "undone" | "partly" | "kept" | "dropped" | "unchanged";
+
 /** A row that a job has applied to an item. */
 interface RowMark {
   /** Number of the row in the file. */
   readonly row: number;
-  readonly outcome: RowOutcome;
+  readonly outcome: RowOutcome | UndoOutcome;
 }
 
 /**
@@ -20,11 +23,18 @@ export type UploadMarks = ReadonlyMap<string, readonly RowMark[]>;
 /** Attribute that holds the marks. */
 const MARKS = "upload_marks";
 
-const CODES = { created: "c", updated: "u", unchanged: "n", restored: "r", error: "e" } as const satisfies Record<
-  RowOutcome,
-  string
->;
-const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code as string, outcome as RowOutcome]));
+const CODES: Readonly<Record<RowMark["outcome"], string>> = {
+  created: "c",
+  updated: "u",
+  unchanged: "n",
+  restored: "r",
+  error: "e",
+  undone: "d",
+  partly: "p",
+  kept: "k",
+  dropped: "x",
+};
+const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as RowMark["outcome"]]));
 
 /** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed: distances keep the text of a whole window short. */
 function formatRows(rows: readonly RowMark[]): string {
@@ -67,8 +77,11 @@ export interface KnownRows {
 
 const NO_ROWS: readonly RowMark[] = [];
 
-/** The marks of a record while rows of a job are planned on it. A class, since a file has as many as items. */
-export class RecordMarks {
+/**
+ * The marks of a record while rows of a job are planned on it. A class, since a file has as many as items. `O`: the outcomes that the
+ * job's rows have.
+ */
+export class RecordMarks<O extends RowMark["outcome"] = RowOutcome> {
   readonly #marks: UploadMarks;
   readonly #of: KnownRows;
   readonly #before: readonly RowMark[];
@@ -81,12 +94,12 @@ export class RecordMarks {
   }
 
   /** The outcome of a row that was applied to the record before; undefined if it was not. */
-  outcomeOf(row: number): RowOutcome | undefined {
+  outcomeOf(row: number): O | undefined {
     if (row > (this.#before.at(-1)?.row ?? 0)) return undefined;
-    return this.#before.find((mark) => mark.row === row)?.outcome ?? "unchanged";
+    return (this.#before.find((mark) => mark.row === row)?.outcome ?? "unchanged") as O;
   }
 
-  add(row: number, outcome: RowOutcome): void {
+  add(row: number, outcome: O): void {
     this.#added.push({ row, outcome });
   }
 

@@ -45,6 +45,7 @@ const ORDERED = Object.entries({
   "get-work-item-upload-failed-rows": ["404"],
   "get-work-item-upload-results": ["404"],
   "list-work-item-uploads": ["422"],
+  "undo-work-item-upload": ["422"],
   "cancel-work-item-upload": ["409"],
 }).flatMap(([name, others]) => [name, ...others.map((other) => `${name}.${other}`)]);
 
@@ -146,6 +147,7 @@ describe("events/", () => {
       "get-work-item-upload": job,
       "get-work-item-upload-failed-rows": job,
       "get-work-item-upload-results": job,
+      "undo-work-item-upload": job,
       "cancel-work-item-upload": form,
       "cancel-work-item-upload.409": job,
     };

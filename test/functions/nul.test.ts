@@ -82,7 +82,10 @@ const BODIES: Readonly<Partial<Record<RouteName, object>>> = {
 };
 
 describe("NUL, which no file may contain, is refused with its path", () => {
-  const withBody = (Object.keys(routes) as RouteName[]).filter((name) => (routes[name] as Route).bodyKind !== "none");
+  const withBody = (Object.keys(routes) as RouteName[]).filter(
+    // An undo has no text.
+    (name) => (routes[name] as Route).bodyKind !== "none" && name !== "undoWorkItemUpload",
+  );
 
   it.each(withBody)("in every string of the body of %s", async (name) => {
     const bodies = [BODIES[name], exampleBodyOf(routes[name])].flatMap((body) => (body ? [...withNul(body)] : []));

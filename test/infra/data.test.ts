@@ -72,11 +72,11 @@ describe("the upload bucket", () => {
     });
   });
 
-  test("expires uploads after 30 days and unfinished ones after a day", () => {
+  test("expires uploads after 35 days and unfinished ones after a day", () => {
     expect(bucket).toMatchObject({
       LifecycleConfiguration: {
         Rules: expect.arrayContaining([
-          { ExpirationInDays: 30, Status: "Enabled" },
+          { ExpirationInDays: 35, Status: "Enabled" },
           { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" },
         ]),
       },

@@ -232,6 +232,11 @@ test("uploads are split and applied with no more than each function's policy", a
   await request(routes.getWorkItemUploadResults, { params: { id: applied } });
   await request(routes.listWorkItemUploads);
 
+  clock.advance(MINUTE_MS);
+  const { data: undo } = await request(routes.undoWorkItemUpload, { params: { id: applied } });
+  await drain();
+  expect(await statusOf(undo.id)).toBe("completed");
+
   await split(await upload(rows(40, "completed")));
   await drain();
   const tried = await upload(rows(40, "cancelled"), "tried", true);

@@ -191,7 +191,7 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
     }),
     ...(files.length === 0
       ? []
-      : ["files, chunks and lists of these uploads may hold it until they expire, 30 days after they were made:"]),
+      : ["files, chunks and lists of these uploads may hold it until they expire, 35 days after they were made:"]),
     ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${printable(name)} ${created}`),
   ];
 }

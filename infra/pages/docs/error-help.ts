@@ -31,6 +31,10 @@ export const ERROR_HELP: Readonly<Record<string, readonly [when: string, action:
     "The mark is older than 30 days, or changes after it may be missing.",
     "Call the change feed without `after` and replace your copy.",
   ],
+  "undo-expired": [
+    "The upload that you want to undo ended more than 28 days ago.",
+    "Correct its work items with a batch or another upload.",
+  ],
   "precondition-failed": [
     "The work item has changed since you read the version in `If-Match`.",
     "Read it again, apply your change to the new version, and send that version's `ETag`.",

@@ -18,7 +18,7 @@ export class RowsPendingError extends Error {
 }
 
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
-const ITEMS_AT_ONCE = 100;
+export const ITEMS_AT_ONCE = 100;
 
 /** Cuts rows into groups, each with all rows of its items in file order. @returns the places of the rows */
 function groupsOf(externalIds: readonly string[], items: number): number[][] {

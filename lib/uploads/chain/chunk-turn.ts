@@ -7,10 +7,19 @@ import { readRows, type Row } from "../files/frames.ts";
 import { createReportWriter } from "../files/row-list.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
-import { mappingOf, sumOf, type UploadBucket, type UploadJob, withClaim } from "../job/upload-record.ts";
+import {
+  mappingOf,
+  sumOf,
+  type Undone,
+  undoneBy,
+  type UploadBucket,
+  type UploadJob,
+  withClaim,
+} from "../job/upload-record.ts";
 import { CLAIM_MARGIN_MS } from "../job/bucket-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
-import type { ApplyRows } from "./apply-rows.ts";
+import type { ApplyRows, ApplyRowsOptions } from "./apply-rows.ts";
+import type { UndoRows } from "./undo-rows.ts";
 import { countRows, failedRow, type RowResult } from "./row-result.ts";
 
 /** Limits of a window, whose rows are applied and counted together. */
@@ -33,6 +42,7 @@ export interface ChunkDependencies extends Pick<RuntimeWith<never>, "clock" | "l
   readonly findOrganization: (id: string) => Promise<Organization | undefined>;
   readonly findEndedJobs: FindEndedJobs;
   readonly applyRows: ApplyRows;
+  readonly undoRows: UndoRows;
   /** @default WINDOW_LIMITS */
   readonly limits?: typeof WINDOW_LIMITS;
 }
@@ -50,6 +60,7 @@ export class ChunkTurn {
   readonly #job: UploadJob;
   readonly #organization: Organization;
   readonly #format: CsvFormat;
+  readonly #undone: Undone | undefined;
   readonly #toLine: ReturnType<typeof createReportWriter>["line"];
   /** No request is tried again after this time, in milliseconds since the epoch. */
   readonly #deadline: number;
@@ -68,7 +79,9 @@ export class ChunkTurn {
     this.#with = dependencies;
     this.#job = job;
     this.#organization = organization;
-    this.#format = formatOf(job.header, mappingOf(job));
+    const mapping = mappingOf(job);
+    this.#format = formatOf(job.header, mapping);
+    this.#undone = undoneBy(job, mapping);
     this.#toLine = createReportWriter(this.#format).line;
     this.#bucket = claimed;
     this.#deadline = deadline;
@@ -153,11 +166,12 @@ export class ChunkTurn {
 
   /** @param recognizesOnly as in `ApplyRowsOptions` @returns a result for each row; undefined for one that isn't counted */
   async #applyRows(rows: readonly Row[], recognizesOnly: boolean): Promise<readonly (RowResult | undefined)[]> {
-    const { clock, log, applyRows, findEndedJobs } = this.#with;
+    const { clock, log, applyRows, undoRows, findEndedJobs } = this.#with;
     const { id: job, created_at: createdAt, dry_run: dryRun = false } = this.#job;
+    const undone = this.#undone;
     const { deadly } = this.#bucket;
     const applicable = deadly.length === 0 ? rows : rows.filter(({ row }) => !deadly.includes(row));
-    const results = await applyRows(this.#organization, applicable, {
+    const options = {
       reader: this.#format.reader,
       source: {
         job,
@@ -174,7 +188,10 @@ export class ChunkTurn {
         if (isRetry || clock() >= this.#bucket.busy_until - CLAIM_MARGIN_MS) await this.#renew();
       },
       onDefect: (row, cause) => log.error("a row cannot be read", { job, row, ...traceOf(cause) }),
-    });
+    } satisfies ApplyRowsOptions;
+    const results = undone
+      ? await undoRows(this.#organization, applicable, { ...options, undone })
+      : await applyRows(this.#organization, applicable, options);
     if (deadly.length === 0) return results;
     const ofRows = new Map(applicable.map(({ row }, index) => [row, results[index]]));
     return rows.map(({ row, cells }) =>
@@ -209,7 +226,7 @@ export class ChunkTurn {
   async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
     const { number, claim, next, after, counted } = this.#bucket;
-    const { counters, failures, results, allNew } = countRows(rows, ofRows, this.#toLine);
+    const { counters, failures, results, allNew } = countRows(rows, ofRows, this.#toLine, this.#undone !== undefined);
     this.#assumeNew = allNew;
     await Promise.all([
       results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),

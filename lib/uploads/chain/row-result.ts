@@ -1,4 +1,4 @@
-import type { RowOutcome } from "../../work-items/upload-mark.ts";
+import type { RowOutcome, UndoOutcome } from "../../work-items/upload-mark.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
 import { resultLine } from "../files/row-list.ts";
@@ -9,8 +9,10 @@ export interface RowResult {
   readonly externalId: string;
   /** Empty if the row failed. */
   readonly id: string;
-  readonly outcome: RowOutcome;
+  readonly outcome: RowOutcome | UndoOutcome;
   readonly error?: RowError;
+  /** Only of undos: JSON of what stays. */
+  readonly kept?: string;
 }
 
 /** The error of a row that cannot be applied for a reason that is not in its data. */
@@ -24,13 +26,25 @@ export function failedRow(externalId: string, error = ROW_CANNOT_BE_APPLIED): Ro
 /**
  * Counts a window's rows that have results, and makes their lines in the job's lists.
  * @param toLine makes the line of a failed row
+ * @param isUndo whether results say what stays
  */
 export function countRows(
   rows: readonly Row[],
   ofRows: readonly (RowResult | undefined)[],
   toLine: (row: Row, error: RowError) => string,
+  isUndo: boolean,
 ) {
-  const counters = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
+  const counters = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    restored: 0,
+    undone: 0,
+    partly: 0,
+    kept: 0,
+    dropped: 0,
+    error: 0,
+  };
   const failures = new FrameWriter();
   const results = new FrameWriter();
   for (const [place, row] of rows.entries()) {
@@ -38,10 +52,11 @@ export function countRows(
     if (result === undefined) continue;
     counters[result.outcome] += 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));
-    results.addText(row.row, resultLine(row, result));
+    results.addText(row.row, resultLine(row, isUndo ? { kept: "", ...result } : result));
   }
-  const { error: failed, ...byOutcome } = counters;
-  const succeeded = byOutcome.created + byOutcome.updated + byOutcome.unchanged + byOutcome.restored;
+  const { error: failed, dropped, kept, ...others } = counters;
+  const byOutcome = { ...others, kept: kept + dropped };
+  const succeeded = Object.values(byOutcome).reduce((sum, count) => sum + count, 0);
   return {
     counters: { ...byOutcome, succeeded, failed },
     failures: failures.bytes(),

@@ -122,6 +122,10 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
 
   /** Checks a job whose file no worker has started to read. */
   const checkPending = async (job: UploadJob, now: number): Promise<Ages> => {
+    if (job.undo_of !== undefined) {
+      await sendFileAgain(job);
+      return { ...NO_AGES, jobSeconds: runningSeconds(job, now) };
+    }
     const file = await objects.head(objectKeys.source(job));
     const isForm = job.origin === "form";
     if (file === null) {

@@ -1,4 +1,3 @@
-import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import { cellValue, lineEndOf, rawCells, toCell } from "../csv/csv-text.ts";
 import { COMMA, type Delimiter } from "../csv/delimiter.ts";
 import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
@@ -43,13 +42,21 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
 
 /** The header of a list of results. */
 export const RESULTS_HEADER = `${BYTE_ORDER_MARK}_row,external_id,id,outcome\n`;
+const UNDO_RESULTS_HEADER = RESULTS_HEADER.replace("\n", ",kept\n");
 
-/** The line of a row in a list of results. @param result with the item's id, which is empty if the row failed */
-export function resultLine(
-  { row }: { readonly row: number },
-  { externalId, id, outcome }: { readonly externalId: string; readonly id: string; readonly outcome: RowOutcome },
-): string {
-  return `${row},${toCell(externalId, COMMA)},${id},${outcome}\n`;
+interface ListedResult {
+  readonly externalId: string;
+  /** Empty if the row failed. */
+  readonly id: string;
+  readonly outcome: string;
+  /** Set for the results of undos. */
+  readonly kept?: string;
+}
+
+/** The line of a row in a list of results. */
+export function resultLine({ row }: { readonly row: number }, { externalId, id, outcome, kept }: ListedResult): string {
+  const more = kept === undefined ? "" : `,${toCell(kept, COMMA)}`;
+  return `${row},${toCell(externalId, COMMA)},${id},${outcome}${more}\n`;
 }
 
 /**
@@ -61,7 +68,7 @@ export const ROW_LISTS = {
     createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header(
       headerRowOf(mappingOf(job)),
     ),
-  results: (_job: UploadJob): string => RESULTS_HEADER,
+  results: ({ undo_of: undone }: UploadJob): string => (undone === undefined ? RESULTS_HEADER : UNDO_RESULTS_HEADER),
 };
 /** Name of a list. */
 export type RowListName = keyof typeof ROW_LISTS;

@@ -16,8 +16,8 @@ import {
   type UploadJob,
 } from "./upload-record.ts";
 
-/** Lifetime of a bucket's record: as long as that of chunks and reports. */
-const BUCKET_KEPT_SECONDS = 30 * 86_400;
+/** Lifetime of a bucket's record: as long as that of chunks and reports. An undo begins at most 28 days after the job has ended. */
+const BUCKET_KEPT_SECONDS = 35 * 86_400;
 /** A worker that has noted nothing for this long has lost its claim. */
 export const CLAIM_MS = 40_000;
 /**

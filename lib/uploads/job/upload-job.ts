@@ -22,6 +22,7 @@ export const uploadJobSchema = z
       .describe(
         "Whether this is a dry run: no item is saved, and the counters say what an import would do. Extension.",
       ),
+    undo_of: uuid.optional().describe("ID of the upload that this job undoes. Its rows are work items. Extension."),
     total_rows: count.describe("Number of rows in the file. 0 until it has been read."),
     succeeded_rows: count.describe("Number of rows that were applied."),
     failed_rows: count.describe("Number of rows that couldn't be applied."),
@@ -29,6 +30,11 @@ export const uploadJobSchema = z
     updated_rows: count.describe("Number of rows that changed an item. Extension."),
     unchanged_rows: count.describe("Number of rows that changed nothing. Extension."),
     restored_rows: count.describe("Number of rows that restored a deleted item. Extension."),
+    undone_rows: count.describe("Number of work items that are as they were before the undone upload. Extension."),
+    partly_undone_rows: count.describe(
+      "Number of work items of which an undo kept something that others have changed since. Extension.",
+    ),
+    kept_rows: count.describe("Number of work items that an undo left as they are. Extension."),
     error: z.string().optional().describe("Why the job failed. Absent if it didn't."),
     created_at: storedTimestamp.describe("When the job was created."),
     updated_at: storedTimestamp.describe("When the job last made progress."),
@@ -57,6 +63,19 @@ export const rowListLinkSchema = z
   .meta({ id: "WorkItemUploadRowList", description: "A list of rows to download." });
 /** A value of `rowListLinkSchema`. */
 export type RowListLink = z.infer<typeof rowListLinkSchema>;
+
+/** Options of an undo. */
+export const undoRequestSchema = z.strictObject({
+  undo: z
+    .strictObject({
+      dry_run: z
+        .boolean("must be true or false")
+        .optional()
+        .describe("If true, no item is saved, and the job counts what the undo would do."),
+    })
+    .optional()
+    .describe("Options of the undo."),
+});
 
 /** S3's limit for one POST. */
 export const FORM_MAX_BYTES = 5 * 1024 ** 3;

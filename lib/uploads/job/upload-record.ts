@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { isoTime } from "../../clock.ts";
 import { storedTimestamp } from "../../schema.ts";
+import type { Import } from "../../work-items/undo-layers.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
@@ -65,6 +66,9 @@ const rowCountersSchema = z.object({
   updated_rows: z.int().default(0),
   unchanged_rows: z.int().default(0),
   restored_rows: z.int().default(0),
+  undone_rows: z.int().default(0),
+  partly_undone_rows: z.int().default(0),
+  kept_rows: z.int().default(0),
 });
 
 /** The record of an upload job. Its claim belongs to the worker that reads the file. */
@@ -92,6 +96,9 @@ export const uploadJobRecordSchema = z.object({
   dry_run: z.boolean().optional(),
   /** JSON of the mapping. */
   mapping: z.string().optional(),
+  /** Id of the job that this one undoes, and when that was created. Header and mapping are those of that job's file. */
+  undo_of: z.string().optional(),
+  undo_of_created_at: storedTimestamp.optional(),
   source_etag: z.string().optional(),
   source_size: z.int().optional(),
   /** When S3 received the file. */
@@ -119,6 +126,20 @@ export function mappingOf({ mapping }: Pick<UploadJob, "mapping">): Mapping | un
   return mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
 }
 
+/** The import that a job undoes. */
+export interface Undone extends Import {
+  /** Whether its rows may have events. */
+  readonly hasEvents: boolean;
+}
+
+/** What a job undoes; undefined if it imports a file. @param mapping its own */
+export function undoneBy(job: UploadJob, mapping: Mapping | undefined): Undone | undefined {
+  const { undo_of: id, undo_of_created_at: createdAt = "" } = job;
+  return id === undefined
+    ? undefined
+    : { id, createdAt: Date.parse(createdAt), hasEvents: mapping?.event !== undefined };
+}
+
 /** What a request says of a job that is created for it. */
 export type NewUpload = Pick<
   UploadJob,
@@ -128,6 +149,8 @@ export type NewUpload = Pick<
   | "expected_size"
   | "dry_run"
   | "mapping"
+  | "undo_of"
+  | "undo_of_created_at"
   | "content_hash"
   | "key_id"
   | "key_name"
@@ -139,7 +162,7 @@ export function logFieldsOf({ id, organization, request_id: requestId }: UploadJ
   return { job: id, organization, request_id: requestId };
 }
 
-/** How many rows a bucket has counted, by outcome. The succeeded are the sum of the four that are not failed. */
+/** How many rows a bucket has counted, by outcome. The succeeded are the sum of all that are not failed. */
 const countersShape = {
   succeeded: z.int().default(0),
   failed: z.int().default(0),
@@ -147,6 +170,9 @@ const countersShape = {
   updated: z.int().default(0),
   unchanged: z.int().default(0),
   restored: z.int().default(0),
+  undone: z.int().default(0),
+  partly: z.int().default(0),
+  kept: z.int().default(0),
 };
 
 /** Rows that a worker has noted before it applies them: the first one's number, how many, and by how many workers one after the other. */
@@ -262,6 +288,9 @@ export function toRowCounters(counters: Counters) {
     updated_rows: counters.updated,
     unchanged_rows: counters.unchanged,
     restored_rows: counters.restored,
+    undone_rows: counters.undone,
+    partly_undone_rows: counters.partly,
+    kept_rows: counters.kept,
   };
 }
 
@@ -269,7 +298,8 @@ export function toRowCounters(counters: Counters) {
 export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJobResponse {
   const changed = isEnded(job) ? [] : [job.changed_at, ...buckets.map((bucket) => bucket.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
-  const size = job.expected_size ?? job.source_size;
+  // Of an undo, the size is that of the undone job's file, by which its workers are chosen.
+  const size = job.undo_of === undefined ? (job.expected_size ?? job.source_size) : undefined;
   return {
     id: job.id,
     status: job.status,
@@ -277,6 +307,7 @@ export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJob
     ...(size !== undefined && { size }),
     ...(job.key_name !== undefined && { key_name: job.key_name }),
     dry_run: job.dry_run ?? false,
+    ...(job.undo_of !== undefined && { undo_of: job.undo_of }),
     total_rows: job.total_rows,
     ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(buckets))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),

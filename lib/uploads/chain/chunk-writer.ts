@@ -1,0 +1,92 @@
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { type Frame, FrameWriter } from "../files/frames.ts";
+import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import { CLAIM_MS } from "../job/bucket-store.ts";
+import type { UploadJob } from "../job/upload-record.ts";
+import type { UploadStore } from "../job/upload-store.ts";
+
+/** How rows are cut: the same file must always be cut in the same way (`objectKeys.chunk`). */
+export const CHUNK_LIMITS = {
+  /** Size of a chunk: seconds of work. */
+  rows: 10_000,
+  bytes: 4 * 1024 * 1024,
+  /** Bytes of a small file for each bucket: enough to be worth the overhead of one. */
+  bucketBytes: 64 * 1024,
+};
+/** Time between the notes that a worker still reads rows. */
+const NOTE_MS = CLAIM_MS / 3;
+
+/** The job was stopped or published by another worker, or its organization is being erased: this worker must stop. */
+export class StoppedError extends Error {
+  override readonly name: string = "StoppedError";
+}
+
+/** What writing chunks requires. */
+export interface ChunkWriterDependencies extends Pick<RuntimeWith<never>, "clock"> {
+  readonly store: UploadStore;
+  readonly objects: UploadObjects;
+  /** @returns undefined for an organization that doesn't exist or is being erased, as a consistent read says */
+  readonly findOrganization: (id: string) => Promise<unknown>;
+  /** @default CHUNK_LIMITS */
+  readonly limits?: typeof CHUNK_LIMITS;
+}
+
+/** The rows of a bucket that are not in a chunk yet. */
+interface OpenChunk {
+  readonly frames: FrameWriter;
+  rows: number;
+  /** Number of chunks before this one. */
+  number: number;
+}
+
+/** Writes the chunks of a job's buckets. */
+export class ChunkWriter {
+  readonly #with: ChunkWriterDependencies;
+  readonly #job: UploadJob;
+  readonly #limits: typeof CHUNK_LIMITS;
+  readonly #buckets: readonly OpenChunk[];
+  #rows = 0;
+  #notedAt: number;
+
+  constructor(dependencies: ChunkWriterDependencies, job: UploadJob, buckets: number) {
+    this.#with = dependencies;
+    this.#job = job;
+    this.#limits = dependencies.limits ?? CHUNK_LIMITS;
+    this.#buckets = Array.from({ length: buckets }, () => ({ frames: new FrameWriter(), rows: 0, number: 0 }));
+    this.#notedAt = dependencies.clock();
+  }
+
+  /** Adds a row to a bucket. Returns a promise if its chunk is full, to be awaited before the next call. @throws StoppedError */
+  add(number: number, row: Frame): Promise<void> | undefined {
+    const bucket = this.#buckets[number]!;
+    bucket.frames.add(row);
+    bucket.rows++;
+    this.#rows++;
+    const isFull = bucket.rows >= this.#limits.rows || bucket.frames.length >= this.#limits.bytes;
+    return isFull ? this.#writeChunk(number) : undefined;
+  }
+
+  /** Writes the last chunks. @returns how many each bucket has, and how many rows; no buckets if there is no row */
+  async end(): Promise<{ readonly chunks: readonly number[]; readonly rows: number }> {
+    for (const [number, { rows }] of this.#buckets.entries()) if (rows > 0) await this.#writeChunk(number);
+    return { chunks: this.#rows === 0 ? [] : this.#buckets.map(({ number }) => number), rows: this.#rows };
+  }
+
+  /** Notes now and then that this worker lives. @throws StoppedError */
+  async note(): Promise<void> {
+    const { clock, store } = this.#with;
+    if (clock() < this.#notedAt + NOTE_MS) return;
+    if (!(await store.noteSplit(this.#job))) throw new StoppedError();
+    this.#notedAt = clock();
+  }
+
+  async #writeChunk(bucket: number): Promise<void> {
+    const { objects, findOrganization } = this.#with;
+    const open = this.#buckets[bucket]!;
+    if ((await findOrganization(this.#job.organization)) === undefined) throw new StoppedError();
+    await objects.write(objectKeys.chunk(this.#job, bucket, open.number), open.frames.bytes());
+    open.frames.clear();
+    open.rows = 0;
+    open.number++;
+  }
+}

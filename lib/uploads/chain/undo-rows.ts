@@ -1,0 +1,73 @@
+import type { Clock } from "../../clock.ts";
+import type { JsonValue } from "../../json.ts";
+import type { Organization } from "../../organizations/organization.ts";
+import { chunksOf } from "../../retry.ts";
+import type { KeptField, UndoWorkItems } from "../../work-items/undo-work-items.ts";
+import type { WorkItemInput } from "../../work-items/work-item.ts";
+import { cellValue } from "../csv/csv-text.ts";
+import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
+import type { Row } from "../files/frames.ts";
+import type { Undone } from "../job/upload-record.ts";
+import { type ApplyRowsOptions, ITEMS_AT_ONCE, RowsPendingError } from "./apply-rows.ts";
+import { failedRow, type RowResult } from "./row-result.ts";
+
+/** Options of undoing rows. */
+export interface UndoRowsOptions extends Pick<
+  ApplyRowsOptions,
+  "reader" | "source" | "recognizesOnly" | "deadline" | "guard"
+> {
+  readonly undone: Undone;
+}
+
+/** The value that an input has for a field; null if it has none. */
+function valueIn(input: WorkItemInput | undefined, { event, name }: KeptField): JsonValue {
+  const of: object | undefined =
+    event === undefined ? input : input?.events?.find(({ external_id: id }) => id === event);
+  const isAttribute = name.startsWith(ATTRIBUTE_PREFIX);
+  const values = isAttribute ? input?.custom_attributes : of;
+  const key = isAttribute ? name.slice(ATTRIBUTE_PREFIX.length) : name;
+  return values && Object.hasOwn(values, key) ? (values as Record<string, JsonValue>)[key]! : null;
+}
+
+/** Makes the function that undoes an import in the items of rows, each the item's last row in the import's file. */
+export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
+  return async (
+    organization: Organization,
+    rows: readonly Row[],
+    options: UndoRowsOptions,
+  ): Promise<readonly (RowResult | undefined)[]> => {
+    const { reader, source, recognizesOnly = false } = options;
+    const results: (RowResult | undefined)[] = [];
+    /** JSON of the fields that stay, with what the row has set: `{"status":{"imported":"completed","now":"pending"}}`. */
+    const textOf = (kept: readonly KeptField[], values: readonly string[]): string => {
+      if (kept.length === 0) return "";
+      const reading = reader.read(values);
+      const input = "input" in reading ? reading.input : undefined;
+      const fields = kept.map((field) => {
+        const name = field.event === undefined ? field.name : `events.${field.event}.${field.name}`;
+        return [name, { imported: valueIn(input, field), now: field.now }];
+      });
+      return JSON.stringify(Object.fromEntries(fields));
+    };
+    for (const group of chunksOf(rows, ITEMS_AT_ONCE)) {
+      if (clock() > options.deadline) throw new RowsPendingError();
+      const read = group.map((row) => ({ row: row.row, values: row.cells.map(cellValue) }));
+      const inputs = read.map(({ row, values }) => ({ row, externalId: reader.externalIdOf(values) }));
+      const dryRun = source.dryRun === true || recognizesOnly;
+      const undone = await undo(organization, inputs, { ...options, dryRun, hasEvents: options.undone.hasEvents });
+      if (undone.some(({ isTemporary }) => isTemporary)) throw new RowsPendingError();
+      for (const [place, { id, outcome, kept, recognized }] of undone.entries()) {
+        const { externalId } = inputs[place]!;
+        const result: RowResult =
+          outcome === "error"
+            ? failedRow(externalId)
+            : { externalId, id, outcome, kept: textOf(kept, read[place]!.values) };
+        results.push(recognized || !recognizesOnly ? result : undefined);
+      }
+    }
+    return results;
+  };
+}
+
+/** Undoes the rows of a job. */
+export type UndoRows = ReturnType<typeof createUndoRows>;

@@ -1,0 +1,299 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { undoJobId, workItemId } from "../../lib/identity.ts";
+import { parseJsonObject } from "../../lib/json.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import { cellsOf } from "../../lib/uploads/csv/csv-text.ts";
+import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
+import { createCaller } from "../support/caller.ts";
+import { createTestOrganization } from "../support/organization.ts";
+import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+
+const DAY_MS = 86_400_000;
+
+let uploads: UploadService;
+beforeEach(async () => {
+  uploads = await createUploadService();
+});
+
+const idOf = (name: string) => workItemId(uploads.organization.id, name);
+const ask = (id: string, dryRun = false) =>
+  uploads.call("undoWorkItemUpload", { params: { id }, ...(dryRun && { body: { undo: { dry_run: true } } }) });
+/** Asks for an undo and runs it until it has ended. */
+const undo = async (id: string, dryRun = false) => {
+  const { status, body, text } = await ask(id, dryRun);
+  expect({ status, text }).toMatchObject({ status: 202 });
+  uploads.clock.advance(CLAIM_MS);
+  return uploads.finish(body.data.id);
+};
+/** The results of an undo: each item's outcome, and what stays. */
+const outcomes = async (id: string) => {
+  const text = await (await fetch((await uploads.results(id)).url!)).text();
+  const [header, ...lines] = text.replace("\uFEFF", "").trimEnd().split("\n");
+  expect(header).toBe("_row,external_id,id,outcome,kept");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name = "", itemId, outcome, kept] = cellsOf(line, COMMA);
+      expect(itemId).toBe(idOf(name));
+      return [name, kept ? [outcome, parseJsonObject(kept)] : [outcome]];
+    }),
+  );
+};
+const get = async (name: string) => {
+  const { status, body } = await uploads.call("getWorkItem", { params: { id: idOf(name) } });
+  return status === 200 ? body.data : undefined;
+};
+const apply = async (...items: readonly object[]) => {
+  const { body } = await uploads.call("applyWorkItemBatch", { body: { work_items: items } });
+  expect(body.data.summary.error).toBe(0);
+};
+const patch = (name: string, work_item: object) =>
+  uploads.call("updateWorkItem", { params: { id: idOf(name) }, body: { work_item } });
+const remove = (name: string) => uploads.call("deleteWorkItem", { params: { id: idOf(name) } });
+const EVENTS = {
+  fields: { external_id: { column: "id" }, type: { column: "type" } },
+  event: { external_id: { column: "event" }, content: { column: "text" } },
+};
+
+describe("the undo of an upload", () => {
+  it("deletes what the upload created, and puts back what it changed", async () => {
+    const attributes = '{"n":0.10000000000000000001,"kept":1,"gone":null}';
+    await apply({ external_id: "updated", status: "in_progress", agent_name: "Ann" });
+    await uploads.call("applyWorkItemBatch", {
+      body: `{"work_items":[{"external_id":"updated","custom_attributes":${attributes}}]}`,
+    });
+    const before = (await get("updated"))!;
+    const text = (await uploads.call("getWorkItem", { params: { id: before.id } })).text;
+    const { id } = await uploads.run(
+      "external_id,status,completed_at,custom_attributes.n,custom_attributes.gone,custom_attributes.new\n" +
+        "created,,,,,\nupdated,,2026-01-31T09:30:00Z,1,2,3\n",
+    );
+    expect(await get("created")).toBeDefined();
+    const job = await undo(id);
+    expect(job).toMatchObject({
+      status: "completed",
+      undo_of: id,
+      dry_run: false,
+      total_rows: 2,
+      succeeded_rows: 2,
+      failed_rows: 0,
+      undone_rows: 2,
+      partly_undone_rows: 0,
+      kept_rows: 0,
+      created_rows: 0,
+      updated_rows: 0,
+      unchanged_rows: 0,
+      restored_rows: 0,
+    });
+    expect(await get("created")).toBeUndefined();
+    const after = (await get("updated"))!;
+    expect({ ...after, updated_at: 0 }).toEqual({ ...before, updated_at: 0 });
+    expect(after.updated_at > before.updated_at).toBe(true);
+    expect((await uploads.call("getWorkItem", { params: { id: before.id } })).text).toContain(
+      text.slice(text.indexOf('"custom_attributes"'), text.indexOf('"short_description"')),
+    );
+    expect(await outcomes(job.id)).toEqual({ created: ["undone"], updated: ["undone"] });
+    expect(await uploads.get(id)).not.toHaveProperty("undo_of");
+  });
+
+  it("keeps what others have changed since, even if they changed it back, and names it", async () => {
+    await apply({ external_id: "a", type: "call" }, { external_id: "b" });
+    const { id } = await uploads.run(
+      "external_id,type,agent_name,custom_attributes.team\na,chat,Bob,south\nb,,Bob,\nmade,,Bob,\nused,,Bob,\n",
+    );
+    await patch("a", { type: "call" });
+    await patch("a", { type: "chat" });
+    await patch("b", { agent_name: "Cid" });
+    await patch("made", { custom_attributes: { team: "north" } });
+    await uploads.call("upsertWorkItemEvent", { params: { id: idOf("used") }, body: { event: { external_id: "e" } } });
+    const job = await undo(id);
+    expect(job).toMatchObject({ undone_rows: 0, partly_undone_rows: 1, kept_rows: 3, succeeded_rows: 4 });
+    expect(await get("a")).toMatchObject({ type: "chat", agent: { name: null }, custom_attributes: {} });
+    expect(await get("b")).toMatchObject({ agent: { name: "Cid" } });
+    expect(await get("made")).toMatchObject({ agent: { name: "Bob" }, custom_attributes: { team: "north" } });
+    expect(await get("used")).toMatchObject({ agent: { name: "Bob" }, events: [{ external_id: "e" }] });
+    expect(await outcomes(job.id)).toEqual({
+      a: ["partly", { type: { imported: "chat", now: "chat" } }],
+      b: ["kept", { agent_name: { imported: "Bob", now: "Cid" } }],
+      made: ["kept", { deleted_at: { imported: null, now: null } }],
+      used: ["kept", { deleted_at: { imported: null, now: null } }],
+    });
+  });
+
+  it.each([
+    ["the first first", [0, 1]],
+    ["the last first", [1, 0]],
+  ] as const)("of two uploads leaves nothing of either: %s", async (_, order) => {
+    await apply({ external_id: "a", type: "call" });
+    const before = await get("a");
+    const first = await uploads.run("external_id,type,agent_name\na,chat,Bob\nmade,x,\n");
+    const second = await uploads.run("external_id,type\na,mail\nmade,y\n");
+    const ids = [first.id, second.id];
+    await undo(ids[order[0]]!);
+    expect(await get("a")).toMatchObject(order[0] === 0 ? { type: "mail", agent: { name: null } } : { type: "chat" });
+    expect(await get("made")).toMatchObject({ type: order[0] === 0 ? "y" : "x" });
+    await undo(ids[order[1]]!);
+    expect({ ...(await get("a")), updated_at: 0 }).toEqual({ ...before, updated_at: 0 });
+    expect(await get("made")).toBeUndefined();
+  });
+
+  it("deletes again what the upload restored, and leaves deleted what was deleted since", async () => {
+    await apply({ external_id: "restored", type: "call" }, { external_id: "deleted", type: "call" });
+    await remove("restored");
+    const { id } = await uploads.run("external_id,type\nrestored,chat\ndeleted,chat\n");
+    await remove("deleted");
+    const job = await undo(id);
+    expect(job).toMatchObject({ undone_rows: 2 });
+    expect(await get("restored")).toBeUndefined();
+    expect(await get("deleted")).toBeUndefined();
+    await apply({ external_id: "restored" }, { external_id: "deleted" });
+    expect(await get("restored")).toMatchObject({ type: "call" });
+    expect(await get("deleted")).toMatchObject({ type: "call" });
+  });
+
+  it("counts an item once, however many rows it has, and rows that changed nothing as unchanged", async () => {
+    await apply({ external_id: "a" }, { external_id: "same", type: "call" });
+    const { id } = await uploads.run("external_id,type\na,one\nsame,call\na,two\na,three\n");
+    await patch("a", { type: "four" });
+    const job = await undo(id);
+    expect(job).toMatchObject({ total_rows: 2, kept_rows: 1, unchanged_rows: 1, succeeded_rows: 2 });
+    expect(await outcomes(job.id)).toEqual({
+      a: ["kept", { type: { imported: "three", now: "four" } }],
+      same: ["unchanged"],
+    });
+  });
+
+  it("undoes events, and shows those that the upload created as deleted until they are saved again", async () => {
+    await apply({ external_id: "a", events: [{ external_id: "old", content: "before" }] });
+    const { id } = await uploads.runMapped(
+      "id,type,event,text\na,work_item,old,after\na,work_item,new,x\na,work_item,others,x\nmade,,first,x\n",
+      EVENTS,
+    );
+    const event = { external_id: "others", content: "mine" };
+    await uploads.call("upsertWorkItemEvent", { params: { id: idOf("a") }, body: { event } });
+    const job = await undo(id);
+    expect(job).toMatchObject({ total_rows: 2, undone_rows: 1, partly_undone_rows: 1 });
+    expect(await get("made")).toBeUndefined();
+    const { events } = (await get("a"))!;
+    const byName = Object.fromEntries(events.map((each) => [each.external_id, each]));
+    expect(byName).toMatchObject({
+      old: { content: "before" },
+      new: { deleted_at: expect.stringMatching(/Z$/) },
+      others: { content: "mine" },
+    });
+    expect(byName["new"]).not.toHaveProperty("content");
+    for (const name of ["old", "others"]) expect(byName[name]).not.toHaveProperty("deleted_at");
+    expect(await outcomes(job.id)).toEqual({
+      a: ["partly", { "events.others.deleted_at": { imported: null, now: null } }],
+      made: ["undone"],
+    });
+    const again = { event: { external_id: "new", content: "again" } };
+    const response = await uploads.call("upsertWorkItemEvent", { params: { id: idOf("a") }, body: again });
+    expect(response).toMatchObject({ status: 200, body: { data: { content: "again" } } });
+    expect(response.body.data).not.toHaveProperty("deleted_at");
+  });
+
+  it("undoes more events of one item than are read at once", async () => {
+    const rows = Array.from({ length: 450 }, (_, row) => `one,,e${row},x`);
+    await apply({ external_id: "one", type: "work_item" });
+    const { id } = await uploads.runMapped(`id,type,event,text\n${rows.join("\n")}\n`, EVENTS);
+    expect((await get("one"))!.events).toHaveLength(450);
+    expect(await undo(id)).toMatchObject({ total_rows: 1, undone_rows: 1 });
+    expect((await get("one"))!.events.every((event) => event.deleted_at !== undefined)).toBe(true);
+  });
+
+  it("keeps what isn't known any more after three later uploads, and says so", async () => {
+    await apply({ external_id: "a" });
+    const ids: string[] = [];
+    for (const type of ["1", "2", "3", "4"]) {
+      ids.push((await uploads.run(`external_id,type\na,${type}\n`)).id);
+      uploads.clock.advance(1000);
+    }
+    const job = await undo(ids[0]!);
+    expect(job).toMatchObject({ kept_rows: 1 });
+    expect(await outcomes(job.id)).toEqual({ a: ["dropped"] });
+    expect(await get("a")).toMatchObject({ type: "4" });
+  });
+
+  it("of an upload that failed before it applied anything has no rows", async () => {
+    const { id, status } = await uploads.run("external_id;type\na;b\n");
+    expect(status).toBe("failed");
+    expect(await undo(id)).toMatchObject({ status: "completed", total_rows: 0 });
+  });
+
+  it("moves the item's version", async () => {
+    const { id } = await uploads.run("external_id,type\na,b\n");
+    const etag = (await uploads.call("getWorkItem", { params: { id: idOf("a") } })).headers["etag"]!;
+    await undo(id);
+    await apply({ external_id: "a" });
+    const body = { work_item: { type: "c" } };
+    const request = { params: { id: idOf("a") }, body, headers: { "If-Match": etag } };
+    expect((await uploads.call("updateWorkItem", request)).status).toBe(412);
+  });
+});
+
+describe("a dry run of an undo", () => {
+  it("says what the undo will do, saves nothing, and is a job of its own", async () => {
+    await apply({ external_id: "a", type: "call" }, { external_id: "b" });
+    const { id } = await uploads.run("external_id,type,agent_name\na,chat,Bob\nb,chat,\nmade,,\n");
+    await patch("a", { type: "mail" });
+    const before = await Promise.all(["a", "b", "made"].map(get));
+    const dry = await undo(id, true);
+    expect(dry).toMatchObject({ dry_run: true, undo_of: id, undone_rows: 2, partly_undone_rows: 1 });
+    expect(await Promise.all(["a", "b", "made"].map(get))).toEqual(before);
+    expect((await undo(id, true)).id).not.toBe(dry.id);
+    const real = await undo(id);
+    expect(real.id).not.toBe(dry.id);
+    expect(await outcomes(real.id)).toEqual(await outcomes(dry.id));
+    const { id: _a, dry_run: _b, created_at: _c, updated_at: _d, ...counted } = dry;
+    expect(real).toMatchObject(counted);
+  });
+});
+
+describe("a request to undo", () => {
+  it("has one job, however often and however fast it is repeated", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const ids = (await Promise.all([ask(id), ask(id), ask(id)])).map(({ body }) => body.data.id);
+    const undoId = undoJobId(uploads.organization.id, id);
+    expect(ids).toEqual([undoId, undoId, undoId]);
+    uploads.clock.advance(CLAIM_MS);
+    await uploads.harness.drain();
+    expect(await uploads.get(undoId)).toMatchObject({ status: "completed", undone_rows: 1 });
+    expect((await ask(id)).body.data).toMatchObject({ id: undoId, status: "completed" });
+    const { data } = (await uploads.call("listWorkItemUploads")).body;
+    expect(new Map(data.map((job) => [job.id, job.undo_of]))).toEqual(
+      new Map([
+        [undoId, id],
+        [id, undefined],
+      ]),
+    );
+  });
+
+  it("is refused while the upload runs, for dry runs and for undos", async () => {
+    const open = dataOf(await uploads.post("external_id\na\n"));
+    expect(await ask(open.id)).toMatchObject({ status: 409, body: { error: expect.stringContaining("hasn't ended") } });
+    const dry = dataOf(await uploads.post("external_id\na\n", { dry_run: true }));
+    await uploads.finish(dry.id);
+    expect(await ask(dry.id)).toMatchObject({ status: 409, body: { error: expect.stringContaining("a dry run") } });
+    await uploads.finish(open.id);
+    const done = await undo(open.id);
+    expect(await ask(done.id)).toMatchObject({ status: 409, body: { error: expect.stringContaining("is an undo") } });
+  });
+
+  it("is refused 28 days after the upload has ended, but finds an undo that was asked for before", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const other = await uploads.run("external_id\nb\n");
+    const known = await undo(other.id);
+    uploads.clock.advance(28 * DAY_MS + MINUTE_MS);
+    expect(await ask(id)).toMatchObject({ status: 410, body: { error: expect.stringContaining("28 days") } });
+    expect(await ask(id, true)).toMatchObject({ status: 410 });
+    expect((await ask(other.id)).body.data.id).toBe(known.id);
+  });
+
+  it("finds no upload of another organization", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const { key } = await createTestOrganization(uploads.runtime);
+    const call = createCaller(uploads.runtime, key);
+    expect((await call("undoWorkItemUpload", { params: { id } })).status).toBe(404);
+    expect(await get("a")).toBeDefined();
+  });
+});
