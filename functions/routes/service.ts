@@ -1,8 +1,52 @@
 import * as z from "zod";
 import { route } from "../../lib/http/route.ts";
+import { keyScopeSchema } from "../../lib/organizations/key-scope.ts";
 
 /** Endpoints of the service itself. */
 export const serviceRoutes = {
+  getMe: () =>
+    route({
+      name: "get-me",
+      method: "GET",
+      path: "/v1/me",
+      summary: "Get the organization and the scopes of the API key",
+      scope: "any",
+      response: z.strictObject({
+        data: z
+          .strictObject({
+            organization: z.string().describe("ID of the organization that owns the key."),
+            region: z.string().describe("Region of the service."),
+            key: z
+              .strictObject({
+                id: z.string().describe("ID of the key, which isn't secret."),
+                name: z.string().describe("Name that the key was given."),
+                scopes: z.array(keyScopeSchema).describe("What the key may do."),
+              })
+              .describe("The API key of this call."),
+            limits: z
+              .strictObject({
+                rate: z.int().describe("Requests per second."),
+                burst: z.int().describe("Requests at once."),
+              })
+              .describe("The organization's rate limit, which all of its keys share."),
+          })
+          .describe("The result."),
+      }),
+      extension: true,
+      document: () => ({
+        description:
+          "Use it to test a connection: it works with every valid key, whatever its scopes, and reads no data.",
+        response: "Who you are to the service.",
+        example: {
+          data: {
+            organization: "demo",
+            region: "us",
+            key: { id: "9qk2v7w3xw4d", name: "nightly sync", scopes: ["read", "write"] },
+            limits: { rate: 100, burst: 200 },
+          },
+        },
+      }),
+    }),
   getHealth: () =>
     route({
       public: true,

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,8 +14,6 @@ const PRIVATE_FILE = 0o600;
  * cannot read raises it, and directories of other versions are then refused.
  */
 const VERSION = "2";
-/** Above this size the functions' log is emptied at the next start. */
-const LOG_MAX_BYTES = 64 * 1024 * 1024;
 /** Time for another local service that is stopping, or an engine whose parent was just killed, to end. */
 const GONE_WITHIN_MS = 3000;
 
@@ -118,12 +106,6 @@ function assertVersion(path: string, versionFile: string): void {
   );
 }
 
-/** @returns a file descriptor */
-function openLog(file: string): number {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(file);
-  return openSync(file, "a");
-}
-
 /**
  * Opens the directory, creating it if it is missing, and locks it.
  * @throws LocalServiceError if it cannot be used, another local service uses it, or another version wrote it
@@ -156,7 +138,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
     if ([dynamodbFile, queuesFile, versionFile].every(isEmpty)) writeFileSync(versionFile, `${VERSION}\n`);
     await Promise.all([assertFree(dynamodbFile), assertFree(queuesFile)]);
     assertVersion(path, versionFile);
-    const log = openLog(logFile);
+    const log = openSync(logFile, "a");
     return {
       path,
       dynamodbFile,

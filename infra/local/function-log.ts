@@ -1,6 +1,10 @@
-import { writeSync } from "node:fs";
+import { fstatSync, ftruncateSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
+/** A longer log starts over. */
+export const LOG_MAX_BYTES = 64 * 1024 * 1024;
+/** The size is looked at again after so many characters. */
+const LOOK_AGAIN_AFTER = 1024 * 1024;
 /** The most characters of an error's message in the line for the terminal. */
 const MESSAGE_MAX = 200;
 const ERROR_LINE = '"level":"ERROR"';
@@ -68,11 +72,21 @@ export interface LogTargets {
  * @param complain writes to the terminal
  */
 export function createLogWriter({ log, verbose }: LogTargets, complain: (text: string) => void) {
+  let written = LOOK_AGAIN_AFTER;
+  const cutIfLong = (next: string): void => {
+    if (written >= LOOK_AGAIN_AFTER) {
+      written = 0;
+      // Other processes write to it, too: all of them append.
+      if (fstatSync(log).size > LOG_MAX_BYTES) ftruncateSync(log);
+    }
+    written += next.length;
+  };
   return (chunk: string | Uint8Array): void => {
     const given = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
     const isError = given.includes(ERROR_LINE);
     const text = isError ? given.replaceAll(ROOT, "").replaceAll(ROOT_PATH, "") : given;
     try {
+      cutIfLong(text);
       writeSync(log, text);
     } catch {
       // The disk is full: lines are lost and the service continues.

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { routes } from "../../functions/routes.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
-import type { Operation, Route } from "../../lib/http/route.ts";
+import { type Operation, type Route, scopeOf } from "../../lib/http/route.ts";
 import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
@@ -126,7 +126,8 @@ function errorStatusesOf(route: Route, { errors = [] }: Operation): ErrorStatus[
     422,
     500,
     503,
-    ...(route.public === true ? [] : ([401, 403, 429] as const)),
+    ...(route.public === true ? [] : ([401, 429] as const)),
+    ...(route.public === true || scopeOf(route) === "any" ? [] : ([403] as const)),
     ...(route.path.includes("{id}") ? ([404] as const) : []),
     ...(route.bodyKind === "none" ? [] : ([413, 415] as const)),
     ...errors,

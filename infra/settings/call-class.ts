@@ -4,9 +4,9 @@ import { type Route, scopeOf } from "../../lib/http/route.ts";
 export const CALL_CLASSES = ["reads", "writes", "uploads", "pages"] as const;
 export type CallClass = (typeof CALL_CLASSES)[number];
 
-const CLASS_OF_SCOPE = { read: "reads", write: "writes", upload: "uploads" } as const;
+const CLASS_OF_SCOPE = { any: "reads", read: "reads", write: "writes", upload: "uploads" } as const;
 
 /** The class of an endpoint: that of the scope that it needs. Calls without a key are with the pages. */
-export function callClassOf(route: Pick<Route, "method" | "path" | "public">): CallClass {
+export function callClassOf(route: Pick<Route, "method" | "path" | "scope" | "public">): CallClass {
   return route.public === true ? "pages" : CLASS_OF_SCOPE[scopeOf(route)];
 }

@@ -1,12 +1,12 @@
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
-import { InvalidInputError, type Problem } from "../errors.ts";
+import { InvalidInputError, NotFoundError, type Problem } from "../errors.ts";
 import { problemsOf } from "../schema.ts";
 import type { ApiEvent } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
-import { readId, readQuery } from "./request.ts";
+import { parseUuid, readQuery } from "./request.ts";
 import { jsonResponse, textResponse } from "./response.ts";
 import type { Route } from "./route.ts";
 
@@ -23,7 +23,7 @@ function refuseProblems(problems: readonly Problem[]): void {
 
 /** A request that passed the chain, with the input that the route's schemas accepted. */
 export interface Call<R extends Route> {
-  /** The ID in the path, a UUID in lower case. An empty string, which no resource has, for any other text or none. */
+  /** The ID in the path, a UUID in lower case; an empty string if the path has none. */
   readonly id: string;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;
@@ -64,7 +64,22 @@ function parameterProblem(problem: Problem, parameters: Readonly<Record<string, 
   return { ...problem, message: problem.message + hint, isParameter: true };
 }
 
-/** Validates query and body by the route's schemas. @throws InvalidInputError naming the problems of both together */
+/** Lists that can be searched for an `external_id`, in the paths of what they list. */
+const SEARCHABLE = /^(\/v1\/(?:work_items|conversation_uploads))\/\{id\}/;
+
+/** The ID in the path. @throws NotFoundError that says how to look up an `external_id`, which callers send as an ID */
+function idOf({ path }: Route, event: ApiEvent): string {
+  const id = parseUuid(event.pathParameters?.["id"]);
+  if (id !== undefined || !path.includes("{id}")) return id ?? "";
+  const list = SEARCHABLE.exec(path)?.[1];
+  const hint = list === undefined ? "" : `; to look up an external_id, use GET ${list}?external_id=…`;
+  throw new NotFoundError(`not found: an id is a UUID${hint}`);
+}
+
+/**
+ * Validates query and body by the route's schemas.
+ * @throws InvalidInputError naming the problems of both together; NotFoundError if the path's ID isn't a UUID
+ */
 export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
   const { requestId, headers, body: read } = event.progress;
   const { parameters, repeated } = readQuery(event);
@@ -82,7 +97,7 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
   refuseProblems([...parameterProblems, ...body.problems, ...fields.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {
-    id: readId(event),
+    id: idOf(route, event),
     query: query.value as z.output<R["query"]>,
     body: body.value as z.output<R["body"]>,
     file: form?.file,

@@ -29,10 +29,10 @@ export function readQuery({
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The id in the path: a UUID in lower case (RFC 9562 §4). Anything else becomes "", which no resource has. */
-export function readId({ pathParameters }: Pick<APIGatewayProxyEvent, "pathParameters">): string {
-  const id = (pathParameters?.["id"] ?? "").toLowerCase();
-  return UUID.test(id) ? id : "";
+/** A UUID in lower case (RFC 9562 §4). @returns undefined for any other text */
+export function parseUuid(text = ""): string | undefined {
+  const id = text.toLowerCase();
+  return UUID.test(id) ? id : undefined;
 }
 
 /** Whether a header such as `Accept` or `Accept-Encoding` names a value, and not with the weight 0. */

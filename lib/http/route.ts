@@ -53,6 +53,8 @@ export interface Route {
   readonly contentType?: string;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
+  /** Scope that a key needs; `any` if every key may call it. @default `scopeOf` says it by method and path */
+  readonly scope?: KeyScope | "any";
   /** Scope of keys that suffices for a dry run. @default that of all other calls */
   readonly dryRunScope?: KeyScope;
   /** Whether the endpoint is not in the contract. */
@@ -89,8 +91,12 @@ export function route<const R extends Omit<Route, keyof typeof DEFAULTS | "permi
     Omit<R, "permissions"> & { readonly permissions: typeof permissions };
 }
 
-/** The scope that a key needs: to read for GET and HEAD, to upload for the other calls on uploads, else to write. */
-export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope {
+/**
+ * The scope that a key needs: that of the row, or else to read for GET and HEAD, to upload for the other calls on
+ * uploads, and to write for all others.
+ */
+export function scopeOf({ method, path, scope }: Pick<Route, "method" | "path" | "scope">): KeyScope | "any" {
+  if (scope !== undefined) return scope;
   if (method === "GET") return "read";
   return /^\/v1\/work_items\/upload(\/|$)/.test(path) ? "upload" : "write";
 }
@@ -107,6 +113,7 @@ function isDryRun(body: unknown): boolean {
  */
 export function assertScope(called: Route, granted: readonly KeyScope[], body?: unknown): void {
   const needed = scopeOf(called);
+  if (needed === "any") return;
   const { dryRunScope = needed } = called;
   const ofCall = isDryRun(body) ? dryRunScope : needed;
   const mayBeDryRun = body === undefined && granted.includes(dryRunScope);

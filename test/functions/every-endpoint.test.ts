@@ -233,9 +233,18 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
 
     const unknown = await call(handler, requestTo(route, { key: stranger.key }));
     expectError(unknown, 404);
+    for (const other of [id, id.toUpperCase()]) {
+      const { status, text } = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
+      expect({ status, text }).toEqual({ status: 404, text: unknown.text });
+    }
+  });
+
+  it("says how to look up an external_id to whoever sends one in place of an id", async () => {
+    const handler = (await functionOf(route))(runtime);
+    const id = randomUUID();
+    const [list = ""] = route.path.split("/{id}");
+    const hint = list.endsWith("/upload") ? "" : `; to look up an external_id, use GET ${list}?external_id=…`;
     const others = [
-      id,
-      id.toUpperCase(),
       "not-a-uuid",
       "..",
       "a/b#c",
@@ -245,10 +254,12 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
       "日本語😀",
       "0".repeat(5000),
       `${stranger.organization.id}#${id}`,
+      `${id}-`,
     ];
     for (const other of others) {
       const response = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
-      expect({ status: response.status, text: response.text }).toEqual({ status: 404, text: unknown.text });
+      expectError(response, 404);
+      expect(response.body.error).toBe(`not found: an id is a UUID${hint}`);
     }
   });
 });

@@ -1,8 +1,8 @@
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { createLogWriter } from "../../../infra/local/function-log.ts";
+import { createLogWriter, LOG_MAX_BYTES } from "../../../infra/local/function-log.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const ROOT = pathToFileURL(join(import.meta.dirname, "../../..")).href;
@@ -54,3 +54,15 @@ test.each(['not JSON "level":"ERROR"\n', '["level":"ERROR"]\n'])(
     expect(write(text)).toEqual({ log: text, terminal: "" });
   },
 );
+
+test("starts over when it is too long, while the service runs", () => {
+  const file = join(temporaryDirectory(), "log");
+  const log = openSync(file, "a");
+  onTestFinished(() => closeSync(log));
+  const record = createLogWriter({ log, verbose: false }, () => {});
+  const line = `${"x".repeat(4 * 1024 * 1024)}\n`;
+  for (let written = 0; written <= LOG_MAX_BYTES; written += line.length) record(line);
+  expect(statSync(file).size).toBeGreaterThan(LOG_MAX_BYTES);
+  record("the last line\n");
+  expect(readFileSync(file, "utf8")).toBe("the last line\n");
+});

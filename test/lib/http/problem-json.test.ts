@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { errorKinds, problemType } from "../../../lib/http/error-table.ts";
 import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
@@ -64,7 +65,7 @@ describe("problem details", () => {
     [
       "If-Match",
       "deleteWorkItem",
-      { params: { id: "x" }, headers: { "If-Match": "3" } },
+      { params: { id: randomUUID() }, headers: { "If-Match": "3" } },
       [{ parameter: "If-Match", code: "invalid_format", message: expect.stringMatching(/^must be \* or/) }],
     ],
     [

@@ -32,6 +32,7 @@ export const body = { items: [{ name: "a" }] };
 export const request = (changes: Parameters<typeof call>[1] = {}) => ({
   method: "POST",
   resource: route.path,
+  params: { id: "00000000-0000-4000-8000-000000000000" },
   key,
   body,
   ...changes,
