@@ -112,6 +112,14 @@ export function timestamp() {
 /** A date-time in records and responses. */
 export const storedTimestamp = z.string().meta({ format: "date-time" });
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A UUID in lower case (RFC 9562 §4). @returns undefined for any other value */
+export function parseUuid(value = ""): string | undefined {
+  const id = value.toLowerCase();
+  return UUID.test(id) ? id : undefined;
+}
+
 /** A UUID in responses. */
 export const uuid = z.string().meta({ format: "uuid" });
 

@@ -19,6 +19,7 @@ const ids = {
   item: workItemId(ORGANIZATION, EXTERNAL_ID),
   event: workItemEventId(workItemId(ORGANIZATION, EXTERNAL_ID), EVENT_EXTERNAL_ID),
   erased: workItemId(ORGANIZATION, "INC0000044"),
+  unknown: workItemId(ORGANIZATION, "INC0000099"),
   upload: idempotentUploadJobId(ORGANIZATION, IDEMPOTENCY_KEY),
   conversation: conversationUploadId(ORGANIZATION, "CALL-2026-0301"),
 };

@@ -3,6 +3,7 @@ import { changeSchema } from "../../lib/changes/change.ts";
 import { limitParameter, PAGE_LIMIT_MAX, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
 import { route } from "../../lib/http/route.ts";
 import { count, uuid } from "../../lib/schema.ts";
+import { deletedItemSchema, foundItemSchema, namesSchema } from "../../lib/work-items/named-items.ts";
 import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
 import {
   batchResultSchema,
@@ -93,6 +94,116 @@ export const workItemRoutes = {
           },
         },
         links: linksById("$response.body#/data/results/0/data/id", ...ITEM_OPERATIONS),
+      }),
+    }),
+  getWorkItemBatch: () =>
+    route({
+      name: "get-work-item-batch",
+      method: "POST",
+      path: "/v1/work_items/batch_get",
+      summary: "Get up to 100 work items by their IDs",
+      scope: "read",
+      bodyKind: "json",
+      body: namesSchema({}),
+      response: z.strictObject({
+        data: z
+          .strictObject({
+            results: z.array(foundItemSchema).describe("What was found of each item, in the order of the request."),
+          })
+          .describe("The result."),
+      }),
+      extension: true,
+      permissions: { workItems: { actions: ["BatchGetItem"], partitions: ["ITEM"] } },
+      document: () => ({
+        description:
+          "Finds items by your own IDs (`external_ids`) or by ours (`ids`), without their events. An ID that no item has, or " +
+          "that isn't valid, is `not_found`. Large items may not fit in one response: ask for those that are `not_returned` " +
+          "again. At least the first item always fits.",
+        body: { external_ids: [examples.item.external_id, "INC0000099"] },
+        response: "What was found of each item, in the order of the request.",
+        example: {
+          data: {
+            results: [
+              {
+                index: 0,
+                id: examples.ids.item,
+                external_id: examples.item.external_id,
+                status: "found",
+                data: examples.item,
+                error: null,
+              },
+              {
+                index: 1,
+                id: examples.ids.unknown,
+                external_id: "INC0000099",
+                status: "not_found",
+                data: null,
+                error: null,
+              },
+            ],
+          },
+        },
+        links: linksById("$response.body#/data/results/0/id", ...ITEM_OPERATIONS),
+      }),
+    }),
+  deleteWorkItemBatch: () =>
+    route({
+      name: "delete-work-item-batch",
+      method: "POST",
+      path: "/v1/work_items/batch_delete",
+      summary: "Delete up to 100 work items by their IDs",
+      bodyKind: "json",
+      dryRunScope: "read",
+      body: namesSchema({
+        dry_run: z
+          .boolean()
+          .default(false)
+          .describe("If true, nothing is deleted, and the response shows what would happen."),
+      }),
+      response: z.strictObject({
+        data: z
+          .strictObject({
+            dry_run: z.boolean().describe("Whether this was a dry run."),
+            summary: z
+              .strictObject({
+                total: count.describe("Number of IDs in the request."),
+                deleted: count.describe("Number of items that were deleted."),
+                unchanged: count.describe("Number of items that were deleted before."),
+                not_found: count.describe("Number of IDs that no item has."),
+                error: count.describe("Number of items that couldn't be deleted."),
+              })
+              .describe("Number of items by result."),
+            results: z.array(deletedItemSchema).describe("What happened to each item, in the order of the request."),
+          })
+          .describe("The result."),
+      }),
+      extension: true,
+      permissions: {
+        workItems: { actions: ["BatchGetItem", "PartiQLUpdate", "UpdateItem"], partitions: ["ITEM"] },
+      },
+      document: () => ({
+        description:
+          "Deletes items by your own IDs (`external_ids`) or by ours (`ids`), as deleting them one by one does. Sending the " +
+          "same request again finds them `unchanged`. An item that can't be deleted doesn't affect the others. With " +
+          "`dry_run`, nothing is deleted.",
+        body: { external_ids: [examples.item.external_id, "INC0000099"], dry_run: false },
+        response: "What happened to each item, in the order of the request.",
+        example: {
+          data: {
+            dry_run: false,
+            summary: { total: 2, deleted: 1, unchanged: 0, not_found: 1, error: 0 },
+            results: [
+              {
+                index: 0,
+                id: examples.ids.item,
+                external_id: examples.item.external_id,
+                status: "deleted",
+                error: null,
+              },
+              { index: 1, id: examples.ids.unknown, external_id: "INC0000099", status: "not_found", error: null },
+            ],
+          },
+        },
       }),
     }),
   createWorkItem: () =>

@@ -18,6 +18,7 @@ const ITEM = ["create-work-item"] as const;
 const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "create-work-item.409": ITEM,
   "get-work-item": ITEM,
+  "get-work-item-batch": ITEM,
   "update-work-item": ITEM,
   "update-work-item.412": ITEM,
   "upsert-work-item-event": ITEM,
@@ -25,6 +26,7 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "list-work-items": ITEM,
   "record-qa-score": ITEM,
   "delete-work-item": ["apply-work-item-batch"],
+  "delete-work-item-batch": ["apply-work-item-batch"],
   "get-conversation-upload": ["record-conversation-upload"],
   "list-conversation-uploads": ["record-conversation-upload"],
   "split-upload": ["upload-work-items"],

@@ -13,6 +13,7 @@ export type { ChangesOptions } from "./change-calls.ts";
 export type { Change, CopyOptions, FeedOptions } from "./changes.ts";
 export type { FailedRow } from "./csv.ts";
 export type { CallOptions } from "./http.ts";
+export type { Names } from "./named-items.ts";
 export { inputOf } from "./schemas.ts";
 export type * from "./schemas.ts";
 export type { Upload, UploadFile, UploadOptions, WaitOptions } from "./uploads.ts";
@@ -47,6 +48,8 @@ export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions
   return {
     /** Every endpoint as it is, with the types of the document. */
     http,
+    /** Whose key it is, and what it may do. */
+    me: (options: CallOptions = {}) => dataOf(http.GET("/v1/me", { ...options })),
     workItems: workItemCalls(http),
     ...changeCalls(http),
     uploads: uploadCalls(http, retryOptions),

@@ -7,6 +7,8 @@ import {
 } from "./api.ts";
 
 export type {
+  BatchDeleteResult,
+  BatchGetResult,
   BatchResult,
   ConversationUpload,
   ConversationUploadListItem,

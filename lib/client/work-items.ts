@@ -1,6 +1,7 @@
 import { accepted, bodyOf, dataOf } from "./api-error.ts";
 import { applyInBatches } from "./batches.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
+import { namedItemCalls } from "./named-items.ts";
 import { entriesOf } from "./pages.ts";
 import type { WorkItemEventInput, WorkItemInput, WorkItemPatch } from "./schemas.ts";
 
@@ -25,6 +26,7 @@ export function workItemCalls(http: Http) {
   };
 
   return {
+    ...namedItemCalls(http),
     /** Creates an item. @throws ApiError with the status 409 if its external_id exists */
     create: (
       item: WorkItemInput,

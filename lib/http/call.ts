@@ -2,11 +2,11 @@ import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { InvalidInputError, NotFoundError, type Problem } from "../errors.ts";
-import { problemsOf } from "../schema.ts";
+import { parseUuid, problemsOf } from "../schema.ts";
 import type { ApiEvent } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
-import { parseUuid, readQuery } from "./request.ts";
+import { readQuery } from "./request.ts";
 import { jsonResponse, textResponse } from "./response.ts";
 import type { Route } from "./route.ts";
 

@@ -27,14 +27,6 @@ export function readQuery({
   };
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** A UUID in lower case (RFC 9562 §4). @returns undefined for any other text */
-export function parseUuid(text = ""): string | undefined {
-  const id = text.toLowerCase();
-  return UUID.test(id) ? id : undefined;
-}
-
 /** Whether a header such as `Accept` or `Accept-Encoding` names a value, and not with the weight 0. */
 export function accepts(header: string | undefined, value: string): boolean {
   return (header ?? "").split(",").some((entry) => {

@@ -1,12 +1,13 @@
-import { isoTime } from "../clock.ts";
+import { type Clock, isoTime } from "../clock.ts";
 import { keyText } from "../store/batch-get.ts";
-import { optimisticWriteOne, type WriteTarget } from "../store/optimistic-write.ts";
+import { optimisticWrite, optimisticWriteOne, type WriteResult, type WriteTarget } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
 import { InvalidInputError, NotFoundError, under } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { layersAfter } from "./kept-layers.ts";
+import { traceOf } from "../trace.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";
 import type { Changes, WorkItem } from "./work-item.ts";
@@ -64,24 +65,75 @@ export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
   };
 }
 
+/** What became of an item to delete: it is `unchanged` if it was deleted before. */
+export interface Deletion {
+  readonly status: "deleted" | "unchanged" | "not_found" | "error";
+  /** Undefined if it is not known. */
+  readonly external_id?: string;
+  /** Set if the status is `error`. */
+  readonly error?: string;
+  /** Whether a later call would fail, too. */
+  readonly permanent?: boolean;
+}
+
+/** The write that soft-deletes an item. One that is already deleted does not change, and its version is not checked. */
+function deletionOf(
+  organization: Organization,
+  id: string,
+  clock: Clock,
+  assertVersion?: ChangeOptions["assertVersion"],
+): WriteTarget<Deletion> {
+  return {
+    key: itemKey(organization.id, id),
+    plan: (stored) => {
+      const item = workItemFrom(stored);
+      if (item === null || stored === undefined) return { set: null, result: { status: "not_found" } };
+      const { external_id } = item;
+      if (item.deleted_at !== null) return { set: null, result: { status: "unchanged", external_id } };
+      assertVersion?.(stored.version);
+      const now = isoTime(clock());
+      const next = { ...item, deleted_at: now, updated_at: now };
+      const set = { ...attributesOf(organization, id, next), ...layersAfter(stored, item, next, clock()) };
+      return { set, result: { status: "deleted", external_id } };
+    },
+  };
+}
+
 /**
- * Soft-deletes an item. An item that is already deleted does not change, and its version is not checked.
+ * Soft-deletes an item.
  * @throws NotFoundError if no item ever had the id; PreconditionFailedError, StoreBusyError
  */
 export function createDeleteWorkItem(runtime: RuntimeWith<"workItems">) {
   const changeItem = createChangeItem(runtime);
   return async (organization: Organization, id: string, { assertVersion, deadline }: ChangeOptions): Promise<void> => {
-    const plan = (stored: StoredRecord | undefined) => {
-      const item = workItemFrom(stored);
-      if (item === null || stored === undefined) throw new NotFoundError("work item not found");
-      if (item.deleted_at !== null) return { set: null, result: null };
-      assertVersion?.(stored.version);
-      const now = isoTime(runtime.clock());
-      const next = { ...item, deleted_at: now, updated_at: now };
-      const layers = layersAfter(stored, item, next, runtime.clock());
-      return { set: { ...attributesOf(organization, id, next), ...layers }, result: null };
+    const target = deletionOf(organization, id, runtime.clock, assertVersion);
+    const { result } = await changeItem(target, deadline);
+    if (result.status === "not_found") throw new NotFoundError("work item not found");
+  };
+}
+
+/**
+ * Soft-deletes items: one BatchGetItem, and one BatchExecuteStatement for every 25 of them.
+ * @param ids distinct ones
+ * @returns a function that throws StoreBusyError if nothing could be read; what became of each item by its id
+ */
+export function createDeleteWorkItems(runtime: RuntimeWith<"workItems">) {
+  const { clock, log } = runtime;
+  const records = createRecordStore(runtime);
+  return async (
+    organization: Organization,
+    ids: readonly string[],
+    options: { readonly dryRun: boolean; readonly deadline: number },
+  ): Promise<ReadonlyMap<string, Deletion>> => {
+    const targets = ids.map((id) => deletionOf(organization, id, clock));
+    const written = await optimisticWrite(records, targets, { ...options, clock });
+    const deletionIn = (result: WriteResult<Deletion>): Deletion => {
+      if (!("error" in result)) return result.result;
+      const { error, permanent, cause } = result;
+      if (cause !== undefined) log.error("a work item cannot be deleted", traceOf(cause));
+      return { status: "error", error, permanent };
     };
-    await changeItem({ key: itemKey(organization.id, id), plan }, deadline);
+    return new Map(written.map((result, place) => [ids[place]!, deletionIn(result)]));
   };
 }
 

@@ -137,6 +137,11 @@ test("work items are made, read, changed, listed and deleted with no more than e
   for (const query of [{ limit: 5 }, { external_id: "first" }, { status: "completed" }]) {
     await request(routes.listWorkItems, { query });
   }
+  const { getWorkItemBatch, deleteWorkItemBatch } = routes;
+  await request(getWorkItemBatch, { body: { external_ids: ["first", "none"] } });
+  for (const external_ids of [["item-1", "item-2"], ["item-3"]]) {
+    await request(deleteWorkItemBatch, { body: { external_ids } });
+  }
   for (const expected of [200, 200]) expect((await request(deleteWorkItem, { params })).status).toBe(expected);
   for (const route of [getWorkItem, deleteWorkItem]) await request(route, { params: { id: randomUUID() } });
   await request(applyWorkItemBatch, { body: { work_items } });

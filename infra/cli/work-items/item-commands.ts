@@ -1,9 +1,19 @@
-import type { Client, WorkItem } from "work-items-client/client.ts";
+import { dataOf } from "work-items-client/api-error.ts";
+import type { BatchGetResult, Client, WorkItem } from "work-items-client/client.ts";
+import { inCalls, type NamesBody } from "work-items-client/named-items.ts";
 import { entriesOf, type Page } from "work-items-client/pages.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";
-import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandCall,
+  EXIT,
+  type ExitCode,
+  type Options,
+  textOption,
+  UsageError,
+} from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { printable } from "../../printable.ts";
 import { exportSince } from "./changes-command.ts";
@@ -12,11 +22,82 @@ import { keepingDigits } from "./service-client.ts";
 const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The id of an item by its id or external_id. */
-async function idOf({ workItems }: Client, name: string): Promise<string> {
-  if (UUID.test(name)) return name;
-  for await (const { id } of workItems.list({ external_id: name })) return id;
-  throw new CommandError(`there is no work item ${name}`);
+const EXTERNAL_ID_OPTION = { "--external-id": "the arguments are external_ids, even those that look like ids" };
+
+/** Whether a name is an id, and not an external_id. */
+function namesById({ options }: CommandCall): (name: string) => boolean {
+  return (name) => options["externalId"] !== true && UUID.test(name);
+}
+
+/** What the service responds for each name, in the order of the names. */
+async function* resultsOf<R extends { readonly index: number; readonly status: string }>(
+  call: CommandCall,
+  send: (body: NamesBody) => Promise<readonly R[]>,
+): AsyncGenerator<readonly [name: string, R]> {
+  const isId = namesById(call);
+  const { positionals: names } = call;
+  const byId = inCalls({ ids: names.filter(isId) }, send);
+  const byExternalId = inCalls({ externalIds: names.filter((name) => !isId(name)) }, send);
+  for (const name of names) {
+    const { value } = await (isId(name) ? byId : byExternalId).next();
+    if (value) yield [name, value];
+  }
+}
+
+function notFound(name: string): string {
+  return `there is no work item ${name}`;
+}
+
+/** Prints one item with its events. */
+async function printOne(call: CommandCall, name: string): Promise<void> {
+  const { http, workItems } = call.client();
+  const ids = namesById(call)(name)
+    ? [name]
+    : await Array.fromAsync(workItems.list({ external_id: name }), ({ id }) => id);
+  const [id] = ids;
+  if (id === undefined) throw new CommandError(notFound(name));
+  const item = http.GET("/v1/work_items/{id}", { params: { path: { id } }, parseAs: "text" });
+  const { data } = await keepingDigits<{ readonly data: object }>(item);
+  call.terminal.printData(JSON.stringify(data, null, 2));
+}
+
+/** Prints items without their events, one per line. */
+async function printMany(call: CommandCall): Promise<ExitCode> {
+  const { http } = call.client();
+  const found = resultsOf(call, async (body) => {
+    const response = http.POST("/v1/work_items/batch_get", { body, parseAs: "text" });
+    const { data } = await keepingDigits<{ readonly data: { readonly results: readonly BatchGetResult[] } }>(response);
+    return data.results;
+  });
+  let exit: ExitCode = EXIT.done;
+  for await (const [name, { data, error }] of found) {
+    if (data) call.terminal.printData(JSON.stringify(data));
+    else {
+      call.terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
+      exit = EXIT.someFailed;
+    }
+  }
+  return exit;
+}
+
+async function deleteItems(call: CommandCall): Promise<ExitCode> {
+  const { terminal, options } = call;
+  const { http } = call.client();
+  const isDry = options["dryRun"] === true;
+  const deleted = resultsOf(call, async (body) => {
+    const response = http.POST("/v1/work_items/batch_delete", { body: { ...body, dry_run: isDry } });
+    return (await dataOf(response)).results;
+  });
+  let exit: ExitCode = EXIT.done;
+  for await (const [name, { status, error }] of deleted) {
+    if (status === "deleted") terminal.print(`${name} ${isDry ? "would be deleted" : "deleted"}`);
+    else if (status === "unchanged") terminal.print(`${name} was deleted before`);
+    else {
+      terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
+      exit = EXIT.someFailed;
+    }
+  }
+  return exit;
 }
 
 const FILTER_OPTIONS = Object.fromEntries(
@@ -92,16 +173,14 @@ async function list({ terminal, client, options }: CommandCall) {
 /** The commands for work items, by name. */
 export const itemCommands: Readonly<Record<string, Command>> = {
   get: {
-    arguments: "<id>",
-    summary: "print a work item with its events as JSON, by id or external_id",
-    options: {},
-    examples: ["get T-1001"],
-    run: async ({ terminal, client, positionals: [name = ""] }) => {
-      const service = client();
-      const path = { id: await idOf(service, name) };
-      const call = service.http.GET("/v1/work_items/{id}", { params: { path }, parseAs: "text" });
-      const { data } = await keepingDigits<{ readonly data: object }>(call);
-      terminal.printData(JSON.stringify(data, null, 2));
+    arguments: "<ids...>",
+    summary: "print a work item with its events as JSON, by id or external_id; several without events, one per line",
+    options: EXTERNAL_ID_OPTION,
+    examples: ["get T-1001", "get T-1001 T-1002"],
+    run: async (call) => {
+      const [name = "", ...others] = call.positionals;
+      if (others.length > 0) return printMany(call);
+      await printOne(call, name);
       return EXIT.done;
     },
   },
@@ -144,15 +223,8 @@ export const itemCommands: Readonly<Record<string, Command>> = {
   delete: {
     arguments: "<ids...>",
     summary: "delete work items by id or external_id; a batch or an upload with its external_id restores an item",
-    options: {},
+    options: { ...EXTERNAL_ID_OPTION, "--dry-run": "show what would be deleted without deleting anything" },
     examples: ["delete T-1001 T-1002"],
-    run: async ({ terminal, client, positionals }) => {
-      const service = client();
-      for (const name of positionals) {
-        await service.workItems.delete(await idOf(service, name));
-        terminal.print(`${name} deleted`);
-      }
-      return EXIT.done;
-    },
+    run: deleteItems,
   },
 };

@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await form.getByLabel("API key").fill(stack.apiKey);
     await form.getByLabel("id", { exact: true }).fill("../upload");
     await form.getByRole("button", { name: "Send GET" }).click();
-    await form.getByText("work item not found").waitFor();
+    await form.getByText("an id is a UUID").waitFor();
     expect(await form.locator(".sent .bad").textContent()).toMatch(/^404 /);
     await page.context().close();
   });

@@ -66,6 +66,12 @@ const byFunction: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await upload("external_id,type\nuploaded,row\nthere,row\n");
     return ["uploaded", "there"];
   },
+  deleteWorkItemBatch: async () => {
+    await customer.apply({ external_id: "first" }, { external_id: "second" });
+    await customer.deliver();
+    await customer.send("deleteWorkItemBatch", { body: { external_ids: ["first", "second"] } });
+    return ["first", "second"];
+  },
   deleteWorkItem: async () => {
     await customer.send("deleteWorkItem", { params: params() });
     return ["there"];

@@ -77,6 +77,49 @@ describe("apply", () => {
   });
 });
 
+describe("items by their ids", () => {
+  it("are found and deleted in any number, in calls of a hundred", async () => {
+    const { sent, fetch } = faultyFetch();
+    const { workItems } = createClient({ ...options, fetch });
+    const externalIds = itemsOf("named", 120).map(({ external_id: id }) => id);
+    await collect(workItems.apply(itemsOf("named", 120)));
+    const calls = sent.length;
+    const found = await collect(workItems.getMany({ externalIds: [...externalIds, "never"] }));
+    expect(sent.length - calls).toBe(2);
+    expect(found.map(({ index, status, data }) => [index, status, data?.external_id])).toEqual([
+      ...externalIds.map((id, index) => [index, "found", id]),
+      [120, "not_found", undefined],
+    ]);
+    const ids = found.flatMap(({ data }) => data?.id ?? []);
+    const dry = await collect(workItems.deleteMany({ ids }, { dryRun: true }));
+    const deleted = await collect(workItems.deleteMany({ ids }));
+    expect(deleted).toEqual(dry);
+    expect(deleted.map(({ external_id: id, status }) => [id, status])).toEqual(
+      externalIds.map((id) => [id, "deleted"]),
+    );
+    const now = await collect(workItems.getMany({ externalIds }));
+    expect(new Set(now.map(({ status }) => status))).toEqual(new Set(["deleted"]));
+  });
+
+  it("are asked for again if they don't fit in one response", async () => {
+    const { workItems } = createClient(options);
+    const custom_attributes = { text: "x".repeat(250_000) };
+    const items = itemsOf("large to find", 30).map((item) => ({ ...item, custom_attributes }));
+    await collect(workItems.apply(items));
+    const found = await collect(workItems.getMany({ externalIds: items.map(({ external_id: id }) => id) }));
+    expect(found.map(({ index, data }) => [index, data?.external_id])).toEqual(
+      items.map(({ external_id: id }, index) => [index, id]),
+    );
+  });
+});
+
+it("says whose key it is", async () => {
+  expect(await createClient(options).me()).toMatchObject({
+    region: "us",
+    key: { scopes: ["read", "write", "upload"] },
+  });
+});
+
 describe("a request", () => {
   it("is sent again after 429, 503 and a broken connection", async () => {
     const { sent, fetch } = faultyFetch(429, 503, "broken");

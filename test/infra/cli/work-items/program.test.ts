@@ -304,4 +304,36 @@ describe("work-items", () => {
     vi.stubEnv("WORK_ITEMS_KEY", undefined);
     vi.stubEnv("WORK_ITEMS_URL", undefined);
   });
+
+  it("prints and deletes several items, in the order of their names", async () => {
+    const looksLikeAnId = "11111111-1111-4111-8111-111111111111";
+    const names = ["several-1", "several-2", looksLikeAnId];
+    const lines = names.map((external_id) => JSON.stringify({ external_id, custom_attributes: { n: 1 } }));
+    writeFileSync("several.jsonl", lines.join("\n").replace('"n":1', '"n":12345678901234567890'));
+    expect(await run("batch", "several.jsonl")).toMatchObject({ exit: 0 });
+    const idsIn = (out: string) =>
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as WorkItem).external_id);
+
+    const some = await run("get", "several-2", "never", "several-1", looksLikeAnId);
+    expect(some.exit).toBe(3);
+    expect(idsIn(some.out)).toEqual(["several-2", "several-1"]);
+    expect(some.out).toContain("12345678901234567890");
+    expect(some.told).toBe(`there is no work item never\nthere is no work item ${looksLikeAnId}\n`);
+    const all = await run("get", ...names, "--external-id");
+    expect(all.exit).toBe(0);
+    expect(idsIn(all.out)).toEqual(names);
+    const one = await run("get", looksLikeAnId, "--external-id");
+    expect(JSON.parse(one.out)).toMatchObject({ external_id: looksLikeAnId, events: [] });
+
+    const { id } = JSON.parse(one.out) as WorkItem;
+    const dry = await run("delete", "several-1", id, "--dry-run");
+    expect(dry).toMatchObject({ exit: 0, out: `several-1 would be deleted\n${id} would be deleted\n` });
+    const deleted = await run("delete", "several-1", id, "never");
+    expect(deleted).toMatchObject({ exit: 3, out: `several-1 deleted\n${id} deleted\n` });
+    expect(deleted.told).toBe("there is no work item never\n");
+    expect((await run("delete", id)).out).toBe(`${id} was deleted before\n`);
+  });
 });

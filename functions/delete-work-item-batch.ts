@@ -1,0 +1,29 @@
+import { StoreBusyError } from "../lib/errors.ts";
+import type { ApiHandler } from "../lib/http/chain.ts";
+import { endpointWithBody } from "../lib/http/endpoint.ts";
+import { readJsonBody } from "../lib/http/request-body.ts";
+import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { createDeleteWorkItems } from "../lib/work-items/change-work-item.ts";
+import { deletedItems, idsOf, namedItems } from "../lib/work-items/named-items.ts";
+import { routes } from "./routes.ts";
+
+const route = routes.deleteWorkItemBatch;
+
+/** `POST /v1/work_items/batch_delete` */
+export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+  const deleteWorkItems = createDeleteWorkItems(runtime);
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline }) => {
+    const named = namedItems(organization, body);
+    const deletions = await deleteWorkItems(organization, idsOf(named), { dryRun: body.dry_run, deadline });
+    const results = deletedItems(named, deletions);
+    // Nothing was deleted and the items aren't the cause: a 503 tells clients that a retry can succeed.
+    const isBusy = results.every(({ id }) => deletions.get(id ?? "")?.permanent === false);
+    if (isBusy) throw new StoreBusyError(results[0]?.error ?? "");
+    const summary = { total: results.length, deleted: 0, unchanged: 0, not_found: 0, error: 0 };
+    for (const { status } of results) summary[status] += 1;
+    return { body: { data: { dry_run: body.dry_run, summary, results } } };
+  });
+}
+
+export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
