@@ -10,8 +10,9 @@ const route = routes.listWorkItemChanges;
 /** `GET /v1/work_items/changes` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const readChanges = createReadChanges(runtime);
-  return endpoint(route, runtime, async ({ organization, query: { after, limit, include } }) => {
-    const { data, next, more } = await readChanges(organization, { after, limit, withEvents: include === "events" });
+  return endpoint(route, runtime, async ({ organization, query: { include, ...query } }) => {
+    const { limit } = query;
+    const { data, next, more } = await readChanges(organization, { ...query, withEvents: include === "events" });
     return { body: { data, meta: { page: { next, limit, more } } } };
   });
 }

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
-import { limitParameter, PAGE_LIMIT_MAX, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
+import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
 import { route } from "../../lib/http/route.ts";
-import { count, uuid } from "../../lib/schema.ts";
+import { count, rule, timestamp, uuid } from "../../lib/schema.ts";
 import { deletedItemSchema, foundItemSchema, namesSchema } from "../../lib/work-items/named-items.ts";
 import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
 import {
@@ -14,7 +14,7 @@ import {
   workItemSchema,
   workItemWithEventsSchema,
 } from "../../lib/work-items/work-item.ts";
-import { workItemFilters } from "../../lib/work-items/work-item-filters.ts";
+import { repeatableFilters, workItemFilters } from "../../lib/work-items/work-item-filters.ts";
 import { examples } from "./examples.ts";
 import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
 
@@ -29,6 +29,9 @@ const itemWithEvents = z.strictObject({
     .optional()
     .describe("Information about the response."),
 });
+
+const CHANGES_PER_PAGE_DEFAULT = 100;
+const CHANGES_PER_PAGE_MAX = 1000;
 
 const ITEM_OPERATIONS = [
   "getWorkItem",
@@ -237,6 +240,7 @@ export const workItemRoutes = {
       path: "/v1/work_items",
       summary: "List work items, newest completion first",
       query: z.strictObject({ ...pageParameters(), ...workItemFilters() }),
+      repeatable: repeatableFilters,
       response: pageOf(workItemSchema),
       permissions: {
         workItems: {
@@ -263,23 +267,37 @@ export const workItemRoutes = {
       method: "GET",
       path: "/v1/work_items/changes",
       summary: "List changes of work items",
-      query: z.strictObject({
-        after: z
-          .string()
-          .min(1, "must not be empty")
-          .optional()
-          .describe(
-            "`meta.page.next` of an earlier page, or a `sequence`. Without it, or with 0, the feed starts with the whole list; with `now`, after the newest change.",
-          ),
-        limit: limitParameter(PAGE_LIMIT_MAX),
-        include: z
-          .literal("events", "must be events")
-          .optional()
-          .describe("`events` includes each item's events. Pages may then be shorter."),
-      }),
+      query: z
+        .strictObject({
+          after: z
+            .string()
+            .min(1, "must not be empty")
+            .optional()
+            .describe(
+              "`meta.page.next` of an earlier page, or a `sequence`. Without it, or with 0, the feed starts with the whole list; with `now`, after the newest change.",
+            ),
+          since: timestamp()
+            .optional()
+            .describe(
+              "Starts with what changed at or after this time, instead of the whole list. Not with `after`. In a URL, write `+` as `%2B`.",
+            ),
+          limit: limitParameter(CHANGES_PER_PAGE_DEFAULT, CHANGES_PER_PAGE_MAX),
+          include: z
+            .literal("events", "must be events")
+            .optional()
+            .describe("`events` includes each item's events. Pages may then be shorter."),
+        })
+        .refine(({ after, since }) => after === undefined || since === undefined, {
+          path: ["since"],
+          ...rule("invalid", "must not be sent with after"),
+        }),
       response: z.strictObject({
         data: z.array(changeSchema).describe("The result."),
-        meta: pageMeta(z.string(), { more: z.boolean().describe("Whether there are more changes now.") }),
+        meta: pageMeta(
+          z.string(),
+          { more: z.boolean().describe("Whether there are more changes now.") },
+          CHANGES_PER_PAGE_MAX,
+        ),
       }),
       extension: true,
       permissions: {
@@ -289,7 +307,7 @@ export const workItemRoutes = {
       document: () => ({
         description:
           "Use it to keep an exact copy of all work items. Without `after`, the feed starts with the whole list and " +
-          "continues with what changed since. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
+          "continues with what changed since; with `since`, it starts with what changed at or after a time. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
           "the end of the feed. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
           "`deleted_at` is set. An item may appear more often than it changed, never less often. A page may have fewer " +
           "records than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",

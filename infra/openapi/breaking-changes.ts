@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OpenApiDocument } from "./document.ts";
-import { isObject, type Json, referencedSchemas } from "./schema-form.ts";
+import { isObject, type Json, propertiesOf, referencedSchemas } from "./schema-form.ts";
 
 /** Keywords on which no program depends. */
 const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links"]);
@@ -41,6 +41,23 @@ function parametersAsObject(parameters: unknown = []): Json {
   return { properties: Object.fromEntries(named.map(([name, each]) => [name, each["schema"] ?? {}])), required };
 }
 
+function isList({ type }: Json): boolean {
+  return type === "array";
+}
+
+/**
+ * Parameters that may be repeated now, and couldn't be before, in the form from before: `type=a` is also a list of one
+ * value.
+ */
+function withoutNewLists(before: Json, after: Json): Json {
+  const [old, now] = [propertiesOf(before), propertiesOf(after)];
+  const schemas = Object.entries(now).map(([name, schema]) => {
+    const isNew = isList(schema) && old[name] !== undefined && !isList(old[name]);
+    return [name, isNew ? schema["items"] : schema];
+  });
+  return { ...after, properties: Object.fromEntries(schemas) };
+}
+
 /** Requests must be taken as before; responses must hold what they held, and no values that callers can't know. */
 function compare(old: Json, now: Json, place: string, isRequest: boolean, areNames = false): string[] {
   return Object.keys({ ...old, ...now }).flatMap((key) => {
@@ -49,7 +66,8 @@ function compare(old: Json, now: Json, place: string, isRequest: boolean, areNam
     if (!areNames && PROSE.has(key)) return [];
     if (!areNames && key === "requestBody") [before, after] = [before ?? {}, after ?? {}];
     if (Array.isArray(before ?? after) && key === "parameters") {
-      [before, after] = [parametersAsObject(before), parametersAsObject(after)];
+      before = parametersAsObject(before);
+      after = withoutNewLists(before as Json, parametersAsObject(after));
     }
     if (isObject(before) && isObject(after) && key !== "not") {
       return compare(before, after, at, isRequest && key !== "responses", !areNames && NAMED.has(key));

@@ -92,7 +92,8 @@ export function describeParameters(parameters: readonly Json[], id: string | und
     if (description === undefined) {
       throw new DescriptionError(`describe the parameter ${name} by meta({ description }) of its schema`);
     }
-    const example = name === "id" ? id : PARAMETER_EXAMPLES[name];
+    const value = name === "id" ? id : PARAMETER_EXAMPLES[name];
+    const example = schema["type"] === "array" && value !== undefined ? [value] : value;
     return { ...parameter, schema, description, ...(example !== undefined && { example }) };
   });
 }

@@ -1,8 +1,8 @@
-import { InvalidInputError, StoreBusyError } from "../errors.ts";
+import { InvalidInputError, ResyncRequiredError, StoreBusyError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
 import type { ChangeLog } from "./change-log.ts";
-import { isKept } from "./segment.ts";
+import { isKept, type Segment } from "./segment.ts";
 
 /**
  * How far a first load takes its mark back: the indexes that its list reads may lag by ten minutes, and five more are
@@ -63,6 +63,37 @@ export function listPlace(organization: Organization, mark: number, last: string
 export async function newestMark(log: ChangeLog, { id, changesFrom }: Organization): Promise<number> {
   const { segments } = await log.read(id, { from: changesFrom, limit: 1, first: "newest" });
   return (segments[0]?.next ?? changesFrom) - 1;
+}
+
+/** The clocks of two instances differ by less. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/**
+ * The mark before everything that changed at a time or later: entries are logged after they change. It is found by
+ * halving the range of numbers, in at most 51 reads.
+ * @param time milliseconds since the epoch
+ * @throws ResyncRequiredError if some of it is no longer kept
+ */
+export async function markSince(log: ChangeLog, { id, changesFrom }: Organization, time: number): Promise<number> {
+  const wanted = time - CLOCKS_DIFFER_MS;
+  const newestIn = async (from: number, to?: number): Promise<Segment | undefined> =>
+    (await log.read(id, { from, ...(to !== undefined && { to }), limit: 1, first: "newest" })).segments[0];
+  const newest = await newestIn(changesFrom);
+  if (newest === undefined || newest.time < wanted) return (newest?.next ?? changesFrom) - 1;
+  /** The number after the last segment that is known to be earlier. All that begin below `low` are earlier or gone. */
+  let end = changesFrom;
+  let low = changesFrom;
+  let { first } = newest;
+  while (low < first) {
+    const middle = low + Math.floor((first - 1 - low) / 2);
+    const segment = await newestIn(low, middle);
+    if (segment === undefined) low = middle + 1;
+    else if (segment.time >= wanted) ({ first } = segment);
+    else low = end = segment.next;
+  }
+  // What was between them is gone, and may have been as late.
+  if (end !== first) throw new ResyncRequiredError();
+  return first - 1;
 }
 
 /**

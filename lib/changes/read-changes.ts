@@ -1,29 +1,44 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { ResyncRequiredError, StoreBusyError } from "../errors.ts";
+import { createRoom } from "../http/response.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
 import { createListWorkItems } from "../work-items/list-work-items.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Change } from "./change.ts";
-import { listPlace, markBeforeList, newestMark, type PlaceInList, placeOf } from "./mark.ts";
+import { listPlace, markBeforeList, markSince, newestMark, type Place, type PlaceInList, placeOf } from "./mark.ts";
 import { createReadEntries } from "./read-entries.ts";
 import { readLog } from "./read-log.ts";
 
 const DAMAGED_RETRY_SECONDS = 60;
 
+/** A record may have hundreds of kilobytes: a page is read in parts, until it is full. */
+const RECORDS_AT_ONCE = 100;
+/** After this time no further part of a page is read. */
+const FILL_MS = 5000;
+
 /** What is asked of the feed. */
 export interface ChangesQuery {
   /** The mark of an earlier page. @default the feed begins with the whole list */
-  readonly after: string | undefined;
+  readonly after?: string | undefined;
+  /** ISO 8601. Begins with what changed at this time or later, in place of a mark. */
+  readonly since?: string | undefined;
   readonly limit: number;
   readonly withEvents: boolean;
 }
+type PageQuery = Pick<ChangesQuery, "limit" | "withEvents">;
 
 /** A page of the feed. */
 export interface ChangesPage {
   readonly data: Change[];
   readonly next: string;
   readonly more: boolean;
+}
+
+/** Two consecutive pages as one. An item in both is shown where it changed last. */
+function joined(first: ChangesPage, second: ChangesPage): ChangesPage {
+  const again = new Set(second.data.map(({ id }) => id));
+  return { ...second, data: [...first.data.filter(({ id }) => !again.has(id)), ...second.data] };
 }
 
 /**
@@ -49,7 +64,7 @@ export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">)
   /** A segment that has just come is damaged: it is mended, or newer ones make a first load independent of it. */
   const busy = onDamaged(() => new StoreBusyError("the change log is damaged; retry later", DAMAGED_RETRY_SECONDS));
 
-  async function readLogPage(organization: Organization, mark: number, query: ChangesQuery): Promise<ChangesPage> {
+  async function readLogPage(organization: Organization, mark: number, query: PageQuery): Promise<ChangesPage> {
     const page = readLog(changeLog, organization, mark, query.limit, clock());
     // What it held is missing, like what a hole stands for.
     const { entries, next: end, more } = await page.catch(onDamaged(() => new ResyncRequiredError()));
@@ -68,18 +83,14 @@ export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">)
   async function readAfterList(
     organization: Organization,
     { mark, last }: PlaceInList,
-    query: ChangesQuery,
+    query: PageQuery,
   ): Promise<ChangesPage> {
     const entries = last === undefined ? [] : [{ id: last, sequence: mark, time: clock() }];
     const { data } = await readEntries(organization, entries, query.withEvents);
     return data.length > 0 ? { data, next: String(mark), more: true } : readLogPage(organization, mark, query);
   }
 
-  async function readListPage(
-    organization: Organization,
-    place: PlaceInList,
-    query: ChangesQuery,
-  ): Promise<ChangesPage> {
+  async function readListPage(organization: Organization, place: PlaceInList, query: PageQuery): Promise<ChangesPage> {
     const { mark, cursor } = place;
     const { data: items, next } = await listWorkItems(organization, {}, { cursor, limit: query.limit });
     const sequence = next === undefined ? mark : 0;
@@ -104,13 +115,38 @@ export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">)
     };
   }
 
-  return async (organization: Organization, query: ChangesQuery): Promise<ChangesPage> => {
-    const place = placeOf(organization, query.after);
+  async function readPage(organization: Organization, place: Place, query: PageQuery): Promise<ChangesPage> {
     if (place.kind === "now")
       return { data: [], next: String(await newestMark(changeLog, organization).catch(busy)), more: false };
     if (place.kind === "log") return readLogPage(organization, place.mark, query);
     if (place.kind === "list") return readListPage(organization, place, query);
     const mark = await markBeforeList(changeLog, organization, clock()).catch(busy);
     return readListPage(organization, { mark, cursor: undefined, last: undefined }, query);
+  }
+
+  async function startOf(
+    organization: Organization,
+    { after, since }: Pick<ChangesQuery, "after" | "since">,
+  ): Promise<Place> {
+    if (since === undefined) return placeOf(organization, after);
+    const mark = markSince(changeLog, organization, Date.parse(since));
+    return { kind: "log", mark: await mark.catch(onDamaged(() => new ResyncRequiredError())) };
+  }
+
+  return async (organization: Organization, { withEvents, limit, ...start }: ChangesQuery): Promise<ChangesPage> => {
+    const until = clock() + FILL_MS;
+    const fits = createRoom();
+    let place = await startOf(organization, start);
+    const isLog = place.kind === "log";
+    let page: ChangesPage = { data: [], next: "", more: true };
+    for (;;) {
+      const most = Math.min(RECORDS_AT_ONCE, limit - page.data.length);
+      const following = await readPage(organization, place, { withEvents, limit: most });
+      if (!fits(following.data) && page.data.length > 0) return page;
+      page = joined(page, following);
+      place = placeOf(organization, page.next);
+      const isShort = following.data.length < most || (place.kind === "log") !== isLog;
+      if (!page.more || isShort || page.data.length >= limit || clock() > until) return page;
+    }
   };
 }

@@ -4,6 +4,10 @@ import type { Http } from "./http.ts";
 
 /** How the change feed is read. */
 export interface ChangesOptions extends FeedOptions {
+  /** Starts with what changed at this time or later (`2026-01-31T09:30:00Z`), instead of after a mark. */
+  readonly since?: string | undefined;
+  /** Records of one request, at most 1,000. @default 100 */
+  readonly limit?: number;
   /** Whether changes include the events of their items. @default false */
   readonly withEvents?: boolean;
 }
@@ -11,10 +15,17 @@ export interface ChangesOptions extends FeedOptions {
 /** Calls that follow the change feed. */
 export function changeCalls(http: Http) {
   const changesReader =
-    ({ withEvents = false, signal }: Pick<ChangesOptions, "withEvents" | "signal">) =>
+    ({
+      withEvents = false,
+      since,
+      limit,
+      signal,
+    }: Omit<ChangesOptions, keyof FeedOptions> & Pick<FeedOptions, "signal">) =>
     (after: string | number | undefined) => {
       const query = {
-        ...(after !== undefined && { after: String(after) }),
+        // A time only says where to begin.
+        ...(after === undefined ? since !== undefined && { since } : { after: String(after) }),
+        ...(limit !== undefined && { limit }),
         ...(withEvents && { include: "events" as const }),
       };
       return bodyOf(http.GET("/v1/work_items/changes", { params: { query }, ...(signal && { signal }) }));
@@ -26,7 +37,7 @@ export function changeCalls(http: Http) {
   };
 
   /** Keeps a copy of all work items: loads it first, resumes after a saved mark, and starts over where it has to. */
-  const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents">): Promise<void> =>
+  const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents" | "limit">): Promise<void> =>
     copyChanges(changesReader(options), options);
 
   return { changes, copy };

@@ -15,6 +15,13 @@ export interface ApplyOptions extends CallOptions {
   readonly onInvalid?: "refuse" | "skip";
 }
 
+/** Filters of the list. A list of values matches items that have one of them. */
+export type Filters = {
+  readonly [N in keyof QueryOf<"listWorkItems">]: QueryOf<"listWorkItems">[N] extends readonly (infer V)[] | undefined
+    ? V | readonly V[] | undefined
+    : QueryOf<"listWorkItems">[N];
+};
+
 const CONCURRENCY = 4;
 
 /** Calls on work items and their events. */
@@ -51,10 +58,11 @@ export function workItemCalls(http: Http) {
     delete: async (id: string, options: CallOptions = {}): Promise<void> => {
       await accepted(http.DELETE("/v1/work_items/{id}", { params: path(id), ...options }));
     },
-    list: (filters: QueryOf<"listWorkItems"> = {}, options: CallOptions = {}) =>
-      entriesOf((cursor) =>
-        bodyOf(http.GET("/v1/work_items", { params: { query: { ...filters, ...cursor } }, ...options })),
-      ),
+    list: (filters: Filters = {}, options: CallOptions = {}) =>
+      entriesOf((cursor) => {
+        const query = { ...(filters as QueryOf<"listWorkItems">), ...cursor };
+        return bodyOf(http.GET("/v1/work_items", { params: { query }, ...options }));
+      }),
     /** Creates, updates or restores any number of items, and yields their results in order. */
     apply: (
       items: Iterable<WorkItemInput> | AsyncIterable<WorkItemInput>,

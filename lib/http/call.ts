@@ -58,8 +58,8 @@ export const TIMEOUT_MARGIN_MILLISECONDS = 500;
 const NOTHING = { value: undefined, problems: [] };
 
 /** The problem of a query parameter. A plus sign arrives as a space unless it is percent-encoded. */
-function parameterProblem(problem: Problem, parameters: Readonly<Record<string, string | undefined>>): Problem {
-  const mayHoldPlus = /\S \S/.test(parameters[String(problem.path[0])] ?? "");
+function parameterProblem(problem: Problem, parameters: Readonly<Record<string, unknown>>): Problem {
+  const mayHoldPlus = /\S \S/.test(String(parameters[String(problem.path[0])]));
   const hint = mayHoldPlus && problem.code === "invalid_format" ? "; write + as %2B in a query" : "";
   return { ...problem, message: problem.message + hint, isParameter: true };
 }
@@ -82,7 +82,7 @@ function idOf({ path }: Route, event: ApiEvent): string {
  */
 export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
   const { requestId, headers, body: read } = event.progress;
-  const { parameters, repeated } = readQuery(event);
+  const { parameters, repeated } = readQuery(event, route.repeatable);
   const query = validate<R["query"]>(route.query, parameters);
   const form = read?.kind === "file" ? read : undefined;
   const value = read?.kind === "json" ? read.value : undefined;

@@ -1,18 +1,20 @@
 import * as z from "zod";
 
 const PAGE_LIMIT_DEFAULT = 50;
-export const PAGE_LIMIT_MAX = 100;
+const PAGE_LIMIT_MAX = 100;
 
 /** The query parameter that limits the number of items on a page. */
-export function limitParameter(limit = PAGE_LIMIT_DEFAULT) {
+export function limitParameter(limit = PAGE_LIMIT_DEFAULT, max = PAGE_LIMIT_MAX) {
+  const error = `must be a whole number from 1 to ${max}`;
   return z
     .string()
-    .regex(/^(?:[1-9]\d?|100)$/, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
+    .regex(/^[1-9]\d{0,8}$/, { error, abort: true })
     .transform(Number)
+    .refine((value) => value <= max, { error, params: { code: "too_big" } })
     .default(limit)
     .meta({
       description: "Maximum number of results per page.",
-      override: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: limit },
+      override: { type: "integer", minimum: 1, maximum: max, default: limit },
     });
 }
 
@@ -28,14 +30,18 @@ export function pageParameters() {
   };
 }
 
-/** Where a page of a list is in it, as its response says. @param next schema of what leads to the next page */
-export function pageMeta<N extends z.ZodType, M extends z.ZodRawShape>(next: N, more: M) {
+/**
+ * Where a page of a list is in it, as its response says.
+ * @param next schema of what leads to the next page
+ * @param max the highest limit
+ */
+export function pageMeta<N extends z.ZodType, M extends z.ZodRawShape>(next: N, more: M, max = PAGE_LIMIT_MAX) {
   return z
     .strictObject({
       page: z
         .strictObject({
           next: next.describe("Pass it as `cursor` (in the change feed, as `after`) to get the next page."),
-          limit: z.int().min(1).max(PAGE_LIMIT_MAX).describe("Maximum number of results in this page."),
+          limit: z.int().min(1).max(max).describe("Maximum number of results in this page."),
           ...more,
         })
         .describe("Position in the list."),

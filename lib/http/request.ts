@@ -14,16 +14,28 @@ export function readHeaders({
   return read;
 }
 
-/** Query parameters by name, and the names of those that occur more than once. */
-export function readQuery({
-  queryStringParameters,
-  multiValueQueryStringParameters,
-}: Pick<APIGatewayProxyEvent, "queryStringParameters" | "multiValueQueryStringParameters">) {
+/**
+ * Query parameters by name, and the names of those that occur more than once.
+ * @param repeatable names of those that may: their values are lists then
+ */
+export function readQuery(
+  {
+    queryStringParameters,
+    multiValueQueryStringParameters,
+  }: Pick<APIGatewayProxyEvent, "queryStringParameters" | "multiValueQueryStringParameters">,
+  repeatable: readonly string[] = [],
+) {
   const single = Object.entries(queryStringParameters ?? {});
   const multiple = Object.entries(multiValueQueryStringParameters ?? {});
+  const isList = (name: string, values: string[] = []) => values.length > 1 && repeatable.includes(name);
   return {
-    parameters: Object.fromEntries([...single, ...multiple.map(([name, values]) => [name, values?.at(-1)] as const)]),
-    repeated: multiple.filter(([, values]) => (values?.length ?? 0) > 1).map(([name]) => name),
+    parameters: Object.fromEntries([
+      ...single,
+      ...multiple.map(([name, values]) => [name, isList(name, values) ? values : values?.at(-1)] as const),
+    ]),
+    repeated: multiple
+      .filter(([name, values]) => (values?.length ?? 0) > 1 && !repeatable.includes(name))
+      .map(([name]) => name),
   };
 }
 

@@ -50,6 +50,17 @@ export function countFitting(values: readonly unknown[], rest: unknown = null): 
   return over === -1 ? values.length : over;
 }
 
+/** Makes the function that puts values into one response, as long as they all fit. @returns whether these fit too */
+export function createRoom(): (values: readonly unknown[]) => boolean {
+  let left = RESPONSE_MAX_BYTES;
+  return (values) => {
+    const needed = values.reduce<number>((sum, value) => sum + lambdaBytes(JSON.stringify(value)) + 1, 0);
+    if (needed > left) return false;
+    left -= needed;
+    return true;
+  };
+}
+
 /** Headers of responses that pages of allowed origins may read, beside those that every page may. */
 export const EXPOSED_HEADERS = "ETag, Retry-After, RateLimit, RateLimit-Policy, x-request-id";
 /** Headers that pages of allowed origins may send, beside those that every page may. */

@@ -45,6 +45,8 @@ export interface Route {
   readonly summary: string;
   readonly bodyKind: BodyKind;
   readonly query: z.ZodType;
+  /** Names of the query parameters that may be given several times. @default none */
+  readonly repeatable?: readonly string[];
   readonly body: z.ZodType;
   /** Fields beside the file in a multipart body. */
   readonly fields?: z.ZodType;

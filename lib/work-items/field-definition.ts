@@ -1,4 +1,5 @@
-import type * as z from "zod";
+import * as z from "zod";
+import { boundedArray } from "../schema.ts";
 import type { Kind } from "./field-kinds.ts";
 
 type AnyKind = Kind<unknown, unknown, unknown, unknown>;
@@ -22,6 +23,8 @@ export interface Field {
   readonly person?: string;
   /** What the document says of the list's query parameter with its name. @default the list has no such filter */
   readonly filter?: string;
+  /** Whether the filter may be given several times: records match that have one of the values. @default false */
+  readonly filterRepeats?: true;
   /** A cell of the template for CSV files. @default that of the kind */
   readonly sample?: string;
 }
@@ -46,6 +49,8 @@ type Shown<R extends Field> = KindShown<R> | Nothing<R>;
 /** Names of the fields that responses have, those of persons excepted. */
 type ShownNames<F extends Rows> = { [N in keyof F]: F[N] extends { readonly person: string } ? never : N }[keyof F];
 type FilterNames<F extends Rows> = { [N in keyof F]: F[N] extends { readonly filter: string } ? N : never }[keyof F];
+
+type FilterValue<R extends Field> = R extends { readonly filterRepeats: true } ? readonly KindGiven<R>[] : KindGiven<R>;
 
 /** Values of the fields that a caller sends. */
 export type GivenFields<F extends Rows> = { readonly [N in keyof F]?: Given<F[N]> | undefined };
@@ -130,6 +135,19 @@ export interface Filter<T, Q extends z.ZodType> {
   matches(this: void, stored: T, value: z.output<Q>): boolean;
   /** Whether it compares without case. Its values are in lower case. @default false */
   readonly ignoresCase?: boolean | undefined;
+  /** Whether its value is a list of values. @default false */
+  readonly repeats?: boolean | undefined;
+}
+
+/** The most values of a repeated parameter: as many as DynamoDB compares in one `IN`. */
+const FILTER_VALUES_MAX = 100;
+
+/** A query parameter that may be given several times. Its value has each of them once, in order. */
+function repeatedParameter(value: z.ZodType) {
+  const values = boundedArray(value, FILTER_VALUES_MAX, "values");
+  return z
+    .preprocess((given) => (typeof given === "string" ? [given] : given), values)
+    .transform((given) => [...new Set(given)].toSorted((a, b) => (String(a) < String(b) ? -1 : 1)));
 }
 
 function lowerCase(value: unknown): unknown {
@@ -139,18 +157,21 @@ function lowerCase(value: unknown): unknown {
 /** The filters that compare a field with a value, by the field's name. */
 export function fieldFilters<F extends Rows>(rows: F) {
   return Object.fromEntries(
-    Object.entries(rows).flatMap(([name, { kind, filter: description }]) => {
+    Object.entries(rows).flatMap(([name, { kind, filter: description, filterRepeats }]) => {
       if (description === undefined) return [];
       const { ignoresCase = false } = kind;
+      const repeats = filterRepeats === true;
+      const one = () => (ignoresCase ? kind.input().overwrite(lowerCase) : kind.input());
       const compared = ignoresCase ? lowerCase : (value: unknown) => value;
       const row: Filter<Readonly<Record<string, unknown>>, z.ZodType> = {
-        parameter: () => (ignoresCase ? kind.input().overwrite(lowerCase) : kind.input()).meta({ description }),
-        matches: (stored, value) => compared(stored[name]) === value,
+        parameter: () => (repeats ? repeatedParameter(one()) : one()).meta({ description }),
+        matches: (stored, value) => [value].flat().includes(compared(stored[name])),
         ignoresCase,
+        repeats,
       };
       return [[name, row]];
     }),
-  ) as { readonly [N in FilterNames<F>]: Filter<StoredFields<F>, z.ZodType<KindGiven<F[N]>>> };
+  ) as { readonly [N in FilterNames<F>]: Filter<StoredFields<F>, z.ZodType<FilterValue<F[N]>>> };
 }
 
 /** Fields of a new record for which the caller gives no values. */

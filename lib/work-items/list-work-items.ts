@@ -24,8 +24,7 @@ function sourceOf(organization: Organization, { agent_external_id: agent }: Work
 /** The filters by attributes that an index projects. All others are applied to the items. */
 function projectedFilters(filters: WorkItemFilters, { index }: ReturnType<typeof sourceOf>) {
   const names: readonly (keyof WorkItemFilters)[] = listingIndexes[index].projection;
-  const valuesOf = (some: typeof names): Record<string, string | undefined> =>
-    Object.fromEntries(some.map((name) => [name, filters[name]]));
+  const valuesOf = (some: typeof names) => Object.fromEntries(some.map((name) => [name, filters[name]]));
   return {
     filters: valuesOf(names.filter((name) => !ignoresCase(name))),
     filtersIgnoringCase: valuesOf(names.filter(ignoresCase)),

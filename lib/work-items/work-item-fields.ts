@@ -34,7 +34,8 @@ export const WORK_ITEM_FIELDS = fields({
     description: "Kind of work.",
     note: "Default in a new item: `work_item`.",
     initial: "work_item",
-    filter: "Only work items of this type. Extension.",
+    filter: "Only work items of this type, or of one of several: `type=call&type=chat`. Extension.",
+    filterRepeats: true,
     sample: "ticket",
   },
   status: {
@@ -50,7 +51,8 @@ export const WORK_ITEM_FIELDS = fields({
       "Without it, the status follows `completed_at`: a new item is `completed` with it and " +
       `\`${INITIAL_STATUS}\` without.`,
     initial: INITIAL_STATUS,
-    filter: "Only work items with this status. Extension.",
+    filter: "Only work items with this status, or with one of several: `status=pending&status=in_progress`. Extension.",
+    filterRepeats: true,
     sample: "completed",
   },
   completed_at: { kind: KINDS.time, label: "Completed at", description: "When the work was completed." },

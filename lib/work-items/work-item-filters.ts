@@ -36,6 +36,12 @@ export type WorkItemFilters = { readonly [N in FilterName]?: z.output<ParameterO
 /** Names of the filters. */
 export const workItemFilterNames = Object.keys(WORK_ITEM_FILTERS) as FilterName[];
 
+/** Names of the filters that may be given several times. */
+export const repeatableFilters = workItemFilterNames.filter((name) => {
+  const { repeats = false }: Filter<WorkItem, z.ZodType> = WORK_ITEM_FILTERS[name];
+  return repeats;
+});
+
 /** Shape of the schema for the list's query parameters that filter. */
 export function workItemFilters() {
   return Object.fromEntries(

@@ -4,10 +4,11 @@ import { changePages, type ChangesPage, type FeedOptions } from "work-items-clie
 import type { Client } from "work-items-client/client.ts";
 import { CommandError } from "../../command-line.ts";
 import type { Terminal } from "../../terminal.ts";
-import { type Command, type CommandCall, EXIT, type ExitCode, textOption } from "./command.ts";
+import { type Command, type CommandCall, EXIT, type ExitCode, textOption, UsageError } from "./command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 interface PrintOptions extends FeedOptions {
+  readonly since?: string | undefined;
   readonly withEvents: boolean;
 }
 
@@ -15,11 +16,11 @@ interface PrintOptions extends FeedOptions {
 async function printChanges(
   terminal: Terminal,
   { http }: Client,
-  { withEvents, ...options }: PrintOptions,
+  { withEvents, since, ...options }: PrintOptions,
 ): Promise<string> {
   const readPage = (after: string | number | undefined) => {
     const query = {
-      ...(after !== undefined && { after: String(after) }),
+      ...(after === undefined ? since !== undefined && { since } : { after: String(after) }),
       ...(withEvents && { include: "events" as const }),
     };
     return keepingDigits<ChangesPage<object>>(
@@ -70,13 +71,17 @@ export const changesCommand: Command = {
   summary: "print work items that changed, as they are now, one JSON object per line",
   options: {
     "--after <mark>": 'continue after a mark, a sequence or "now" (default: all work items first)',
+    "--since <time>": "start with what changed at this time or later, such as 2026-01-31T09:30:00Z",
     "--follow": "wait for further changes until you stop the command",
     "--events": "include the events of each work item",
   },
-  examples: ["changes > items.ndjson", "changes --after now"],
+  examples: ["changes > items.ndjson", "changes --after now", "changes --since 2026-01-26T00:00:00Z"],
   run: async ({ terminal, client, options }) => {
+    const [after, since] = [textOption(options, "after"), textOption(options, "since")];
+    if (after !== undefined && since !== undefined) throw new UsageError("--after or --since, not both");
     const mark = await printChanges(terminal, client(), {
-      after: textOption(options, "after"),
+      after,
+      since,
       follow: options["follow"] === true,
       withEvents: options["events"] === true,
     });

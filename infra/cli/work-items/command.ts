@@ -8,7 +8,7 @@ export const EXIT = { done: 0, failed: 1, usage: 2, someFailed: 3, notConfirmed:
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What is given, by the option's name in camel case. */
-export type Options = Readonly<Record<string, string | boolean | undefined>>;
+export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export interface CommandCall {
   readonly terminal: Terminal;

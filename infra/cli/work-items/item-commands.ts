@@ -2,7 +2,7 @@ import { dataOf } from "work-items-client/api-error.ts";
 import type { BatchGetResult, Client, WorkItem } from "work-items-client/client.ts";
 import { inCalls, type NamesBody } from "work-items-client/named-items.ts";
 import { entriesOf, type Page } from "work-items-client/pages.ts";
-import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
+import { repeatableFilters, workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";
 import {
@@ -101,7 +101,12 @@ async function deleteItems(call: CommandCall): Promise<ExitCode> {
 }
 
 const FILTER_OPTIONS = Object.fromEntries(
-  workItemFilterNames.map((name) => [`--${name.replaceAll("_", "-")} <value>`, `only items with this ${name}`]),
+  workItemFilterNames.map((name) => {
+    const option = `--${name.replaceAll("_", "-")}`;
+    return repeatableFilters.includes(name)
+      ? [`${option} <values...>`, `only items with this ${name}, or with one of several`]
+      : [`${option} <value>`, `only items with this ${name}`];
+  }),
 );
 
 function camelCase(name: string): string {
@@ -111,7 +116,7 @@ function camelCase(name: string): string {
 /** The items that fit the filters, in the order of the list. */
 async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<WorkItem> {
   const filters = workItemFilterNames.flatMap((name) => {
-    const value = textOption(options, camelCase(name));
+    const value = options[camelCase(name)];
     return value === undefined ? [] : [[name, value] as const];
   });
   let left = most;
@@ -210,7 +215,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       const { terminal, client, options } = call;
       const since = textOption(options, "since");
       if (since !== undefined) {
-        const filter = workItemFilterNames.find((name) => textOption(options, camelCase(name)) !== undefined);
+        const filter = workItemFilterNames.find((name) => options[camelCase(name)] !== undefined);
         if (filter !== undefined) throw new UsageError("--since exports all changes; omit the filters");
         return exportSince(call, since);
       }

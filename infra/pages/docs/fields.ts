@@ -47,9 +47,10 @@ function typeOf(shown: Schema): string {
 function limitsOf(shown: Schema): string[] {
   const schema = resolve(shown);
   const { minimum, maximum, maxLength, maxItems, default: initial } = schema;
+  const values = schema.enum ?? resolve(schema.items ?? {}).enum;
   const hasFormat = schema.format !== undefined;
   return [
-    ...(schema.enum ? [`one of ${schema.enum.map((each) => `\`${String(each)}\``).join(", ")}`] : []),
+    ...(values ? [`one of ${values.map((each) => `\`${String(each)}\``).join(", ")}`] : []),
     ...(schema.const === undefined ? [] : [`always \`${JSON.stringify(schema.const)}\``]),
     ...(minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
       ? [`${minimum.toLocaleString("en")} to ${maximum.toLocaleString("en")}`]

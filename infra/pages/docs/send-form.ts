@@ -13,7 +13,9 @@ function choices(values: readonly unknown[]): Html {
 
 /** The field of a parameter. None is filled in, so that a first request shows the person's own data. */
 function parameterField({ in: place, name, required = false, schema, example }: Parameter): Html {
-  const { enum: values } = resolve(schema);
+  // Of a list the form sends one value.
+  const shown = resolve(schema);
+  const { enum: values } = resolve(shown.items ?? shown);
   const control =
     values === undefined
       ? html`<input

@@ -6,7 +6,7 @@ export interface CursorScope {
   readonly organization: { readonly id: string; readonly cursorSecret: string };
   /** Name of the list; for a list below a resource it holds the resource's id too. */
   readonly list: string;
-  readonly filters: Readonly<Record<string, string | undefined>>;
+  readonly filters: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** 16 bytes, so that a forged cursor would take 2^128 attempts. */

@@ -4,13 +4,16 @@ import { MalformedRecordError } from "../decode-record.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { ListingSource } from "./partition.ts";
 
+/** Values by the names of attributes. */
+type FilterValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** One page of a list to read from an index. */
 export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" | "environment"> {
   readonly source: ListingSource;
-  /** Values that projected attributes must have; undefined ones are ignored. */
-  readonly filters: Readonly<Record<string, string | undefined>>;
+  /** Values that projected attributes must have, or lists of values of which they must have one; undefined ones are ignored. */
+  readonly filters: FilterValues;
   /** The same in lower case, for projected attributes of ASCII that are compared without case. @default none */
-  readonly filtersIgnoringCase?: Readonly<Record<string, string | undefined>>;
+  readonly filtersIgnoringCase?: FilterValues;
   /** Lowest and highest place, both inclusive. */
   readonly range: { readonly low: string; readonly high: string };
   /** Only entries below this place are returned; the others were read before. */
@@ -59,9 +62,9 @@ function firstSizeOf(limit: number, shards: number, isFiltered: boolean): number
   return Math.max(ENTRIES_PER_QUERY_MIN, expected) * (isFiltered ? READ_AHEAD_WHEN_FILTERED : 1);
 }
 
-type Filter = readonly [name: string, value: string];
-function filtersIn(filters: Readonly<Record<string, string | undefined>> = {}): Filter[] {
-  return Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+type Filter = readonly [name: string, values: readonly string[]];
+function filtersIn(filters: FilterValues = {}): Filter[] {
+  return Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat()]]));
 }
 
 /**
@@ -69,22 +72,33 @@ function filtersIn(filters: Readonly<Record<string, string | undefined>> = {}): 
  * the others are compared here.
  */
 function filterExpression(exact: readonly Filter[], ignoringCase: readonly Filter[]) {
-  const names = [...exact, ...ignoringCase].map(([name], index) => [`#filter${index}`, name] as const);
-  const values = [...exact.map(([, value]) => value), ...ignoringCase.map(([, value]) => value.length)];
-  const conditions = values.map((value, index) =>
-    typeof value === "number" ? `size(#filter${index}) = :filter${index}` : `#filter${index} = :filter${index}`,
+  const filters = [
+    ...exact.map(([name, values]) => ({ name, values, by: (alias: string) => alias })),
+    ...ignoringCase.map(([name, values]) => ({
+      name,
+      values: values.map(({ length }) => length),
+      by: (alias: string) => `size(${alias})`,
+    })),
+  ].map((filter, index) => ({ ...filter, alias: `#filter${index}`, placeholder: `:filter${index}` }));
+  const values = filters.flatMap(({ placeholder, values: ofOne }) =>
+    ofOne.map((value, index) => [`${placeholder}_${index}`, value] as const),
   );
+  const conditions = filters.map(({ by, alias, placeholder, values: ofOne }) => {
+    const placeholders = ofOne.map((_, index) => `${placeholder}_${index}`);
+    return `${by(alias)} IN (${placeholders.join(", ")})`;
+  });
+  const names = filters.map(({ alias, name }) => [alias, name] as const);
   return {
-    values: Object.fromEntries(values.map((value, index) => [`:filter${index}`, value])),
-    projected: names.slice(exact.length).map(([placeholder]) => placeholder),
+    values: Object.fromEntries(values),
+    projected: names.slice(exact.length).map(([alias]) => alias),
     ...(conditions.length > 0 && {
       expression: { FilterExpression: conditions.join(" AND "), ExpressionAttributeNames: Object.fromEntries(names) },
     }),
   };
 }
 
-function isLike(entry: Readonly<Record<string, AttributeValue>>, [name, value]: Filter): boolean {
-  return entry[name]?.S?.toLowerCase() === value;
+function isLike(entry: Readonly<Record<string, AttributeValue>>, [name, values]: Filter): boolean {
+  return values.includes(entry[name]?.S?.toLowerCase() ?? "");
 }
 
 function stoppedAt(shard: Shard): string {

@@ -53,6 +53,12 @@ describe("breaking changes", () => {
       undefined,
       "paths./v1/work_items.get.parameters.properties.query limit",
     ],
+    [
+      "a parameter's list",
+      path(ITEMS, "get", "parameters", "6", "schema"),
+      { $ref: "#/components/schemas/WorkItemStatus" },
+      "paths./v1/work_items.get.parameters.properties.query status.items",
+    ],
     ["a field of responses", property("WorkItem", "qa_score"), undefined, "schemas.WorkItem.properties.qa_score"],
     ["a field of requests", property("WorkItemPatch", "type"), undefined, "schemas.WorkItemPatch.properties.type"],
     ["a schema", schema("WorkItemStatus"), undefined, "schemas.WorkItemStatus"],
@@ -172,6 +178,14 @@ describe("breaking changes", () => {
     ["an endpoint", path("/v1/new"), document.paths["/v1/health"]],
     ["a status", path("/v1/health", "get", "responses", "429"), {}],
     ["an optional parameter", path(ITEMS, "get", "parameters", "-"), { in: "query", name: "x", schema: {} }],
+    [
+      "a parameter that may be repeated",
+      path(ITEMS, "get", "parameters", "2", "schema"),
+      {
+        type: "array",
+        items: (document.paths[ITEMS]!["get"]!["parameters"] as readonly { schema: object }[])[2]?.schema,
+      },
+    ],
     ["an optional field of requests", property("WorkItemInput", "colour"), { type: "integer" }],
     ["a field of responses", property("WorkItem", "colour"), { type: "integer" }],
     ["a field that is named like a keyword", property("WorkItem", "required"), { type: "integer" }],

@@ -4,6 +4,8 @@ import { createAppend } from "../../../lib/changes/append.ts";
 import { createChangeLog } from "../../../lib/changes/change-log.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { segmentKey } from "../../../lib/changes/segment.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { operatorOf } from "../../support/customer-data.ts";
 import { createFeedCustomer, feedPage, readFeed } from "../../support/feed.ts";
@@ -243,6 +245,131 @@ describe("the change feed", () => {
     const { records } = await readFeed(customer, { include: "events" });
     expect(new Set(externalIds(records))).toEqual(new Set(externalIds(items(9))));
     expect(records.every((record) => "events" in record && record.events?.length === 14)).toBe(true);
+  });
+
+  test("reads a thousand changes in one page, each item once by its last change", async () => {
+    const { mark } = await readFeed(customer);
+    const ids = Array.from({ length: 1200 }, (_, index) => idOf(`missing-${index}`));
+    const again = ids.slice(0, 50);
+    await createAppend(runtime)(
+      customer.organization.id,
+      [...ids.slice(0, 950), ...again, ...ids.slice(950)],
+      Infinity,
+    );
+    const { data, meta } = await feedPage(customer, { after: mark, limit: 1000 });
+    expect(data.map(({ id }) => id)).toEqual([...ids.slice(50, 950), ...again, ...ids.slice(950, 1000)]);
+    expect(data.map(({ sequence }) => sequence - Number(mark))).toEqual(
+      Array.from({ length: 1000 }, (_, index) => index + 51),
+    );
+    expect(meta.page).toEqual({ next: String(Number(mark) + 1050), limit: 1000, more: true });
+    const rest = await feedPage(customer, { after: meta.page.next, limit: 1000 });
+    expect(rest.data.map(({ id }) => id)).toEqual(ids.slice(1000));
+    expect(rest.meta.page.more).toBe(false);
+  });
+
+  test("ends a page of a thousand large items where they don't fit, in the list and in the log", async () => {
+    const large = items(210, { custom_attributes: { text: "x".repeat(40_000) } });
+    for (let from = 0; from < 210; from += 70) await customer.apply(...large.slice(from, from + 70));
+    await customer.deliver();
+    for (const start of [{}, { after: String(customer.organization.changesFrom - 1) }]) {
+      const first = await feedPage(customer, { ...start, limit: 1000 });
+      expect(first.meta.page.more).toBe(true);
+      expect(first.data.length).toBe(100);
+      const { records } = await readFeed(customer, { ...start, limit: 1000 });
+      expect(new Set(externalIds(records))).toEqual(new Set(externalIds(items(210))));
+    }
+  });
+});
+
+describe("since", () => {
+  const since = (time: number) => ({ since: new Date(time).toISOString() });
+  const changesSince = async (time: number) => externalIds((await feedPage(customer, since(time))).data);
+  /** Changes an item every hour. @returns the time of the first */
+  const changeHourly = async (count: number): Promise<number> => {
+    const first = clock();
+    for (const [index, item] of items(count).entries()) {
+      if (index > 0) clock.advance(60 * MINUTE_MS);
+      await customer.apply(item);
+      await customer.deliver();
+    }
+    return first;
+  };
+
+  test("begins with what changed at a time or later, less a minute", async () => {
+    const first = await changeHourly(9);
+    const names = externalIds(items(9));
+    expect(await changesSince(first - 365 * DAY_MS)).toEqual(names);
+    expect(await changesSince(first)).toEqual(names);
+    for (const hours of [0, 1, 5, 8]) {
+      const time = first + hours * 60 * MINUTE_MS;
+      expect(await changesSince(time)).toEqual(names.slice(hours));
+      expect(await changesSince(time + MINUTE_MS)).toEqual(names.slice(hours));
+      expect(await changesSince(time + MINUTE_MS + 1)).toEqual(names.slice(hours + 1));
+    }
+  });
+
+  test("later than everything, or in an empty feed, begins after the newest change", async () => {
+    const empty = await feedPage(customer, since(clock()));
+    expect(empty).toEqual(await feedPage(customer, { after: "now" }));
+    await changeHourly(2);
+    const page = await feedPage(customer, since(clock() + DAY_MS));
+    expect(page).toEqual(await feedPage(customer, { after: "now" }));
+    await customer.apply({ external_id: "later" });
+    await customer.deliver();
+    expect(externalIds((await feedPage(customer, { after: page.meta.page.next })).data)).toEqual(["later"]);
+  });
+
+  test("continues page by page after the marks that it gives", async () => {
+    const first = await changeHourly(7);
+    const page = await feedPage(customer, { ...since(first + 2 * 60 * MINUTE_MS), limit: 2 });
+    expect(externalIds(page.data)).toEqual(["item-2", "item-3"]);
+    const { records } = await readFeed(customer, { after: page.meta.page.next, limit: 2 });
+    expect(externalIds(records)).toEqual(["item-4", "item-5", "item-6"]);
+  });
+
+  test("finds a time in a log with a hole, and responds with 410 before the hole", async () => {
+    const first = await changeHourly(3);
+    clock.advance(60 * MINUTE_MS);
+    const hole = clock();
+    await createAppend(runtime)(customer.organization.id, "hole", Infinity);
+    clock.advance(60 * MINUTE_MS);
+    await customer.apply({ external_id: "after the hole" });
+    await customer.deliver();
+    for (const time of [first - DAY_MS, first, hole]) {
+      expect(await customer.status(since(time))).toMatchObject({ status: 410 });
+    }
+    expect(await changesSince(hole + 30 * MINUTE_MS)).toEqual(["after the hole"]);
+  });
+
+  test("responds with 410 only if something after it is no longer kept", async () => {
+    const first = await changeHourly(3);
+    const last = clock();
+    clock.advance(31 * DAY_MS);
+    // The segments are expired, though not removed yet; the newest one never expires.
+    for (const time of [first - DAY_MS, first, last - 60 * MINUTE_MS]) {
+      expect(await customer.status(since(time))).toMatchObject({ status: 410 });
+    }
+    expect(await changesSince(last - 30 * MINUTE_MS)).toEqual(["item-2"]);
+    expect(await changesSince(last + DAY_MS)).toEqual([]);
+
+    const { id, changesFrom } = customer.organization;
+    for (const number of [changesFrom, changesFrom + 1]) {
+      const Key = segmentKey(id, number);
+      await runtime.dynamodb.send(new DeleteCommand({ TableName: runtime.environment.CHANGES_TABLE, Key }));
+    }
+    // When the removed one was written is not known any more.
+    expect(await customer.status(since(last))).toMatchObject({ status: 410 });
+    expect(await customer.status(since(first - DAY_MS))).toMatchObject({ status: 410 });
+    expect(await changesSince(last + DAY_MS)).toEqual([]);
+  });
+
+  test("is a time, and not sent with after", async () => {
+    const both = await customer.status({ after: "now", ...since(clock()) });
+    expect(both).toMatchObject({ status: 422, body: { error: "since: must not be sent with after" } });
+    expect(await customer.status({ since: "monday" })).toMatchObject({
+      status: 422,
+      body: { error: expect.stringMatching(/^since: must be an RFC 3339 date-time/) },
+    });
   });
 });
 

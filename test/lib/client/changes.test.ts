@@ -129,6 +129,16 @@ describe("changes", () => {
     expect((await next).value).toMatchObject({ id: item?.id, events: [{ external_id: "e-1", content: "called" }] });
   });
 
+  it("begin at a time", async () => {
+    const items = [...(await listed()).values()];
+    const since = items.map(({ created_at: at }) => at).toSorted()[0];
+    const ids = new Set<string>();
+    for await (const { id } of client.changes({ since, limit: 1000 })) ids.add(id);
+    expect(items.every(({ id }) => ids.has(id))).toBe(true);
+    const later = new Date(Date.now() + 120_000).toISOString();
+    expect(await client.changes({ since: later }).next()).toMatchObject({ done: true });
+  });
+
   it("end at the end of the feed, and with the signal if they follow it", async () => {
     const all: Change[] = [];
     for await (const change of client.changes()) all.push(change);

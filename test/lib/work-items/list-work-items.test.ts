@@ -9,7 +9,7 @@ import { createTestService } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
 type Item = ListWorkItemsResponseBody["data"][number];
-type Query = Record<string, string | number>;
+type Query = Record<string, string | number | readonly string[]>;
 
 const time = (minutes: number): string => new Date(1_767_225_600_000 + minutes * 60_000).toISOString();
 
@@ -89,6 +89,36 @@ describe("listing work items", () => {
     expect(items.every(({ completed_at: at }) => at !== null && at >= time(10) && at < time(20))).toBe(true);
     const rest = await walk(service, { completed_to: time(10) });
     expect(rest.every(({ completed_at: at }) => at !== null && at < time(10))).toBe(true);
+  });
+
+  it("returns the items with one of several types and statuses, whatever their order", async () => {
+    const query = {
+      type: ["chat", "call"],
+      agent_external_id: "even",
+      status: ["completed", "cancelled", "completed"],
+    };
+    const items = await walk(service, { ...query, limit: 7 });
+    const single = await walk(service, { agent_external_id: "even", status: "completed", limit: 100 });
+    expect(items).toEqual(single);
+    expect(new Set(items.map(({ type }) => type))).toEqual(new Set(["call", "chat"]));
+    expect(await walk(service, { status: ["in_progress", "cancelled"] })).toEqual([]);
+
+    const first = await service.call("listWorkItems", { query: { ...query, limit: 3 } });
+    const cursor = first.body.meta.page.next ?? "";
+    const turned = { ...query, type: ["call", "chat"], status: ["cancelled", "completed"], limit: 3, cursor };
+    expect((await service.call("listWorkItems", { query: turned })).body.data).toEqual(items.slice(3, 6));
+    const other = await service.call("listWorkItems", { query: { ...turned, type: "call" } });
+    expect(other).toMatchObject({ status: 422, body: { error: expect.stringMatching(/^cursor: /) } });
+  });
+
+  it("rejects a value that no item can have, too many values, and other filters given twice", async () => {
+    const errorOf = async (query: Query) => (await service.call("listWorkItems", { query })).body.error;
+    expect(await errorOf({ status: ["pending", "lost"] })).toBe(
+      "status: must be one of pending, in_progress, completed, cancelled",
+    );
+    expect(await errorOf({ type: Array.from({ length: 101 }, String) })).toBe("type: must have at most 100 values");
+    expect(await walk(service, { type: Array.from({ length: 100 }, (_, index) => `type ${index}`) })).toEqual([]);
+    expect(await errorOf({ agent_external_id: ["even", "odd"] })).toBe("agent_external_id: must be given once");
   });
 
   it("returns one item by external_id if it matches the other filters too", async () => {
@@ -252,9 +282,9 @@ describe("a filter", () => {
   it("does not compile if the list does not apply it", () => {
     type List = ReturnType<typeof createListWorkItems>;
     const call = (list: List, ...[organization, , page]: Parameters<List>) => [
-      list(organization, { type: "call" }, page),
+      list(organization, { type: ["call"] }, page),
       // @ts-expect-error This is the test: tsc must refuse a parameter that the list doesn't apply.
-      list(organization, { type: "call", colour: "red" }, page),
+      list(organization, { type: ["call"], colour: "red" }, page),
     ];
     expect(call).toBeTypeOf("function");
   });

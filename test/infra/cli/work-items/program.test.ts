@@ -203,6 +203,10 @@ describe("work-items", () => {
     const again = (await run("export", "--since", "feed.txt")).out;
     expect(idsIn(again).toSorted()).toEqual(["J-2", "J-3"]);
     expect((await run("changes", "--after", before.trim())).out).toBe(again);
+    const since = (time: number) => run("changes", "--since", new Date(time).toISOString());
+    expect(idsIn((await since(0)).out)).toEqual(expect.arrayContaining(["J-1", "J-2", "J-3"]));
+    expect((await since(Date.now() + 120_000)).out).toBe("");
+    expect(await run("changes", "--since", "2026-01-26T00:00:00Z", "--after", "now")).toMatchObject({ exit: 2 });
 
     writeFileSync("feed.txt", "1\n");
     const tooOld = await run("export", "--since", "feed.txt");
@@ -224,6 +228,24 @@ describe("work-items", () => {
     expect(shown[0]).toMatch(/^EXTERNAL ID {2,}STATUS {2,}TYPE {2,}AGENT {2,}COMPLETED$/);
     const row = shown.find((line) => line.startsWith("J-1")) ?? "";
     expect(row.indexOf("Ada \\u001b[31m Okafor")).toBe(shown[0]?.indexOf("AGENT"));
+  });
+
+  it("lists items with one of several values of a filter", async () => {
+    writeFileSync(
+      "filters.jsonl",
+      ["a", "b", "c"].map((type) => `{"external_id":"F-${type}","type":"${type}"}`).join("\n"),
+    );
+    await run("batch", "filters.jsonl");
+    const typesOf = async (...args: readonly string[]) => {
+      const { out } = await run("list", ...args, "--json");
+      return out
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as WorkItem).type)
+        .toSorted();
+    };
+    expect(await typesOf("--type", "a", "c")).toEqual(["a", "c"]);
+    expect(await typesOf("--type", "b", "--type", "c", "--limit", "5")).toEqual(["b", "c"]);
   });
 
   it("detects the delimiter of a file, and reads the standard input and pipes", async () => {
