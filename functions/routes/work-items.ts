@@ -79,7 +79,8 @@ export const workItemRoutes = {
       document: () => ({
         description:
           "Creates, updates or restores each item by its `external_id`, in order. Fields that you leave out keep their " +
-          "values. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
+          "values. An item that isn't valid rejects the whole call with 422; with `on_invalid: skip` (an extension) it gets an " +
+          "`error` instead. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
           "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved.",
         body: {
           work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }],
@@ -365,8 +366,8 @@ export const workItemRoutes = {
       },
       document: () => ({
         description:
-          "Fields that you leave out keep their values, and `custom_attributes` are merged by their top-level keys. You may " +
-          "send the item's own `external_id`. Sending `status` here is an extension.",
+          "Fields that you leave out keep their values, and `custom_attributes` are merged by their top-level keys; " +
+          "`remove_attributes` removes some (an extension). You may send the item's own `external_id`. Sending `status` here is an extension.",
         id: examples.ids.item,
         body: { work_item: { completed_at: "2026-03-01T11:30:00+01:00", custom_attributes: { solved_by: "restart" } } },
         requestHeaders: ["If-Match"],

@@ -1,3 +1,4 @@
+import { ITEM_FIELD_NAMES } from "../../lib/uploads/csv/target.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { isObject, type Json, propertiesOf, requiredOf, signsOf } from "./schema-form.ts";
 
@@ -133,7 +134,7 @@ export function clientTypesOf(document: OpenApiDocument): string {
     "// Made of docs/openapi.json by npm run openapi.",
     ...schemas,
     `/** Names of the fields that a work item is written with. */\nexport const WORK_ITEM_FIELD_NAMES = ${literal(
-      Object.keys(propertiesOf(document.components.schemas["WorkItemPatch"] as Json)),
+      ITEM_FIELD_NAMES,
     )} as const;`,
     `/** All endpoints by their operation ids. */\nexport interface operations { ${operations.join("\n")} }`,
     `/** All endpoints by path and method. */\nexport interface paths { ${paths.join("\n")} }`,

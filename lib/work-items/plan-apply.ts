@@ -1,4 +1,5 @@
 import type { Problem } from "../errors.ts";
+import { parseJsonObject } from "../json.ts";
 import { CUSTOM_ATTRIBUTES_MAX_BYTES } from "../schema.ts";
 import { createMerge, initialFields } from "./field-definition.ts";
 import type { Changes, EventInput, WorkItem, WorkItemEvent } from "./work-item.ts";
@@ -28,10 +29,21 @@ function followCompletion({ status, completed_at: before }: WorkItem, after: str
   return status;
 }
 
+/** @param text JSON of an object @returns the same text if it has none of the keys */
+function withoutKeys(text: string, keys: readonly string[]): string {
+  const attributes = parseJsonObject(text);
+  const removed = keys.filter((key) => Object.hasOwn(attributes, key));
+  for (const key of removed) delete attributes[key];
+  return removed.length === 0 ? text : JSON.stringify(attributes);
+}
+
 function mergeItem(stored: WorkItem, input: Changes): WorkItem {
   const merged = mergeItemFields(stored, input);
   const status = input.status ?? followCompletion(stored, merged.completed_at);
-  return { ...merged, status, deleted_at: null };
+  const { remove_attributes: removed = [] } = input;
+  const attributes = merged.custom_attributes;
+  const custom_attributes = removed.length === 0 ? attributes : withoutKeys(attributes, removed);
+  return { ...merged, custom_attributes, status, deleted_at: null };
 }
 
 function newItem(externalId: string, now: string): WorkItem {

@@ -27,8 +27,18 @@ export const eventInputSchema = z
 /** A value of `eventInputSchema`. */
 export type EventInput = z.output<typeof eventInputSchema>;
 
+/** The most custom attributes that one input removes. */
+const REMOVED_ATTRIBUTES_MAX = 1000;
+
 /** Made once: several schemas have these fields. */
-const itemInputShape = inputShape(WORK_ITEM_FIELDS);
+const itemInputShape = {
+  ...inputShape(WORK_ITEM_FIELDS),
+  remove_attributes: boundedArray(z.string(), REMOVED_ATTRIBUTES_MAX, "names")
+    .optional()
+    .describe(
+      "Names of custom attributes to remove, after `custom_attributes` are merged. Others are ignored. Null as a value removes nothing. Extension.",
+    ),
+};
 
 /** Input of create and batch, and of a CSV row. Omitted fields keep their values. */
 export const workItemInputSchema = z
@@ -57,8 +67,11 @@ export const workItemPatchSchema = z
     description: "Changes to a work item. Fields that you leave out keep their values.",
   });
 
-/** The fields that an input changes, whether by batch, CSV or PATCH. */
-export type Changes = GivenFields<typeof WORK_ITEM_FIELDS>;
+/** What an input changes, whether by batch, CSV or PATCH. */
+export type Changes = GivenFields<typeof WORK_ITEM_FIELDS> & {
+  /** Names of custom attributes. */
+  readonly remove_attributes?: readonly string[] | undefined;
+};
 
 const personSchema = z
   .strictObject({

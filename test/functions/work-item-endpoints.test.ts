@@ -205,6 +205,28 @@ describe("update a work item", () => {
     expect((await patch({ events: [] })).text).toContain("work_item.events");
     expect((await patch({ external_id: item.external_id })).status).toBe(200);
   });
+  it("removes attributes by name, by PATCH and by a batch", async () => {
+    const item = await create({ custom_attributes: { a: 1, b: null, c: 3 } });
+    const params = { id: idOf(item) };
+    const patched = await call("updateWorkItem", {
+      params,
+      body: { work_item: { custom_attributes: { d: 4 }, remove_attributes: ["a", "never"] } },
+    });
+    expect(patched.body.data.custom_attributes).toEqual({ b: null, c: 3, d: 4 });
+    const batch = () =>
+      call("applyWorkItemBatch", {
+        body: { work_items: [{ external_id: item.external_id, remove_attributes: ["b", "c"] }] },
+      });
+    expect((await batch()).body.data.results).toMatchObject([
+      { status: "updated", data: { custom_attributes: { d: 4 } } },
+    ]);
+    expect((await batch()).body.data.results).toMatchObject([{ status: "unchanged" }]);
+    const wrong = await call("updateWorkItem", { params, body: { work_item: { remove_attributes: "d" } } });
+    expect(wrong).toMatchObject({
+      status: 422,
+      body: { error: "work_item.remove_attributes: must be an array, not a string" },
+    });
+  });
   it("honours If-Match: 412 for another version, 200 for the stored one and for *", async () => {
     const params = { id: idOf(await create()) };
     const patch = (tag: string, type: string) =>

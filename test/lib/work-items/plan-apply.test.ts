@@ -35,6 +35,40 @@ const changes = fc
   })
   .map((fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)));
 
+describe("remove_attributes", () => {
+  const text = '{"a":12345678901234567890,"b":null,"constructor":1}';
+  const item = () => stored({ custom_attributes: text });
+
+  it("removes attributes after the merge, and keeps every digit of the others", () => {
+    const { outcome, next } = apply(item(), {
+      custom_attributes: { c: 2, b: 3 },
+      remove_attributes: ["b", "constructor"],
+    });
+    expect([outcome, next.custom_attributes]).toEqual(["updated", '{"a":12345678901234567890,"c":2}']);
+    expect(apply(null, { custom_attributes: { a: 1, b: 2 }, remove_attributes: ["a"] }).next.custom_attributes).toBe(
+      '{"b":2}',
+    );
+  });
+
+  it.each([
+    [{ remove_attributes: [] }],
+    [{ remove_attributes: ["never", "toString", ""] }],
+    [{ remove_attributes: ["d"], custom_attributes: { d: 1 } }],
+    [{ custom_attributes: { b: null } }],
+  ])("changes nothing where no stored attribute is removed: %j", (input) => {
+    expect(apply(item(), input)).toEqual({ outcome: "unchanged", next: item() });
+  });
+
+  it("makes room for what is merged", () => {
+    const large = "x".repeat(200_000);
+    const full = stored({ custom_attributes: JSON.stringify({ old: large }) });
+    const input = { custom_attributes: { new: large } };
+    expect(planApply(full, "INC1", input, NOW)).toEqual({ outcome: "error", error: TOO_LARGE_AFTER_MERGE });
+    const { next } = apply(full, { ...input, remove_attributes: ["old"] });
+    expect(next.custom_attributes).toBe(JSON.stringify({ new: large }));
+  });
+});
+
 describe("planApply", () => {
   it("gives a new item its defaults", () => {
     expect(apply(null, {})).toMatchObject({
