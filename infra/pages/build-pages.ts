@@ -89,6 +89,7 @@ interface Page {
   readonly scripts: readonly Entry[];
   /** HTML of the page's content. */
   readonly content: string;
+  readonly markdown?: string | undefined;
 }
 
 function contentOf(name: string): string {
@@ -114,19 +115,20 @@ function pagesOf(site: ReturnType<typeof docsSite>, search: string): Page[] {
       scripts: ["upload.js"],
       content: contentOf("upload"),
     },
-    ...site.pages.map(({ path, title, description, content }): Page => ({
+    ...site.pages.map(({ path, title, description, content, markdown }): Page => ({
       path,
       title: `${title} · Work items`,
       description,
       styles: ["site.css", "docs.css"],
       scripts: ["docs.js"],
       content: content.text.replace("{{search}}", search),
+      markdown,
     })),
   ];
 }
 
 function htmlOf(
-  { title, description, styles, scripts, content, path }: Page,
+  { title, description, styles, scripts, content, path, markdown }: Page,
   nameOf: Readonly<Record<Entry, string>>,
 ): string {
   return contentOf("layout")
@@ -135,6 +137,9 @@ function htmlOf(
     .replace(
       "{{head}}",
       [
+        ...(markdown === undefined
+          ? []
+          : [`<link rel="alternate" type="text/markdown" href="{{root}}${path.slice(1)}.md" />`]),
         ...styles.map((entry) => `<link rel="stylesheet" href="{{root}}assets/${nameOf[entry]}" />`),
         ...scripts.map((entry) => `<script type="module" src="{{root}}assets/${nameOf[entry]}"></script>`),
       ].join("\n    "),
@@ -159,11 +164,16 @@ export async function buildPages(outdir: string): Promise<void> {
       writeFileSync(join(outdir, name + CODINGS[coding]), compressed(bytes, coding));
     }
   }
+  const put = (path: string, extension: string, text: string): void => {
+    const file = `${path.slice(1).replaceAll("/", "-") || "home"}${extension}`;
+    index.pages[path] = file;
+    writeFileSync(join(outdir, file), text);
+  };
   for (const page of pagesOf(site, search)) {
-    const file = `${page.path.slice(1).replaceAll("/", "-") || "home"}.html`;
-    index.pages[page.path] = file;
-    writeFileSync(join(outdir, file), htmlOf(page, nameOf));
+    put(page.path, ".html", htmlOf(page, nameOf));
+    if (page.markdown !== undefined) put(`${page.path}.md`, "", page.markdown);
   }
+  put("/llms.txt", "", site.list);
   writeFileSync(join(outdir, INDEX_FILE), JSON.stringify(index));
 }
 

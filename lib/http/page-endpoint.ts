@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import * as z from "zod";
@@ -15,7 +15,7 @@ import { publicChain } from "./public-endpoint.ts";
 export const INDEX_FILE = "index.json";
 
 const indexSchema = z.object({
-  /** Files of HTML by their paths, such as `/docs`. */
+  /** Files of HTML, Markdown or text by their paths, such as `/docs`. */
   pages: z.record(z.string(), z.string()),
   /** Media types of the assets by their names, which change with their content. */
   assets: z.record(z.string(), z.string()),
@@ -48,7 +48,7 @@ function openPageFiles(directory: string) {
   };
   const { pages, assets } = indexSchema.parse(JSON.parse(fileAt(INDEX_FILE).toString()));
   return {
-    /** The HTML of a page, undefined if there is none. In it `{{root}}` is the way to the service's root, `{{base_url}}` its address. */
+    /** The text of a page, undefined if there is none. In it `{{root}}` is the way to the service's root, `{{base_url}}` its address. */
     page: (path: string): string | undefined =>
       Object.hasOwn(pages, path) ? fileAt(pages[path]!).toString() : undefined,
     /** @param accepted whether the client accepts a coding @returns undefined if there is no such asset */
@@ -64,6 +64,9 @@ function openPageFiles(directory: string) {
 }
 /** The pages and their assets. */
 type PageFiles = ReturnType<typeof openPageFiles>;
+
+/** Subtypes of texts by what their paths end with. @default html */
+const TEXTS: Readonly<Record<string, string>> = { ".md": "markdown", ".txt": "plain" };
 
 /** The path parameter that names an asset. */
 const ASSET = "{asset}";
@@ -157,18 +160,19 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
       if (asset === undefined) throw new NotFoundError("no such file");
       return assetResult(asset);
     }
-    const html = files.page(pathOf(event));
-    if (html === undefined) throw new NotFoundError("no such page");
+    const path = pathOf(event);
+    const text = files.page(path);
+    if (text === undefined) throw new NotFoundError("no such page");
     return {
       statusCode: 200,
       headers: {
-        "content-type": "text/html; charset=utf-8",
+        "content-type": `text/${TEXTS[extname(path)] ?? "html"}; charset=utf-8`,
         "cache-control": REVALIDATED,
         "content-security-policy": policy,
         "cross-origin-opener-policy": "same-origin",
         "referrer-policy": "no-referrer",
       },
-      body: html.replaceAll("{{root}}", wayFromPage(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
+      body: text.replaceAll("{{root}}", wayFromPage(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
     };
   };
   return publicChain(name, runtime, async (event) => unlessKnown(event, respond(event)));

@@ -84,6 +84,36 @@ describe("pages", () => {
     }
   });
 
+  test("are there as Markdown too, which /llms.txt lists, with links to what is served", async () => {
+    const site = { prefix: "/prod", headers: {} };
+    const served = async (address: Address) => {
+      const event = apiEvent({ resource: address.path, ...address });
+      Object.assign(event.requestContext, { path: `/prod${address.path}`, domainName: "api.example.com" });
+      const { statusCode, headers, body } = await getPage(event, lambdaContext());
+      return { status: statusCode, type: headers?.["content-type"], body };
+    };
+    const linksIn = (markdown: string): string[] =>
+      [...markdown.matchAll(/\]\((https:\/\/api\.example\.com\/prod\/[^)#]*)/g)].map(([, link = ""]) => link);
+    const list = await served({ path: "/llms.txt", ...site });
+    expect(list).toMatchObject({ status: 200, type: "text/plain; charset=utf-8" });
+    const listed = linksIn(list.body);
+    const { body: overview } = await request({ path: "/docs" });
+    const all = new Set(addressesIn(overview).flatMap((each) => /^\.\/docs\/([\w-]+)/.exec(each)?.[1] ?? []));
+    expect(listed).toEqual(
+      expect.arrayContaining([...all].map((name) => `https://api.example.com/prod/docs/${name}.md`)),
+    );
+    expect(new Set(listed).size).toBe(listed.length);
+    for (const address of listed) {
+      const page = await served(guide(address.split("/").at(-1)!));
+      expect([address, page.status, page.type]).toEqual([address, 200, "text/markdown; charset=utf-8"]);
+      expect(page.body).toMatch(/^# \S/);
+      expect(page.body).not.toMatch(/\{\{(root|base_url)|localhost:3000/);
+      for (const link of linksIn(page.body).filter((each) => each.includes("/docs/"))) expect(listed).toContain(link);
+    }
+    const { body: page } = await request(guide("keys"));
+    expect(page).toContain('<link rel="alternate" type="text/markdown" href="../docs/keys.md" />');
+  });
+
   test("have an address for every operation, error and code", async () => {
     const document = createOpenApiDocument();
     const summaries = Object.values(document.paths).flatMap((methods) => Object.values(methods));

@@ -118,6 +118,30 @@ function fieldList(shown: Schema, isRequest: boolean, within: readonly string[] 
   </dl>`;
 }
 
+/**
+ * The fields of a body as lines of Markdown, each below the value that has it.
+ * @param within names of the schemas around it, whose fields are not listed again
+ */
+export function fieldLines(schema: Schema, isRequest: boolean, within: readonly string[] = []): string {
+  const indent = "  ".repeat(within.length);
+  const lines = objectsOf(schema).flatMap((each) => {
+    const known = nameOf(each) ?? "";
+    if (known !== "" && within.includes(known)) return [];
+    const { properties = {}, required = [] } = resolve(each);
+    return Object.entries(properties).map(([name, property]) => {
+      const { description = "" } = resolve(property);
+      const notes = [
+        typeOf(property),
+        ...(isRequest && required.includes(name) ? ["required"] : []),
+        ...limitsOf(property),
+      ];
+      const inner = fieldLines(property, isRequest, [...within, known]);
+      return `${indent}- \`${name}\` (${notes.join("; ")}): ${description}${inner && `\n${inner}`}`;
+    });
+  });
+  return lines.join("\n");
+}
+
 /** The fields of a body: of each form that it may have. */
 export function bodyFields(schema: Schema, isRequest: boolean): Html {
   const objects = objectsOf(schema);

@@ -10,7 +10,7 @@ export function isLanguage(name: string | undefined): name is Language {
 }
 
 /** The local service's address, in whose place pages have the address that serves them. */
-const LOCAL_ADDRESS = "http://localhost:3000";
+export const LOCAL_ADDRESS = "http://localhost:3000";
 
 /** A block of code. */
 export function codeBlock(code: string, language?: string): Html {

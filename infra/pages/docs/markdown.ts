@@ -33,7 +33,7 @@ const PAGES_OF_FILES: Readonly<Record<string, string>> = {
 };
 
 /** Where a link leads on the pages; undefined if its target is only in the repository. */
-function addressOf(href: string): string | undefined {
+export function addressOf(href: string): string | undefined {
   if (/^(https:|#)/.test(href)) return href;
   if (href.startsWith("/")) return `{{root}}${href.slice(1)}`;
   const [path = "", anchor] = href.split("#", 2);

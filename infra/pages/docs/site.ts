@@ -2,20 +2,23 @@ import { CODE_HELP } from "./error-help.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { errorEntries, errorsPage } from "./errors-page.ts";
 import { type Html, html } from "./html.ts";
+import { documentMarkdown, errorsMarkdown, llmsText, operationMarkdown } from "./markdown-pages.ts";
 import { plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationPage } from "./operation-page.ts";
 import { operations, tags } from "./operations.ts";
 
 /** A page below `/docs`. */
-export interface DocsPage {
+interface DocsPage {
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly content: Html;
+  /** The same as Markdown, with absolute links. @default it has none */
+  readonly markdown?: string;
 }
 
 /** An entry of the search: a page, or a place in one. */
-export interface SearchEntry {
+interface SearchEntry {
   readonly title: string;
   readonly path: string;
   readonly text: string;
@@ -119,8 +122,8 @@ function entriesOf({ name, title, summary, markdown }: MarkdownDocument): Search
   ];
 }
 
-/** All pages below `/docs`, and what their search finds. */
-export function docsSite(): { readonly pages: readonly DocsPage[]; readonly search: readonly SearchEntry[] } {
+/** All pages below `/docs`, their list for language models, and what their search finds. */
+export function docsSite() {
   const [guides, topics] = [readGuides(), readTopics()];
   const documents = [...guides, ...topics];
   const endpoints = operations.map((operation) => ({ operation, path: `/docs/${operation.name}` }));
@@ -134,24 +137,31 @@ export function docsSite(): { readonly pages: readonly DocsPage[]; readonly sear
     })),
     { title: "Look up", links: [ERRORS, ...topics.map(linkOf)] },
   ];
-  const pages = [
+  const pages: readonly DocsPage[] = [
     {
       path: "/docs",
       title: "Documentation",
       description: "Guides and reference of the work item service.",
       content: overview(guides, topics),
     },
-    { ...ERRORS, description: "Every error and code, and what to do.", content: errorsPage() },
+    {
+      ...ERRORS,
+      description: "Every error and code, and what to do.",
+      content: errorsPage(),
+      markdown: errorsMarkdown(),
+    },
     ...documents.map((document) => ({
       ...linkOf(document),
       description: document.summary,
       content: html`<main id="content" class="text">${renderMarkdown(document.markdown)}</main>`,
+      markdown: documentMarkdown(document.markdown),
     })),
     ...endpoints.map(({ operation, path }) => ({
       path,
       title: plainText(operation.summary),
       description: `${operation.method} ${operation.path}: ${plainText(operation.summary)}.`,
       content: operationPage(operation),
+      markdown: operationMarkdown(operation),
     })),
   ];
   return {
@@ -159,6 +169,12 @@ export function docsSite(): { readonly pages: readonly DocsPage[]; readonly sear
       ...page,
       content: html`<div class="columns">${navigation(sections, page.path)}${page.content}</div>`,
     })),
+    list: llmsText(
+      sections.map(({ title, links }) => ({
+        title,
+        pages: links.map(({ path }) => pages.find((page) => page.path === path)!),
+      })),
+    ),
     search: [
       ...operations.map(({ name, method, path, summary, parameters, description }) => ({
         title: plainText(summary),
@@ -176,6 +192,6 @@ export function docsSite(): { readonly pages: readonly DocsPage[]; readonly sear
         text: plainText(text),
       })),
       ...documents.flatMap(entriesOf),
-    ],
+    ] satisfies readonly SearchEntry[],
   };
 }

@@ -1,0 +1,104 @@
+import { errorEntries } from "./errors-page.ts";
+import { CODE_HELP } from "./error-help.ts";
+import { fieldLines } from "./fields.ts";
+import { LOCAL_ADDRESS } from "./languages.ts";
+import { addressOf } from "./markdown.ts";
+import { type Operation, responseHeaders } from "./operations.ts";
+import { samplesOf } from "./samples.ts";
+
+/** A page as Markdown, for programs that read text. */
+interface MarkdownPage {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+const BLOCKS = /(^```[^]*?^```$)/m;
+const LINKS = /\[([^\]]*)\]\(([^)\s]+)\)/g;
+
+/** Lets links lead to the Markdown of pages, as addresses; those to files without a page become text. */
+function withAddresses(markdown: string): string {
+  return markdown.replaceAll(LINKS, (_, text: string, href: string) => {
+    const address = addressOf(href)?.replace(/^\{\{root\}\}(docs\/[\w-]+)/, "{{base_url}}/$1.md");
+    return address === undefined ? text : `[${text}](${address.replace("{{root}}", "{{base_url}}/")})`;
+  });
+}
+
+/** A document with the address that serves it in its code. */
+export function documentMarkdown(markdown: string): string {
+  const parts = markdown.split(BLOCKS).map((part, index) => (index % 2 === 0 ? withAddresses(part) : part));
+  return parts.join("").replaceAll(LOCAL_ADDRESS, "{{base_url}}");
+}
+
+function code(text: unknown, language = ""): string {
+  return `\`\`\`${language}\n${typeof text === "string" ? text.trimEnd() : JSON.stringify(text, undefined, 2)}\n\`\`\``;
+}
+
+function entry(name: string, description: string): string {
+  return `- \`${name}\`: ${description}`;
+}
+
+/** The page of an endpoint. */
+export function operationMarkdown(operation: Operation): string {
+  const { summary, method, path, description, parameters, json, form, responses } = operation;
+  const successes = responses.filter(({ status }) => status.startsWith("2"));
+  const others = responses.filter(({ status }) => !status.startsWith("2"));
+  const [success] = successes;
+  const parts = [
+    `# ${summary}`,
+    `\`${method} ${path}\``,
+    description,
+    ...(parameters.length === 0 ? [] : ["## Parameters"]),
+    parameters.map((each) => entry(`${each.name} (${each.in})`, each.description)).join("\n"),
+    ...(form ? ["## Body as a form", fieldLines(form.schema, true)] : []),
+    ...(json ? ["## Body as JSON", fieldLines(json.schema, true)] : []),
+    "## Request",
+    ...samplesOf(operation).map(([language, text]) => code(text, language)),
+    "## Response",
+    successes.map(({ status, description: text }) => `- ${status}: ${text}`).join("\n"),
+    ...(success?.content ? [code(success.content.example), fieldLines(success.content.schema, false)] : []),
+    "## Other responses",
+    others.map(({ status, description: text }) => `- ${status}: ${text}`).join("\n"),
+  ];
+  return documentMarkdown(`${parts.filter((part) => part !== "").join("\n\n")}\n`);
+}
+
+/** The page of all errors. */
+export function errorsMarkdown(): string {
+  return `# Errors
+
+Every error has the body \`{ "error": string }\`; with \`Accept: application/problem+json\` it follows RFC 9457.
+
+## Types
+
+${errorEntries.map(({ status, name, when, action }) => `- ${status} \`${name}\`: ${when} ${action}`).join("\n")}
+
+## Codes of values
+
+${Object.entries(CODE_HELP)
+  .map(([name, text]) => entry(name, text))
+  .join("\n")}
+
+## Headers of responses
+
+${responseHeaders.map(({ name, description }) => entry(name, description)).join("\n")}
+`;
+}
+
+/** The list of all pages for language models (https://llmstxt.org). */
+export function llmsText(
+  sections: readonly { readonly title: string; readonly pages: readonly MarkdownPage[] }[],
+): string {
+  const lists = sections.map(({ title, pages }) => {
+    const links = pages.map(
+      (page) => `- [${page.title}]({{base_url}}${page.path}.md)${page.description && `: ${page.description}`}`,
+    );
+    return `## ${title}\n\n${links.join("\n")}\n`;
+  });
+  return `# Work items
+
+> Organizations send work items, units of work done by agents, with the events of a source system, and read them back.
+> The API is described by an OpenAPI document: {{base_url}}/v1/openapi.json
+
+${lists.join("\n")}`;
+}
