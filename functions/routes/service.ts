@@ -41,7 +41,7 @@ export const serviceRoutes = {
           data: {
             organization: "demo",
             region: "us",
-            key: { id: "9qk2v7w3xw4d", name: "nightly sync", scopes: ["read", "write"] },
+            key: { id: "5f1d2c3b4a59", name: "nightly sync", scopes: ["read", "write"] },
             limits: { rate: 100, burst: 200 },
           },
         },

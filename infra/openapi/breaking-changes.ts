@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OpenApiDocument } from "./document.ts";
-import { isObject, type Json, propertiesOf, referencedSchemas } from "./schema-form.ts";
+import { isObject, type Json, KNOWN_VALUES, propertiesOf, referencedSchemas } from "./schema-form.ts";
 
 /** Keywords on which no program depends. */
-const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links"]);
+const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links", KNOWN_VALUES]);
 /** Keywords whose keys are names. */
 const NAMED = new Set(["properties", "responses", "content", "headers", "encoding"]);
 /** Keywords that say what a value may be. Bounds, patterns and the keywords after `const` restrict requests only. */

@@ -1,6 +1,6 @@
 import { ITEM_FIELD_NAMES } from "../../lib/uploads/csv/target.ts";
 import type { OpenApiDocument } from "./document.ts";
-import { isObject, type Json, propertiesOf, requiredOf, signsOf } from "./schema-form.ts";
+import { isObject, type Json, KNOWN_VALUES, propertiesOf, requiredOf, signsOf } from "./schema-form.ts";
 
 /** A property's type. One that may be left out may be undefined too: JSON has neither. */
 function valueOf(type: string, isRequired: boolean): string {
@@ -59,7 +59,8 @@ function typeOfKind(type: unknown, schema: Json): string {
 /** The TypeScript type of the values that a schema admits. */
 function typeOf(schema: unknown): string {
   if (!isObject(schema)) return "unknown";
-  const { $ref: reference, const: constant, enum: values, type } = schema;
+  // A client does not check what it gets: a value that it doesn't know yet breaks nothing.
+  const { $ref: reference, const: constant, [KNOWN_VALUES]: known, enum: values = known, type } = schema;
   if (typeof reference === "string") return reference.replace("#/components/schemas/", "");
   if (constant !== undefined) return literal(constant);
   if (Array.isArray(values)) return union(values.map(literal));

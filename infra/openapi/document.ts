@@ -193,6 +193,9 @@ function complete(name: RouteName, route: Route, made: Json): Json {
   };
 }
 
+/** Enumerations that get no further values in this version of the interface. */
+const FIXED = new Set(["WorkItemStatus"]);
+
 /** Names the schemas that are only in responses. */
 function responseSchemasOf(paths: OpenApiDocument["paths"], schemas: Json): ReadonlySet<string> {
   const all = Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -205,7 +208,7 @@ function responseSchemasOf(paths: OpenApiDocument["paths"], schemas: Json): Read
 
 /**
  * Makes the OpenAPI document of all routes.
- * @param options.closed whether objects in responses may have no other keys than those that this version sends
+ * @param options.closed whether responses may have no other keys and values than those that this version sends
  */
 export function createOpenApiDocument({ closed = false }: { readonly closed?: boolean } = {}): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
@@ -226,8 +229,13 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
     completed[route.path] ??= {};
     completed[route.path]![method] = complete(name, route, made.paths[route.path]?.[method] ?? {});
   }
-  const schemas = withAlternatives(describe({ ...made.components.schemas, ...errorSchemas(closed) }));
+  const schemas = withAlternatives(describe({ ...made.components.schemas, ...errorSchemas() }));
   const inResponses = responseSchemasOf(completed, schemas);
+  const ofRequests = Object.fromEntries(
+    Object.entries(schemas as Record<string, Json>).filter(
+      ([name, schema]) => !inResponses.has(name) && !FIXED.has(name) && schema["enum"] !== undefined,
+    ),
+  );
   return {
     openapi: "3.1.1",
     info: INFO,
@@ -250,7 +258,7 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
       schemas: Object.fromEntries(
         Object.entries(schemas)
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .map(([name, schema]) => [name, closed || !inResponses.has(name) ? schema : open(schema)]),
+          .map(([name, schema]) => [name, closed || !inResponses.has(name) ? schema : open(schema, ofRequests)]),
       ),
       responses: errorComponents(),
       headers: RESPONSE_HEADERS,

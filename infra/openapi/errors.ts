@@ -120,13 +120,13 @@ function responseOf(status: ErrorStatus, error: ErrorResponse): Json {
   };
 }
 
-/** The schemas of error bodies. @param closed whether problems have no other codes than those of this version */
-export function errorSchemas(closed: boolean): Json {
+/** The schemas of error bodies. */
+export function errorSchemas(): Json {
   const text = { type: "string" };
-  const codes = { type: "string", enum: PROBLEM_CODES };
   return {
     ProblemCode: {
-      ...(closed ? codes : { anyOf: [codes, text] }),
+      ...text,
+      enum: PROBLEM_CODES,
       description: "What is wrong with a value. New codes may be added.",
     },
     Error: {

@@ -98,11 +98,26 @@ export function readable(value: unknown): unknown {
   );
 }
 
-/** Admits further keys, which later versions may add, in every object. */
-export function open(value: unknown): unknown {
-  return mapObjects(value, (object) =>
-    object["additionalProperties"] === false ? without(object, "additionalProperties") : object,
-  );
+/** The known values of a text that may get others in later versions. Generators make a text of it. */
+export const KNOWN_VALUES = "x-extensible-enum";
+
+function withKnownValues(schema: Json): Json {
+  const { enum: values, ...rest } = without(schema, "x-enum-varnames");
+  return { ...rest, [KNOWN_VALUES]: values };
+}
+
+/**
+ * Admits what later versions may add to responses: further keys in every object, and further values of enumerations.
+ * @param ofRequests enumerations, by name, that requests have too: they stay as they are, and responses refer to them no more
+ */
+export function open(value: unknown, ofRequests: Json): unknown {
+  return mapObjects(value, (object) => {
+    const name = /^#\/components\/schemas\/(.+)$/.exec(String(object["$ref"]))?.[1] ?? "";
+    const target = ofRequests[name];
+    if (isObject(target)) return { ...withKnownValues(target), ...without(object, "$ref") };
+    const opened = object["additionalProperties"] === false ? without(object, "additionalProperties") : object;
+    return Array.isArray(opened["enum"]) ? withKnownValues(opened) : opened;
+  });
 }
 
 /** Names of the schemas that a value refers to, directly or not. */

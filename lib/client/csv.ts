@@ -37,6 +37,6 @@ export function* failedRowsIn(report: string): Generator<FailedRow, void, undefi
       _error_code: code = "",
       ...cells
     } = Object.fromEntries(header.map((name, at) => [name, row[at] ?? ""]));
-    yield { row: Number(number), error, code, cells };
+    yield { row: Number(number), error, code: code as ProblemCode, cells };
   }
 }

@@ -47,10 +47,14 @@ function typeOf(shown: Schema): string {
 function limitsOf(shown: Schema): string[] {
   const schema = resolve(shown);
   const { minimum, maximum, maxLength, maxItems, default: initial } = schema;
-  const values = schema.enum ?? resolve(schema.items ?? {}).enum;
+  const listed = resolve(schema.items ?? {});
+  const known = schema["x-extensible-enum"] ?? listed["x-extensible-enum"];
+  const values = schema.enum ?? listed.enum ?? known;
   const hasFormat = schema.format !== undefined;
   return [
-    ...(values ? [`one of ${values.map((each) => `\`${String(each)}\``).join(", ")}`] : []),
+    ...(values
+      ? [`one of ${values.map((each) => `\`${String(each)}\``).join(", ")}${known ? "; more may be added" : ""}`]
+      : []),
     ...(schema.const === undefined ? [] : [`always \`${JSON.stringify(schema.const)}\``]),
     ...(minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
       ? [`${minimum.toLocaleString("en")} to ${maximum.toLocaleString("en")}`]

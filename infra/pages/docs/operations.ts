@@ -13,6 +13,7 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly additionalProperties?: boolean | Schema;
   readonly enum?: readonly unknown[];
+  readonly "x-extensible-enum"?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
