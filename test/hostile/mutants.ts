@@ -36,8 +36,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   marks: {
     defect: "items don't remember which rows they have seen",
     file: "lib/work-items/write-targets.ts",
-    text: ", marks?.attributes());",
-    instead: ");",
+    text: "        marks?.attributes(),\n",
+    instead: "",
     hostilities: ["deaths", "messages"],
   },
   margin: {
@@ -55,13 +55,13 @@ export function load(name: string): void {
   if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
   const { file, text, instead } = mutant;
   const path = join(ROOT, file);
-  if (readFileSync(path, "utf8").split(text).length !== 2) throw new Error(`${file} does not have "${text}" once`);
+  const source = readFileSync(path, "utf8");
+  if (source.split(text).length !== 2) throw new Error(`${file} does not have "${text}" once`);
   const url = pathToFileURL(path).href;
   registerHooks({
     load: (loaded, context, next) => {
       const result = next(loaded, context);
-      if (loaded !== url) return result;
-      return { ...result, source: String(result.source).replace(text, () => instead) };
+      return loaded === url ? { ...result, source: source.replace(text, () => instead) } : result;
     },
   });
 }

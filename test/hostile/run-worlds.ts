@@ -54,7 +54,10 @@ export async function runWorlds(
   for (let seed = firstSeed; seed < firstSeed + killed; seed++) add(await runKilled(seed, older));
   let next = firstSeed;
   const runLane = async (): Promise<void> => {
-    while (next < firstSeed + seeds && !(endsAtFirst && run.findings.length > 0)) add(await runWorld(next++, only));
+    while (next < firstSeed + seeds) {
+      if (endsAtFirst && run.findings.length > 0) return;
+      add(await runWorld(next++, only));
+    }
   };
   const giveBackTime = takeOverTime();
   try {
