@@ -30,19 +30,20 @@ function withTargets(sources: Json, names: readonly string[], more: readonly str
 }
 
 const ORIGINS = ["column", "columns", "value", "first_of"];
+const NAMES = ["external_ids", "ids"];
 
 /**
- * A source has exactly one origin: neither two of them nor none. `oneOf` says the same in fewer words, but generators make
+ * An object has exactly one of some keys: neither two of them nor none. `oneOf` says the same in fewer words, but generators make
  * a class of each of its branches, which has nothing but that one property.
  */
-function withOneOrigin(source: Json): Json {
-  const has = (...origins: readonly string[]): Json => ({
-    properties: Object.fromEntries(origins.map((origin) => [origin, {}])),
-    required: origins,
+function withOneOf(keys: readonly string[], schema: Json): Json {
+  const has = (...some: readonly string[]): Json => ({
+    properties: Object.fromEntries(some.map((key) => [key, {}])),
+    required: some,
   });
-  const two = ORIGINS.flatMap((one, index) => ORIGINS.slice(index + 1).map((other) => has(one, other)));
-  const none = { not: { anyOf: ORIGINS.map((origin) => has(origin)) } };
-  return { ...source, not: { anyOf: [...two, none] } };
+  const two = keys.flatMap((one, index) => keys.slice(index + 1).map((other) => has(one, other)));
+  const none = { not: { anyOf: keys.map((key) => has(key)) } };
+  return { ...schema, not: { anyOf: [...two, none] } };
 }
 
 /** The schemas of which a value may be one or the other, as one condition cannot say. */
@@ -52,12 +53,16 @@ export function withAlternatives(schemas: Json): Json {
     WorkItemUploadMappingFields: fields,
     WorkItemUploadMappingEvent: event,
     WorkItemUploadMappingSource: source,
+    GetWorkItemBatchRequest: found,
+    DeleteWorkItemBatchRequest: deleted,
   } = schemas as Properties;
   return {
     ...schemas,
     WorkItemUploadMapping: mappingAlternatives(mapping ?? {}),
     WorkItemUploadMappingFields: withTargets(fields ?? {}, ITEM_FIELD_NAMES, [`${quoted(ATTRIBUTE_PREFIX)}.+`]),
     WorkItemUploadMappingEvent: withTargets(event ?? {}, EVENT_FIELD_NAMES),
-    WorkItemUploadMappingSource: withOneOrigin(source ?? {}),
+    WorkItemUploadMappingSource: withOneOf(ORIGINS, source ?? {}),
+    GetWorkItemBatchRequest: withOneOf(NAMES, found ?? {}),
+    DeleteWorkItemBatchRequest: withOneOf(NAMES, deleted ?? {}),
   };
 }

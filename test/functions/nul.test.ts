@@ -82,9 +82,10 @@ const BODIES: Readonly<Partial<Record<RouteName, object>>> = {
 };
 
 describe("NUL, which no file may contain, is refused with its path", () => {
+  /** What only looks items up saves nothing: no item has such a name. An undo has no text. */
+  const without: readonly RouteName[] = ["getWorkItemBatch", "deleteWorkItemBatch", "undoWorkItemUpload"];
   const withBody = (Object.keys(routes) as RouteName[]).filter(
-    // An undo has no text.
-    (name) => (routes[name] as Route).bodyKind !== "none" && name !== "undoWorkItemUpload",
+    (name) => (routes[name] as Route).bodyKind !== "none" && !without.includes(name),
   );
 
   it.each(withBody)("in every string of the body of %s", async (name) => {

@@ -18,10 +18,14 @@ const textOrNumber = (text: string | undefined, schema: Readonly<Record<string, 
 
 const isQueryValid = (path: readonly string[], query: WireRequest["query"]): boolean => {
   const parameters = new Map(parametersOf(path, "query").map((each) => [String(each.value["name"]), each]));
+  // The document says only in words that a feed begins at one place.
+  if (query["after"] !== undefined && query["since"] !== undefined) return false;
   return Object.entries(query).every(([name, values]) => {
     const parameter = parameters.get(name);
-    if (parameter === undefined || values.length !== 1) return false;
+    if (parameter === undefined) return false;
     const schema = resolved([...parameter.path, "schema"]);
+    if (schema.value["type"] === "array") return differencesFrom(schema.path, values).length === 0;
+    if (values.length !== 1) return false;
     return differencesFrom(schema.path, textOrNumber(values[0], schema.value)).length === 0;
   });
 };

@@ -80,7 +80,7 @@ export const toWire = (request: DescribedRequest, known: Known): WireRequest => 
     name,
     isHead: request.isHead,
     id,
-    query: Object.fromEntries(Object.entries(query).map(([key, value]) => [key, [String(value)]])),
+    query: Object.fromEntries(Object.entries(query).map(([key, value]) => [key, [value].flat().map(String)])),
     headers: {
       ...(type !== undefined && { "Content-Type": type }),
       ...(request.wantsProblem && { Accept: "application/problem+json" }),

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { allRoutes, routes } from "../../../functions/routes.ts";
 import { workItemId } from "../../../lib/identity.ts";
+import { parseUuid } from "../../../lib/schema.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import { exampleBodyOf } from "../../support/openapi/example-body.ts";
 import type { ApiRequest, ApiResponse } from "../../support/organization.ts";
@@ -71,10 +72,12 @@ export const compareForeignIds = async (tenants: Tenants): Promise<Comparison> =
   for (const name of namesWithId) {
     for (const headers of headersToTry) {
       const body = routes[name].bodyKind === "none" ? undefined : (bodies[name] ?? exampleBodyOf(routes[name]));
-      const unknown = comparable(await request(name, stranger.key, { params: { id: randomUUID() }, headers, body }));
-      if (unknown.status !== 404) differences.push({ name, headers, unknown });
+      const responseTo = async (id: string) =>
+        comparable(await request(name, stranger.key, { params: { id }, headers, body }));
+      const [unknownId, noId] = [await responseTo(randomUUID()), await responseTo("no id")];
+      if (unknownId.status !== 404 || noId.status !== 404) differences.push({ name, headers, unknownId, noId });
       for (const id of foreign) {
-        const response = comparable(await request(name, stranger.key, { params: { id }, headers, body }));
+        const [response, unknown] = [await responseTo(id), parseUuid(id) === undefined ? noId : unknownId];
         compared += 1;
         if (!isDeepStrictEqual(response, unknown)) differences.push({ name, headers, id, response, unknown });
       }
@@ -90,6 +93,8 @@ const namedCalls: readonly NamedCall[] = [
   ["createWorkItem", ({ externalId: external_id }) => ({ body: { work_item: { external_id } } })],
   ["applyWorkItemBatch", ({ externalId: external_id }) => ({ body: { work_items: [{ external_id }], dry_run: true } })],
   ["applyWorkItemBatch", ({ externalId: external_id }) => ({ body: { work_items: [{ external_id, type: "other" }] } })],
+  ["getWorkItemBatch", ({ externalId }) => ({ body: { external_ids: [externalId] } })],
+  ["deleteWorkItemBatch", ({ externalId }) => ({ body: { external_ids: [externalId] } })],
   ["listWorkItems", ({ externalId }) => ({ query: { external_id: externalId } })],
   ["listWorkItems", () => ({ query: { agent_external_id: "agent" } })],
   ["listWorkItems", () => ({})],
