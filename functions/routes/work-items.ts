@@ -425,6 +425,33 @@ export const workItemRoutes = {
         example: { data: examples.event },
       }),
     }),
+  deleteWorkItemEvent: () =>
+    route({
+      name: "delete-work-item-event",
+      method: "DELETE",
+      path: "/v1/work_items/{id}/events/{event_id}",
+      summary: "Delete an event of a work item",
+      response: z.strictObject({
+        data: z
+          .strictObject({
+            id: uuid.describe("ID of the event."),
+            deleted: z.boolean().describe("Always true."),
+          })
+          .describe("The result."),
+      }),
+      extension: true,
+      permissions: {
+        workItems: { actions: ["BatchGetItem", "UpdateItem"], partitions: ["ITEM"] },
+      },
+      document: () => ({
+        description:
+          "The event stays in the item's events with `deleted_at`. Deleting it again has no effect. Sending an event with its " +
+          "`external_id` restores it.",
+        id: examples.ids.item,
+        response: "The event is deleted.",
+        example: { data: { id: examples.ids.event, deleted: true } },
+      }),
+    }),
   listWorkItemEvents: () =>
     route({
       name: "list-work-item-events",

@@ -23,6 +23,8 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "update-work-item.412": ITEM,
   "upsert-work-item-event": ITEM,
   "list-work-item-events": ITEM,
+  "delete-work-item-event": ITEM,
+  "delete-work-item-event.404": ITEM,
   "list-work-items": ITEM,
   "record-qa-score": ITEM,
   "delete-work-item": ["apply-work-item-batch"],

@@ -77,6 +77,7 @@ export function describe(schemas: Json): Json {
 /** Values of query parameters in examples. A cursor has none: only one that a response held is valid. */
 const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...examples.itemInput,
+  event_id: examples.ids.event,
   limit: 50,
   status: "completed",
   completed_from: "2026-03-01T00:00:00Z",

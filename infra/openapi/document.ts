@@ -97,7 +97,10 @@ function schemasOf([name, route]: [RouteName, Route]) {
     operationId: name,
     requestParams: {
       ...(route.path.includes("{id}") && {
-        path: z.strictObject({ id: uuid.describe("ID from a response or a list.") }),
+        path: z.strictObject({
+          id: uuid.describe("ID from a response or a list."),
+          ...(route.path.includes("{event_id}") && { event_id: uuid.describe("ID of the event, from a response.") }),
+        }),
       }),
       query: route.query as z.ZodObject,
     },

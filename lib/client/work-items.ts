@@ -71,6 +71,11 @@ export function workItemCalls(http: Http) {
     /** Creates the event, or updates the one with its external_id. */
     upsertEvent: (id: string, event: WorkItemEventInput, options: CallOptions = {}) =>
       dataOf(http.POST("/v1/work_items/{id}/events", { params: path(id), body: { event }, ...options })),
+    /** Deletes an event by its id. */
+    deleteEvent: async (id: string, eventId: string, options: CallOptions = {}): Promise<void> => {
+      const params = { path: { id, event_id: eventId } };
+      await accepted(http.DELETE("/v1/work_items/{id}/events/{event_id}", { params, ...options }));
+    },
     events: (id: string, options: CallOptions = {}) =>
       entriesOf((query) =>
         bodyOf(http.GET("/v1/work_items/{id}/events", { params: { ...path(id), query }, ...options })),

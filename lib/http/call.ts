@@ -25,6 +25,8 @@ function refuseProblems(problems: readonly Problem[]): void {
 export interface Call<R extends Route> {
   /** The ID in the path, a UUID in lower case; an empty string if the path has none. */
   readonly id: string;
+  /** The ID of an event in the path, likewise. */
+  readonly eventId: string;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;
   /** The form field `upload[file]` of a multipart request. */
@@ -67,11 +69,11 @@ function parameterProblem(problem: Problem, parameters: Readonly<Record<string, 
 /** Lists that can be searched for an `external_id`, in the paths of what they list. */
 const SEARCHABLE = /^(\/v1\/(?:work_items|conversation_uploads))\/\{id\}/;
 
-/** The ID in the path. @throws NotFoundError that says how to look up an `external_id`, which callers send as an ID */
-function idOf({ path }: Route, event: ApiEvent): string {
-  const id = parseUuid(event.pathParameters?.["id"]);
-  if (id !== undefined || !path.includes("{id}")) return id ?? "";
-  const list = SEARCHABLE.exec(path)?.[1];
+/** An ID in the path. @throws NotFoundError that says how to look up an `external_id`, which callers send as an ID */
+function idOf({ path }: Route, event: ApiEvent, name: "id" | "event_id"): string {
+  const id = parseUuid(event.pathParameters?.[name]);
+  if (id !== undefined || !path.includes(`{${name}}`)) return id ?? "";
+  const list = name === "id" ? SEARCHABLE.exec(path)?.[1] : undefined;
   const hint = list === undefined ? "" : `; to look up an external_id, use GET ${list}?external_id=…`;
   throw new NotFoundError(`not found: an id is a UUID${hint}`);
 }
@@ -97,7 +99,8 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
   refuseProblems([...parameterProblems, ...body.problems, ...fields.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {
-    id: idOf(route, event),
+    id: idOf(route, event, "id"),
+    eventId: idOf(route, event, "event_id"),
     query: query.value as z.output<R["query"]>,
     body: body.value as z.output<R["body"]>,
     file: form?.file,

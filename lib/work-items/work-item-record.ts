@@ -30,12 +30,14 @@ export function itemKeyOf(organization: string, externalId: string): RecordKey {
   return itemKey(organization, workItemId(organization, externalId));
 }
 
-/** Primary key of an event's record. */
+/** Primary key of an event's record, by id. */
+export function eventKey(organization: string, itemId: string, eventId: string): RecordKey {
+  return { pk: partitionOf(organization, itemId), sk: `${EVENT_SORT_KEY_PREFIX}${eventId}` };
+}
+
+/** Primary key of an event's record, by external_id. */
 export function eventKeyOf(organization: string, itemId: string, eventExternalId: string): RecordKey {
-  return {
-    pk: partitionOf(organization, itemId),
-    sk: `${EVENT_SORT_KEY_PREFIX}${workItemEventId(itemId, eventExternalId)}`,
-  };
+  return eventKey(organization, itemId, workItemEventId(itemId, eventExternalId));
 }
 
 function afterLastHash(key: string): string {

@@ -97,7 +97,7 @@ export const workItemEventSchema = z
     ...presentShape(EVENT_FIELDS),
     deleted_at: storedTimestamp
       .optional()
-      .describe("When an undo deleted the event. Absent unless it is deleted; saving the event again restores it."),
+      .describe("When the event was deleted. Absent unless it is deleted; saving the event again restores it."),
     created_at: storedTimestamp.describe("When the event was first saved."),
   })
   .meta({

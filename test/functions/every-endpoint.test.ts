@@ -7,6 +7,7 @@ import { create as uploadWorkItems } from "../../functions/upload-work-items.ts"
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { createKey, revokeKey } from "../../lib/operator/keys.ts";
+import { workItemEventId } from "../../lib/identity.ts";
 import { generateApiKey } from "../../lib/organizations/api-key.ts";
 import { createTestClock } from "../support/clock.ts";
 import { exampleBodyOf } from "../support/openapi/example-body.ts";
@@ -59,13 +60,19 @@ const makeResourceOf = ({ path }: Route): Promise<string> | string => {
   return make();
 };
 
+/** The path parameters of a route for the resource with an id. */
+const paramsOf = ({ path }: Pick<Route, "path">, id: string): Record<string, string> => ({
+  ...(path.includes("{id}") && { id }),
+  ...(path.includes("{event_id}") && { event_id: workItemEventId(id, "event") }),
+});
+
 const functionOf = async (route: Route): Promise<(from: TestRuntime) => ApiHandler> =>
   ((await import(`../../functions/${route.name}.ts`)) as { create: (from: TestRuntime) => ApiHandler }).create;
 
 const requestTo = (route: Route, changes: ApiRequest = {}): ApiRequest => ({
   method: route.method,
   resource: route.path,
-  params: route.path.includes("{id}") ? { id: randomUUID() } : {},
+  params: paramsOf(route, randomUUID()),
   ...(route.bodyKind !== "none" && { body: exampleBodyOf(route) }),
   ...changes,
 });
@@ -232,13 +239,16 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
   it("responds to other organizations' ids byte for byte as to unknown ids", async () => {
     const handler = (await functionOf(route))(runtime);
     const id = await makeResourceOf(route);
-    const mine = await call(handler, requestTo(route, { key: owner.key, params: { id } }));
+    const mine = await call(handler, requestTo(route, { key: owner.key, params: paramsOf(route, id) }));
     expect([route.status, 409]).toContain(mine.status);
 
     const unknown = await call(handler, requestTo(route, { key: stranger.key }));
     expectError(unknown, 404);
     for (const other of [id, id.toUpperCase()]) {
-      const { status, text } = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
+      const { status, text } = await call(
+        handler,
+        requestTo(route, { key: stranger.key, params: { ...paramsOf(route, id), id: other } }),
+      );
       expect({ status, text }).toEqual({ status: 404, text: unknown.text });
     }
   });
@@ -261,7 +271,10 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
       `${id}-`,
     ];
     for (const other of others) {
-      const response = await call(handler, requestTo(route, { key: stranger.key, params: { id: other } }));
+      const response = await call(
+        handler,
+        requestTo(route, { key: stranger.key, params: { ...paramsOf(route, id), id: other } }),
+      );
       expectError(response, 404);
       expect(response.body.error).toBe(`not found: an id is a UUID${hint}`);
     }

@@ -273,6 +273,38 @@ describe("delete a work item", () => {
   });
 });
 
+describe("delete an event", () => {
+  it("shows it with deleted_at until it is sent again, and has no effect when it is repeated", async () => {
+    const item = await create({ events: [{ external_id: "e", content: "said" }, { external_id: "stays" }] });
+    const params = { id: idOf(item) };
+    const event_id = item.events.find((event) => event.external_id === "e")?.id ?? "";
+    const remove = () => call("deleteWorkItemEvent", { params: { ...params, event_id } });
+    expect(await remove()).toMatchObject({ status: 200, body: { data: { id: event_id, deleted: true } } });
+    const after = await call("getWorkItem", { params });
+    expect(after.body.data.events.find(({ id }) => id === event_id)).toMatchObject({
+      content: "said",
+      deleted_at: expect.stringMatching(/Z$/),
+    });
+    expect(after.body.data.events.find(({ id }) => id !== event_id)).not.toHaveProperty("deleted_at");
+    expect(after.body.data.updated_at).toBe(item.updated_at);
+    expect((await remove()).status).toBe(200);
+    expect((await call("getWorkItem", { params })).text).toBe(after.text);
+
+    const again = await call("upsertWorkItemEvent", { params, body: { event: { external_id: "e" } } });
+    expect(again).toMatchObject({ status: 200, body: { data: { id: event_id, content: "said" } } });
+    expect(again.body.data).not.toHaveProperty("deleted_at");
+  });
+
+  it("responds with 404 to an event that never was, to what isn't an id and to a deleted item", async () => {
+    const item = await create({ events: [{ external_id: "e" }] });
+    const remove = (event_id: string) => call("deleteWorkItemEvent", { params: { id: idOf(item), event_id } });
+    expect(await remove(UNKNOWN_ID)).toMatchObject({ status: 404, body: { error: "work item event not found" } });
+    expect(await remove("e")).toMatchObject({ status: 404, body: { error: "not found: an id is a UUID" } });
+    await call("deleteWorkItem", { params: { id: idOf(item) } });
+    expect((await remove(item.events[0]?.id ?? "")).status).toBe(404);
+  });
+});
+
 describe("create or update an event", () => {
   it("responds with 201 when created and 200 when updated or unchanged, and keeps omitted fields", async () => {
     const item = await create();

@@ -6,7 +6,7 @@ import type { APIGatewayProxyResult, DynamoDBRecord, SQSBatchResponse } from "aw
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
 import type { Route } from "../../lib/http/route.ts";
-import { workItemId } from "../../lib/identity.ts";
+import { workItemEventId, workItemId } from "../../lib/identity.ts";
 import { beginPiecewiseObject } from "../../lib/uploads/files/piecewise-object.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
@@ -132,6 +132,8 @@ test("work items are made, read, changed, listed and deleted with no more than e
   await Promise.all(updates.map((body) => request(updateWorkItem, { params, body })));
   await request(routes.upsertWorkItemEvent, { params, body: { event: { external_id: "opened", content: "again" } } });
   await request(routes.upsertWorkItemEvent, { params, body: { event: { external_id: "closed" } } });
+  const event = { ...params, event_id: workItemEventId(item.id, "closed") };
+  await request(routes.deleteWorkItemEvent, { params: event });
   await request(routes.listWorkItemEvents, { params });
   await request(getWorkItem, { params });
   for (const query of [{ limit: 5 }, { external_id: "first" }, { status: "completed" }]) {

@@ -3,7 +3,7 @@ import { create as createRecordQaScore } from "../../../functions/record-qa-scor
 import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
 import type { Permissions } from "../../../lib/aws/permissions.ts";
-import { workItemId } from "../../../lib/identity.ts";
+import { workItemEventId, workItemId } from "../../../lib/identity.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { erasePerson } from "../../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
@@ -65,6 +65,12 @@ const byFunction: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   applyUploadChunk: async () => {
     await upload("external_id,type\nuploaded,row\nthere,row\n");
     return ["uploaded", "there"];
+  },
+  deleteWorkItemEvent: async () => {
+    const id = workItemId(customer.organization.id, "there");
+    const event = { id, event_id: workItemEventId(id, "e") };
+    expect((await customer.send("deleteWorkItemEvent", { params: event })).status).toBe(200);
+    return ["there"];
   },
   deleteWorkItemBatch: async () => {
     await customer.apply({ external_id: "first" }, { external_id: "second" });
