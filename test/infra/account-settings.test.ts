@@ -79,6 +79,7 @@ describe("settings for an account", () => {
     expect(ofPages).toEqual(expect.arrayContaining(["/", "/~1upload", "/~1docs~1{guide}", "/~1v1~1health"]));
     expect(limited.map(({ HttpMethod: method }) => method).toSorted()).toEqual([
       "DELETE",
+      "DELETE",
       "PATCH",
       "POST",
       "POST",
