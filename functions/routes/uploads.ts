@@ -174,8 +174,8 @@ export const uploadRoutes = {
           "Everything that the upload set and no one has changed since goes back to what it was; custom attributes count one " +
           "by one. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
           "the upload created or restored is deleted again, unless someone else has changed it or its events.\n\n" +
-          "The undo is a job of its own with `undo_of`, and its rows are the upload's work items. It starts up to 40 seconds " +
-          "after the upload has ended. An upload is undone once: repeat the call to get the same job. With `dry_run`, nothing is " +
+          "The undo is a job of its own with `undo_of`, and its rows are the upload's work items. It starts no earlier than 40 " +
+          "seconds after the upload ended. An upload is undone once: repeat the call to get the same job. With `dry_run`, nothing is " +
           "saved and each call is a new job. An upload can be undone until 28 days after it ended.",
         id: examples.ids.upload,
         body: { undo: { dry_run: true } },

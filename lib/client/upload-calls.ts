@@ -11,6 +11,7 @@ import {
   nameOf,
   presignedFormOf,
   toBlob,
+  type UndoOptions,
   type Upload,
   type UploadFile,
   type UploadOptions,
@@ -37,6 +38,11 @@ export function uploadCalls(
 
   const cancelUpload = (id: string, options: CallOptions = {}): Promise<UploadJob> =>
     dataOf(http.DELETE("/v1/work_items/upload/{id}", { params: path(id), ...options }));
+
+  const undoUpload = (id: string, { dryRun, ...options }: UndoOptions = {}): Promise<UploadJob> => {
+    const body = { undo: dryRun === undefined ? {} : { dry_run: dryRun } };
+    return dataOf(http.POST("/v1/work_items/upload/{id}/undo", { params: path(id), body, ...options }));
+  };
 
   const failedRows = async function* (id: string, options: CallOptions = {}) {
     const { url } = await dataOf(http.GET("/v1/work_items/upload/{id}/failed_rows", { params: path(id), ...options }));
@@ -97,6 +103,8 @@ export function uploadCalls(
         bodyOf(http.GET("/v1/work_items/upload", { params: { query: { ...filters, ...cursor } }, ...options })),
       ),
     cancel: cancelUpload,
+    /** Asks for the undo of an upload. @returns the undo's job, to be awaited like that of an upload */
+    undo: undoUpload,
     failedRows,
   };
 }

@@ -19,6 +19,13 @@ export interface UploadOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How an upload is undone. */
+export interface UndoOptions {
+  /** Whether no item is written. Each dry run is a job of its own. @default false */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** How the end of a job is awaited. */
 export interface WaitOptions {
   /** Called with the job after each poll. */

@@ -71,7 +71,8 @@ async function mappingOf(options: Options, file: CsvFile): Promise<Mapping | und
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
 }
 
-async function saveList(
+/** Writes one of a job's lists to a file, if one is named. */
+export async function saveList(
   terminal: Terminal,
   client: Client,
   id: string,
@@ -87,20 +88,24 @@ async function saveList(
 
 /** What a job did, in one line. */
 export function describeJob(job: WorkItemUpload): string {
-  const counts = (["created", "updated", "unchanged", "restored", "failed"] as const).map(
-    (outcome) => `${job[`${outcome}_rows`]} ${outcome}`,
-  );
+  const outcomes =
+    job.undo_of === undefined
+      ? (["created", "updated", "unchanged", "restored", "failed"] as const)
+      : (["undone", "partly_undone", "kept", "unchanged", "failed"] as const);
+  const counts = outcomes.map((outcome) => `${job[`${outcome}_rows`]} ${outcome.replace("_", " ")}`);
   const kind = job.dry_run ? " (dry run)" : "";
   const error = job.error === undefined ? "" : `; ${job.error}`;
   return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
 }
 
-function exitCodeOf(job: WorkItemUpload): ExitCode {
+/** The exit code that says what became of an ended job. */
+export function exitCodeOf(job: WorkItemUpload): ExitCode {
   if (job.status === "failed" || job.status === "cancelled") return EXIT.failed;
   return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
 }
 
-function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Options): void {
+/** Prints a job, as JSON if asked. */
+export function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Options): void {
   if (json === true) terminal.printData(JSON.stringify(job));
   else terminal.print(describeJob(job));
 }

@@ -7,6 +7,7 @@ import { type Command, EXIT, type ExitCode } from "./command.ts";
 import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";
 import { explain, openService } from "./service-client.ts";
+import { undoCommand } from "./undo-command.ts";
 import { uploadsCommand } from "./uploads-command.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -15,6 +16,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...itemCommands,
   changes: changesCommand,
   uploads: uploadsCommand,
+  undo: undoCommand,
 };
 
 const PROGRAM = "work-items";

@@ -109,7 +109,8 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     if (!job || isEnded(job) || job.chunks) return;
     if (job.stopping) return endWithoutRows(job);
     const undone = job.undo_of === undefined ? undefined : await store.read({ ...message, id: job.undo_of });
-    if (undone) {
+    // A dry run writes nothing, so it doesn't matter who else does.
+    if (undone && !job.dry_run) {
       const wait = undoBeginsAt(undone.job) - clock();
       if (wait > 0) return sendSplit(message, Math.ceil(wait / 1000));
     }

@@ -57,6 +57,14 @@ describe("work-items", () => {
     expect(failed).toContain('T-1003;nobody;Closed;31.02.2023;;5;"completed_at: ""31.02.2023"" doesn\'t match');
     expect(readFileSync("results.csv", "utf8")).toContain("\n2,T-1001,");
 
+    const undo = await run("undo", job.id, "--dry-run", "--results", "undone.csv");
+    expect(undo).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining("(dry run): 3 rows, 2 undone, 0 partly undone, 0 kept, 1 unchanged, 0 failed"),
+    });
+    expect(readFileSync("undone.csv", "utf8")).toMatch(/\n2,T-1001,[0-9a-f-]+,undone,\n/);
+    expect(await run("get", "T-1001")).toMatchObject({ exit: 0 });
+
     // The failed rows can be corrected and imported again.
     writeFileSync("failed.csv", failed.replace("nobody", "ben@example.com").replace("31.02", "28.02"));
     const again = await run("import", "failed.csv", "--mapping", "mapping.json", "--wait");
