@@ -1,14 +1,7 @@
 import { hash } from "node:crypto";
 
 /** Kinds of resources with derived ids. The kind is hashed too, so that an event and a work item never share an id. */
-export type IdentityKind =
-  | "work item"
-  | "work item event"
-  | "conversation upload"
-  | "upload job"
-  | "undo of an upload"
-  | "webhook"
-  | "webhook message";
+export type IdentityKind = "work item" | "work item event" | "conversation upload" | "upload job" | "undo of an upload";
 
 function prefixed(text: string): string {
   return `${Buffer.byteLength(text)}:${text}`;
@@ -49,14 +42,4 @@ export function idempotentUploadJobId(organization: string, idempotencyKey: stri
 /** Id of the job that undoes an upload: an upload is undone once. */
 export function undoJobId(organization: string, uploadId: string): string {
   return deriveId("undo of an upload", organization, uploadId);
-}
-
-/** Id of a message to a webhook's endpoint. @param of what it tells: a sequence or a job */
-export function webhookMessageId(webhook: string, type: string, of: string): string {
-  return deriveId("webhook message", webhook, type, of);
-}
-
-/** Id of the webhook that was created with an `Idempotency-Key`. */
-export function idempotentWebhookId(organization: string, idempotencyKey: string): string {
-  return deriveId("webhook", organization, idempotencyKey);
 }

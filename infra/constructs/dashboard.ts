@@ -24,8 +24,7 @@ function graph(title: string, unit: string, metrics: readonly IMetric[]) {
 }
 
 /**
- * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed,
- * webhooks, names of saved queries.
+ * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed, names of saved queries.
  */
 export function addDashboard(
   scope: Construct,
@@ -70,9 +69,8 @@ export function addDashboard(
   );
   dashboard.addWidgets(
     graph("Lag of the change feed", "s", [metrics.changeAgeSeconds, metrics.messageAgeSeconds.heldChangesQueue]),
-    graph("Calls of webhooks", "in 5 minutes", [metrics.webhookCalls, metrics.webhookFailures]),
     new TextWidget({
-      width: WIDTH,
+      width: 2 * WIDTH,
       height: 6,
       markdown: `**Use by organization and key**: saved queries of CloudWatch Logs Insights\n\n${queries.map((name) => `- ${name}`).join("\n")}`,
     }),

@@ -153,7 +153,7 @@ export class ServiceApi extends Construct {
 
   /** Adds a method for each route and for each path of the pages. */
   serve({ routes, functionOf, pages, page, rejectUnknownRoute }: ServedFunctions): void {
-    // One permission for all methods of a function: CloudFormation takes 500 resources in a stack.
+    // One permission for all its methods; every other function gets one for its own method.
     const reject = new LambdaIntegration(rejectUnknownRoute, { scopePermissionToMethod: false });
     const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
     const add = (route: Pick<Route, "method" | "path">, integration: LambdaIntegration): void => {
@@ -162,10 +162,8 @@ export class ServiceApi extends Construct {
       for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
         resources.add(each);
     };
-    const integrationOf = (target: IFunction) =>
-      new LambdaIntegration(target, { allowTestInvoke: false, scopePermissionToMethod: false });
-    for (const route of routes) add(route, integrationOf(functionOf(route)));
-    const integration = integrationOf(page);
+    for (const route of routes) add(route, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
+    const integration = new LambdaIntegration(page, { allowTestInvoke: false });
     for (const path of pages.paths) add({ method: pages.method, path }, integration);
     for (const resource of resources) resource.addMethod("ANY", reject);
   }

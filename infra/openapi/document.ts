@@ -12,7 +12,6 @@ import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./err
 import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
 import { operations, TAGS } from "./operations.ts";
 import { type Json, open, readable, referencedSchemas } from "./schema-form.ts";
-import { webhookItems } from "./webhooks.ts";
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -22,7 +21,6 @@ export interface OpenApiDocument {
   readonly security: readonly Json[];
   readonly tags: readonly Json[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  readonly webhooks: Readonly<Record<string, Json>>;
   readonly components: Readonly<Record<"schemas" | "responses" | "headers" | "parameters" | "securitySchemes", Json>>;
 }
 
@@ -223,7 +221,7 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
   }
   const made = readable(
     createDocument(
-      { openapi: "3.1.1", info: { title: "", version: "" }, paths, webhooks: webhookItems },
+      { openapi: "3.1.1", info: { title: "", version: "" }, paths },
       { allowEmptySchema: { custom: true } },
     ),
   ) as OpenApiDocument;
@@ -259,7 +257,6 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
     security: [{ apiKey: [] }],
     tags: TAGS,
     paths: completed,
-    webhooks: made.webhooks,
     components: {
       schemas: Object.fromEntries(
         Object.entries(schemas)

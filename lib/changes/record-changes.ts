@@ -9,19 +9,17 @@ import { createHeartbeatNotes, STREAM_KEEPS_MS } from "./heartbeats.ts";
 const CONCURRENT_NOTES = 16;
 
 interface Change {
-  readonly kind: "ITEM" | "UPLOAD";
   readonly organization: string;
   readonly id: string;
   readonly record: WrittenKey;
 }
 
-const CHANGED = /^(ITEM|UPLOAD)#([a-z0-9-]+)#([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+const ITEM = /^ITEM#([a-z0-9-]+)#([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 const HEARTBEAT = /^HEARTBEAT#(\d+)$/;
 
 function changeIn(record: WrittenKey): Change | undefined {
-  const [, kind, organization, id] = CHANGED.exec(record.partitionKey) ?? [];
-  if ((kind !== "ITEM" && kind !== "UPLOAD") || organization === undefined || id === undefined) return undefined;
-  return { kind, organization, id, record };
+  const [, organization, id] = ITEM.exec(record.partitionKey) ?? [];
+  return organization === undefined || id === undefined ? undefined : { organization, id, record };
 }
 
 /** The newest heartbeat of each key. */
@@ -34,11 +32,8 @@ function heartbeatsIn(records: readonly WrittenKey[]): Map<string, number> {
   return newest;
 }
 
-/** One message with all changes of an organization, each item and each job once. */
+/** One message with all changes of an organization, each item once. */
 function entryOf(organization: string, changes: readonly Change[], Id: string) {
-  const idsOf = (wanted: Change["kind"]) => [
-    ...new Set(changes.flatMap(({ kind, id }) => (kind === wanted ? id : []))),
-  ];
   return {
     Id,
     MessageGroupId: organization,
@@ -47,8 +42,7 @@ function entryOf(organization: string, changes: readonly Change[], Id: string) {
     MessageDeduplicationId: changes.at(-1)?.record.eventId,
     MessageBody: bodyOf({
       organization,
-      ids: idsOf("ITEM"),
-      jobs: idsOf("UPLOAD"),
+      ids: [...new Set(changes.map(({ id }) => id))],
       writtenAt: Math.min(...changes.map(({ record }) => record.createdAt)),
     }),
   };

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { create as createWebhook } from "../../functions/create-webhook.ts";
 import { create as createWorkItem } from "../../functions/create-work-item.ts";
 import { create as recordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { allRoutes } from "../../functions/routes.ts";
@@ -46,9 +45,6 @@ const makeResource: Readonly<Record<string, () => Promise<string>>> = {
     }),
   "/v1/work_items/upload": () =>
     idOf(uploadWorkItems(runtime), { method: "POST", body: { upload: { filename: "file.csv", size: 100 } } }),
-  // Its address is refused when it is called.
-  "/v1/webhooks": () =>
-    idOf(createWebhook(runtime), { method: "POST", body: { webhook: { url: "https://localhost:4000/hook" } } }),
   "/v1/conversation_uploads": async () => {
     const conversation = { external_id: randomUUID(), status: "pending", source: "phone" };
     return (await recordConversationUpload(runtime)({ organization: owner.organization.id, ...conversation })).id;

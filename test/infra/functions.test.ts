@@ -244,11 +244,9 @@ describe("event sources", () => {
         ParallelizationFactor: 1,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
         FilterCriteria: {
-          Filters: [
-            { pk: { S: [{ prefix: "ITEM#" }] } },
-            { pk: { S: [{ prefix: "HEARTBEAT#" }] } },
-            { pk: { S: [{ prefix: "UPLOAD#" }] }, sk: { S: ["#JOB"] } },
-          ].map((Keys) => ({ Pattern: JSON.stringify({ dynamodb: { Keys } }) })),
+          Filters: ["ITEM#", "HEARTBEAT#"].map((prefix) => ({
+            Pattern: JSON.stringify({ dynamodb: { Keys: { pk: { S: [{ prefix }] } } } }),
+          })),
         },
         Tags: expect.any(Array),
       },

@@ -68,15 +68,21 @@ describe("routes", () => {
       expect(method).toMatchObject({ AuthorizationType: "NONE", Integration: { Type: "AWS_PROXY" } });
   });
 
-  test("each function may be called by this API alone, with one permission for all its methods", () => {
+  test("each function may be called by its own method alone", () => {
     const permissions = resourcesOf(us, "AWS::Lambda::Permission")
       .map(([, permission]) => plain(permission) as { FunctionName: string; Principal: string; SourceArn: string })
       .filter(({ Principal }) => Principal === "apigateway.amazonaws.com");
-    for (const { name } of allRoutes()) {
+    for (const { name, path, ...route } of allRoutes()) {
       const sources = permissions
         .filter(({ FunctionName }) => functionIds.get(FunctionName.replace(/\.Arn$/, "")) === name)
         .map(({ SourceArn }) => SourceArn);
-      expect(sources).toEqual([expect.stringMatching(/^arn:aws:execute-api:us-east-1:.*RestApi.*\/\*\/\*\/\*$/)]);
+      const segments = path.replaceAll(/\{[^}]*\}/g, "*");
+      const served = methodsOf(route);
+      expect(sources).toHaveLength(served.length);
+      for (const [at, method] of served.entries()) {
+        expect(sources[at]).toMatch(/^arn:aws:execute-api:us-east-1:/);
+        expect(sources[at]?.endsWith(`/${method}${segments}`)).toBe(true);
+      }
     }
   });
 });

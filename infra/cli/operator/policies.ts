@@ -38,7 +38,6 @@ export const OPERATOR_POLICIES = {
     ],
     limits: ["DeleteItem"],
     changes: ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
-    webhooks: ["Query", "DeleteItem"],
     changesQueue: ["GetQueueAttributes"],
     uploads: ["ListBucket", "GetObject", "DeleteObject"],
   },
