@@ -13,6 +13,7 @@ test("the guides are six, each with its title and with code in every language", 
     "errors-and-retries",
     "keys",
     "keep-a-copy",
+    "undo-an-upload",
   ]);
   for (const guide of guides) {
     expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);

@@ -49,6 +49,8 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "errors-and-retries": /201[^]*201[^]*\/work_items\/1\/agent_email\W+(code\W+)?invalid_format/,
   keys: /with the key: 200[^]*with another: 401/,
   "keep-a-copy": /continue after \d{16}/,
+  "undo-an-upload":
+    /undone_rows[^]*_row,external_id,id,outcome,kept[^]*-undo-2,[0-9a-f-]{36},(undone|unchanged),[^]*undo [0-9a-f-]{36}/,
 };
 
 /** Guides that send thousands of items run once, and so does the code of all languages but one: it takes time. */
