@@ -12,10 +12,11 @@ const NOBODY: Person = { id: null, name: null, email: null, external_id: null, a
 /** Makes the function that shows a person. @param fields names of the stored values, by those in responses */
 function createPerson<N extends string>(fields: Readonly<Record<string, N>>) {
   const entries = Object.entries(fields);
-  return (stored: Readonly<Record<N, string | null>>): Person => ({
-    ...NOBODY,
-    ...Object.fromEntries(entries.map(([key, name]) => [key, stored[name]])),
-  });
+  return (stored: Readonly<Record<N, string | null>>): Person => {
+    const person: Record<string, string | null> & Person = { ...NOBODY };
+    for (const [key, name] of entries) person[key] = stored[name];
+    return person;
+  };
 }
 const agentOf = createPerson(personFields(WORK_ITEM_FIELDS, "agent"));
 const actorOf = createPerson(personFields(EVENT_FIELDS, "actor"));
