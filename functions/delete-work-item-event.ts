@@ -2,7 +2,7 @@ import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { createDeleteWorkItemEvent } from "../lib/work-items/delete-work-item-event.ts";
+import { createDeleteWorkItemEvent } from "../lib/work-items/change-work-item-event.ts";
 import { routes } from "./routes.ts";
 
 const route = routes.deleteWorkItemEvent;

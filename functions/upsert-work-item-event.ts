@@ -3,7 +3,7 @@ import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
-import { createUpsertWorkItemEvent } from "../lib/work-items/upsert-work-item-event.ts";
+import { createUpsertWorkItemEvent } from "../lib/work-items/change-work-item-event.ts";
 import { toEventResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 

@@ -8,19 +8,19 @@ export const REGION_CODE = "us" satisfies RegionCode;
 export const REGION = REGIONS[REGION_CODE].awsRegion;
 
 /** A service that an engine serves. */
-export type Service = "dynamodb" | "s3" | "sqs";
+type Service = "dynamodb" | "s3" | "sqs";
 /** Addresses of the engines. */
 export type Endpoints = Readonly<Record<Service, string>>;
 
-/** Variables by which clients reach the engines. DynamoDB's streams are read from the engine itself. */
-export function platformVariables(endpoints: Endpoints, streams = endpoints.dynamodb): Variables {
+/** Variables by which clients reach the engines. */
+export function platformVariables(endpoints: Endpoints): Variables {
   return {
     AWS_REGION: REGION,
     AWS_DEFAULT_REGION: REGION,
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-    AWS_ENDPOINT_URL_DYNAMODB_STREAMS: streams,
+    AWS_ENDPOINT_URL_DYNAMODB_STREAMS: endpoints.dynamodb,
     AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SQS: endpoints.sqs,
     S3_FORCE_PATH_STYLE: "true",

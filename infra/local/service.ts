@@ -22,7 +22,7 @@ import {
 } from "./functions.ts";
 import { printToLog } from "./function-log.ts";
 import { LocalServiceError } from "./local-service-error.ts";
-import { type Endpoints, platformVariables, REGION_CODE, type Service } from "./platform.ts";
+import { type Endpoints, platformVariables, REGION_CODE } from "./platform.ts";
 import { openCheckpoints } from "./workers/checkpoint-file.ts";
 import { startWorkers } from "./workers/workers.ts";
 
@@ -37,8 +37,6 @@ export interface LocalServiceOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Also prints the functions' log. @default one line for each unexpected error; the log is in functions.log */
   readonly verbose?: boolean;
-  /** Puts something between the functions and an engine. @returns its address. @default the engine itself */
-  readonly inFrontOf?: (service: Service, engine: string) => Promise<string>;
   /** Makes the functions, with the workers in this process. @default those of this checkout, workers in another process */
   readonly create?: CreateHandler;
 }
@@ -119,10 +117,10 @@ async function startEngines(
  * @throws LocalServiceError if the data directory is in use, or an engine fails
  */
 export async function openStores(
-  options: Pick<LocalServiceOptions, "dataDirectory" | "dynamodbEndpoint" | "allowedOrigins" | "inFrontOf">,
+  options: Pick<LocalServiceOptions, "dataDirectory" | "dynamodbEndpoint" | "allowedOrigins">,
   started: AsyncDisposableStack,
 ): Promise<Stores> {
-  const { dataDirectory, dynamodbEndpoint, allowedOrigins = [], inFrontOf } = options;
+  const { dataDirectory, dynamodbEndpoint, allowedOrigins = [] } = options;
   const data = await openDataDirectory(dataDirectory);
   started.defer(() => data.close());
   const { endpoints: engines, failed } = await startEngines(options, data, started);
@@ -146,16 +144,9 @@ export async function openStores(
   // The next start uses it again, even if this one serves no API.
   if (apiKey !== previous["API_KEY"]) writeEnvironmentFile(data.files.service, { ...previous, API_KEY: apiKey });
 
-  const endpoints = inFrontOf
-    ? {
-        dynamodb: await inFrontOf("dynamodb", engines.dynamodb),
-        s3: await inFrontOf("s3", engines.s3),
-        sqs: await inFrontOf("sqs", engines.sqs),
-      }
-    : engines;
   const variables: Variables = {
-    ...platformVariables(endpoints, engines.dynamodb),
-    ...variablesOf(endpoints.sqs),
+    ...platformVariables(engines),
+    ...variablesOf(engines.sqs),
     REGION_CODE,
     VERSION: manifest.version,
     LAMBDA_TASK_ROOT: data.path,

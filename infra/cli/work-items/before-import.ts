@@ -64,14 +64,14 @@ function describeTrial(trial: WorkItemUpload): string {
   return `trial of ${rows}: ${counts.join(", ")}`;
 }
 
-/** Asks the person at the terminal. @returns undefined if there is no terminal */
+/** Asks a yes-or-no question at the terminal. @returns undefined if there is no terminal */
 async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) return undefined;
   return /^y(?:es)?$/i.test(await terminal.ask(question));
 }
 
 /**
- * Says what a trial of a file would create and change. If items that exist would change, or IDs repeat, somebody has to
+ * Says what a trial of a file would create and change. If items that exist would change, or IDs repeat, a person has to
  * agree before it is imported.
  * @param isAgreed whether to import without a question
  * @returns whether the import may begin

@@ -4,7 +4,7 @@ import { workItemId } from "../../../lib/identity.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { createCreateWorkItem } from "../../../lib/work-items/create-work-item.ts";
-import { createUpsertWorkItemEvent } from "../../../lib/work-items/upsert-work-item-event.ts";
+import { createUpsertWorkItemEvent } from "../../../lib/work-items/change-work-item-event.ts";
 import { eventKeyOf, itemKeyOf, workItemEventFrom, workItemFrom } from "../../../lib/work-items/work-item-record.ts";
 import { createTestOrganization } from "../organization.ts";
 import type { TestRuntime } from "../runtime.ts";

@@ -1,0 +1,94 @@
+import { isoTime } from "../clock.ts";
+import { NotFoundError } from "../errors.ts";
+import { keyText } from "../store/batch-get.ts";
+import { optimisticWriteOne } from "../store/optimistic-write.ts";
+import { createRecordStore } from "../store/record-store.ts";
+import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
+import type { Organization } from "../organizations/organization.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { layersAfter, writeWithEvent } from "./kept-layers.ts";
+import { planEvent } from "./plan-apply.ts";
+import { assertVisible } from "./read-work-item.ts";
+import type { EventInput, WorkItemEvent } from "./work-item.ts";
+import { eventKey, eventKeyOf, itemKey, type KeyedEvent, workItemEventFrom } from "./work-item-record.ts";
+
+/** Makes the function that changes one event of an item by a plan. The item is read with it, and must not be deleted. */
+function createChangeEvent(runtime: RuntimeWith<"workItems">) {
+  const { clock } = runtime;
+  const records = createRecordStore(runtime);
+  /** @param plan makes the event's next state of the stored one; the same object if nothing changes */
+  return async <R extends { readonly next: WorkItemEvent }>(
+    item: RecordKey,
+    key: RecordKey,
+    plan: (before: WorkItemEvent | null, now: string) => R,
+    deadline: number,
+  ): Promise<R> => {
+    let owner: StoredRecord | undefined;
+    const { result } = await optimisticWriteOne<R>(
+      records,
+      {
+        key,
+        plan: (stored) => {
+          assertVisible(owner);
+          const before = workItemEventFrom(stored);
+          const planned = plan(before, isoTime(clock()));
+          const { next } = planned;
+          if (next === before) return { set: null, result: planned };
+          const set = { ...next, ...layersAfter(stored, before, next, clock()) };
+          return { set, together: writeWithEvent(owner, clock()), result: planned };
+        },
+      },
+      {
+        clock,
+        deadline,
+        read: async () => {
+          const found = await records.read([item, key]);
+          owner = found.get(keyText(item));
+          return found;
+        },
+      },
+    );
+    return result;
+  };
+}
+
+/** Creates or updates an item's event. @throws NotFoundError if the item is missing or deleted; StoreBusyError */
+export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
+  const changeEvent = createChangeEvent(runtime);
+  /** @param deadline milliseconds since the epoch after which no further attempt is made */
+  return async (
+    organization: Organization,
+    itemId: string,
+    input: EventInput,
+    deadline: number,
+  ): Promise<{ readonly created: boolean; readonly event: KeyedEvent }> => {
+    const key = eventKeyOf(organization.id, itemId, input.external_id);
+    const { outcome, next } = await changeEvent(
+      itemKey(organization.id, itemId),
+      key,
+      (before, now) => planEvent(before, [input], now),
+      deadline,
+    );
+    return { created: outcome === "created", event: { ...key, ...next } };
+  };
+}
+
+/**
+ * Soft-deletes an item's event. One that is already deleted does not change.
+ * @throws NotFoundError if the item is missing or deleted, or never had such an event; StoreBusyError
+ */
+export function createDeleteWorkItemEvent(runtime: RuntimeWith<"workItems">) {
+  const changeEvent = createChangeEvent(runtime);
+  /** @param deadline milliseconds since the epoch after which no further attempt is made */
+  return async (organization: Organization, itemId: string, eventId: string, deadline: number): Promise<void> => {
+    await changeEvent(
+      itemKey(organization.id, itemId),
+      eventKey(organization.id, itemId, eventId),
+      (event, now) => {
+        if (event === null) throw new NotFoundError("work item event not found");
+        return { next: event.deleted_at === null ? { ...event, deleted_at: now } : event };
+      },
+      deadline,
+    );
+  };
+}
