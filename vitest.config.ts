@@ -1,11 +1,19 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { changedFile } from "./test/hostile/mutants.ts";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
 const PROOFS = ["test/proofs/**/*.test.ts", "test/hostile/**/*.test.ts"];
 
+/** Of a run that must find a defect (`test/hostile/mutants.ts`). */
+const { MUTANT } = process.env;
+const changed = MUTANT === undefined ? undefined : changedFile(MUTANT);
+
 export default defineConfig({
+  plugins: [{ name: "mutant", enforce: "pre", load: (id) => (id === changed?.path ? changed.source : null) }],
   test: {
+    // It takes a file for what it was without the defect.
+    fsModuleCache: changed === undefined,
     globalSetup: ["test/support/global-setup.ts"],
     // Only what hangs takes so long: on a busy machine everything takes many times what it takes on a quiet one.
     testTimeout: 600_000,

@@ -13,55 +13,159 @@ interface Mutant {
   readonly file: string;
   readonly text: string;
   readonly instead: string;
-  /** What has to go wrong for it to do harm. */
-  readonly hostilities: readonly Hostility[];
+  /** The world finds it if these go wrong, or a test does that holds it by itself. */
+  readonly foundBy: readonly Hostility[] | `test/${string}.test.ts`;
 }
 
-/** The world must find each of these. */
+/** Each of these must be found. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   unknown: {
     defect: "a write whose response was lost is planned again",
     file: "lib/store/optimistic-write.ts",
     text: 'if (kind === "unknown") entry.uncertain.push(attempt);',
     instead: "",
-    hostilities: ["silence"],
+    foundBy: ["silence"],
   },
   empty: {
     defect: "an empty response means that nothing is there",
     file: "lib/aws/dynamodb-client.ts",
     text: "if (!isOwn || ",
     instead: "if ((!isOwn && bytes.length > 0) || ",
-    hostilities: ["damage"],
+    foundBy: ["damage"],
   },
   marks: {
     defect: "items don't remember which rows they have seen",
     file: "lib/work-items/write-targets.ts",
     text: "        marks?.attributes(),\n",
     instead: "",
-    hostilities: ["deaths", "messages"],
+    foundBy: ["deaths", "messages"],
   },
   margin: {
     defect: "a first load begins with a mark that its list may lag behind",
     file: "lib/changes/mark.ts",
     text: "const MARGIN_MS = 15 * 60 * 1000;",
     instead: "const MARGIN_MS = 0;",
-    hostilities: ["lag"],
+    foundBy: ["lag"],
+  },
+  html: {
+    defect: "what the SDK makes of HTML counts as a defect of the row, and not as an outage",
+    file: "lib/aws/response-check.ts",
+    text: "return UNREADABLE.has(name);",
+    instead: "return false;",
+    foundBy: "test/lib/aws/response-check.test.ts",
+  },
+  replay: {
+    defect: "a row that is applied again undoes a PATCH or brings back a deleted item, if only its event remembers it",
+    file: "lib/work-items/known-rows.ts",
+    text: "for (const row of rowsMarkedIn(known.job, events.values())) known.withEvents.add(row);",
+    instead: "",
+    foundBy: "test/lib/uploads/chain/replayed-rows.test.ts",
+  },
+  late: {
+    defect: "a worker whose claim is over still writes",
+    file: "lib/uploads/chain/chunk-turn.ts",
+    text: "if (isRetry || clock() >= this.#bucket.busy_until - CLAIM_MARGIN_MS) await this.#renew();",
+    instead: "",
+    foundBy: "test/proofs/scenarios/frozen-worker.test.ts",
+  },
+  resend: {
+    defect: "a message that is lost isn't sent again",
+    file: "lib/uploads/chain/sweep.ts",
+    text: "if (lost.length === 0) return;",
+    instead: "return;",
+    foundBy: "test/scenarios/upload-endings.test.ts",
+  },
+  cells: {
+    defect: "each source of a mapping goes through a cell of a megabyte",
+    file: "lib/uploads/csv/cells.ts",
+    text: "const known = cells.compared[index];",
+    instead: "const known = undefined;",
+    foundBy: "test/lib/uploads/mapping/row-cost.test.ts",
+  },
+  offset: {
+    defect: "+99:99 is an offset from UTC",
+    file: "lib/uploads/mapping/date-pattern.ts",
+    text: "if (Number(hours) > 23 || Number(minutes) > 59) return Number.NaN;",
+    instead: "",
+    foundBy: "test/lib/uploads/mapping/date-time.test.ts",
+  },
+  century: {
+    defect: "two digits of a year are those of 1950 to 2049",
+    file: "lib/uploads/mapping/date-pattern.ts",
+    text: "const REFERENCE = utc(Date.UTC(2001, 0, 1));",
+    instead: "const REFERENCE = utc(Date.UTC(2000, 0, 1));",
+    foundBy: "test/lib/uploads/mapping/date-time.test.ts",
+  },
+  prototype: {
+    defect: "a mapping's value that is the name of a property of every object isn't checked",
+    file: "lib/uploads/mapping/check-mapping.ts",
+    text: "createAliases(source).find(comparable(value)) === undefined",
+    instead: "values[value] === undefined",
+    foundBy: "test/lib/uploads/mapping/check-mapping.test.ts",
+  },
+  columns: {
+    defect: "a message lists thousands of columns",
+    file: "lib/errors.ts",
+    text: "return more > 0 ?",
+    instead: "return more > Infinity ?",
+    foundBy: "test/lib/uploads/mapping/check-mapping.test.ts",
+  },
+  pattern: {
+    defect: "a date pattern may be so long that one row costs seconds",
+    file: "lib/uploads/mapping/check-mapping.ts",
+    text: "if (isPattern && format.length > PATTERN_MAX_CHARACTERS) {",
+    instead: "if (isPattern && format.length > Infinity) {",
+    foundBy: "test/lib/uploads/mapping/row-cost.test.ts",
+  },
+  "last page": {
+    defect: "a first load whose list ends with an empty page gives only records with sequence 0",
+    file: "lib/changes/read-changes.ts",
+    text: "if (next === undefined) return readAfterList(organization, place, query);",
+    instead: "if (next === undefined) return readLogPage(organization, mark, query);",
+    foundBy: "test/lib/changes/feed.test.ts",
+  },
+  "damaged event": {
+    defect: "no reader with events gets past a damaged one",
+    file: "lib/work-items/read-work-item.ts",
+    text: "unlessDamaged(() => keyedEventFrom(recordFrom(item)), onDamaged)",
+    instead: "keyedEventFrom(recordFrom(item))",
+    foundBy: "test/scenarios/damaged-records.test.ts",
+  },
+  "damaged log": {
+    defect: "if the log of one organization is damaged, the changes of all others are logged again at each try",
+    file: "lib/changes/append-changes.ts",
+    text: "batchItemFailures: failed.flat().map(",
+    instead: "batchItemFailures: (failed.flat().length > 0 ? Records : []).map(",
+    foundBy: "test/lib/changes/append-changes.test.ts",
+  },
+  nul: {
+    defect: "NUL is accepted, and makes an export that can't be imported",
+    file: "lib/schema.ts",
+    text: 'return value.includes("\\0") ? NUL : undefined;',
+    instead: "return undefined;",
+    foundBy: "test/functions/nul.test.ts",
   },
 };
 
-/** Changes a file of the service as it is loaded. @throws Error if it has no such text: the mutant is out of date */
-export function load(name: string): void {
+/** A mutant's file, and its changed text. @throws Error if the file doesn't have the text once: the mutant is out of date */
+export function changedFile(name: string): { readonly path: string; readonly source: string } {
   const mutant = MUTANTS[name];
   if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
   const { file, text, instead } = mutant;
   const path = join(ROOT, file);
   const source = readFileSync(path, "utf8");
   if (source.split(text).length !== 2) throw new Error(`${file} does not have "${text}" once`);
+  return { path, source: source.replace(text, () => instead) };
+}
+
+/** Changes a file of the service as it is loaded. */
+export function load(name: string): void {
+  const { path, source } = changedFile(name);
   const url = pathToFileURL(path).href;
   registerHooks({
     load: (loaded, context, next) => {
       const result = next(loaded, context);
-      return loaded === url ? { ...result, source: source.replace(text, () => instead) } : result;
+      return loaded === url ? { ...result, source } : result;
     },
   });
 }

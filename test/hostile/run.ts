@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { parseArgs, stripVTControlCharacters } from "node:util";
 import { startEngines } from "../support/engines.ts";
 import { skip } from "../proofs/skip.ts";
-import { load, MUTANTS } from "./mutants.ts";
+import { changedFile, load, MUTANTS } from "./mutants.ts";
 import { checkoutOf } from "./process/checkouts.ts";
 import { ALL_HOSTILITIES } from "./world/hostilities.ts";
 
@@ -18,23 +18,25 @@ const FINDINGS_SHOWN_MAX = 20;
 
 const SEEDS_PER_MUTANT = 36;
 
-/** Lets the world look for each mutant. @returns whether it has found all */
+const VITEST = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"));
+
+/** Lets the world, or its own test, look for each mutant. @returns whether all were found */
 function runMutants(): boolean {
   const missed: string[] = [];
-  for (const [name, { defect, hostilities }] of Object.entries(MUTANTS)) {
-    const args = [
-      fileURLToPath(import.meta.url),
-      ...hostilities,
-      "--seeds",
-      String(SEEDS_PER_MUTANT),
-      "--mutant",
-      name,
-    ];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 28 });
-    const seeds = /^seeds (\d+)/m.exec(stdout)?.[1];
-    if (status === null || seeds === undefined) throw new Error(`${name}: ${stderr.slice(-2000)}`);
+  for (const [name, { defect, foundBy }] of Object.entries(MUTANTS)) {
+    changedFile(name);
+    const isTest = typeof foundBy === "string";
+    const args = isTest
+      ? [VITEST, "run", "--reporter=dot", foundBy]
+      : [fileURLToPath(import.meta.url), ...foundBy, "--seeds", String(SEEDS_PER_MUTANT), "--mutant", name];
+    const env = isTest ? { ...process.env, MUTANT: name } : process.env;
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8", maxBuffer: 2 ** 28 });
+    const ran = (isTest ? /Tests +(\d+ failed|\d+ passed)/ : /^(seeds \d+)/m).exec(
+      stripVTControlCharacters(stdout),
+    )?.[1];
+    if (status === null || ran === undefined) throw new Error(`${name}: ${stderr.slice(-2000)}`);
     if (status === 0) missed.push(name);
-    console.log(`${status === 0 ? "NOT FOUND" : "found"} within ${seeds} seeds: ${name}, ${defect}`);
+    console.log(`${status === 0 ? "NOT FOUND" : "found"}: ${name}, ${defect} (${isTest ? `${foundBy}: ` : ""}${ran})`);
   }
   console.log(`mutants ${Object.keys(MUTANTS).length}, not found ${missed.length}`);
   return missed.length === 0;
