@@ -48,7 +48,7 @@ const UNITS = {
   "created by batch with five events each": [7, 6],
   "created by CSV": [2, 0.08],
   "sent again by CSV, unchanged": [0, 1],
-  "created one by one": [3, 0],
+  "created one by one": [2, 0],
   "read one by one": [0, 1],
   "updated one by one": [1, 1],
   "listed in pages of 50": [0, 1.1],
