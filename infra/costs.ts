@@ -1,5 +1,6 @@
 import { SERVER_ERRORS } from "../lib/http/chain.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
+import { PRICES } from "./prices.ts";
 
 /** What in a template costs money while the service isn't called. */
 export interface CostTemplate {
@@ -15,19 +16,6 @@ export interface Cost {
   /** A month, without free tiers. */
   readonly dollars: number;
 }
-
-/** List prices of us-east-1, July 2025; eu-west-1 differs by a few percent. */
-const DOLLARS = {
-  alarmMetric: 0.1,
-  customMetric: 0.3,
-  dashboard: 3,
-  key: 1,
-  webAcl: 5,
-  webAclRule: 1,
-  sqsRequest: 0.4 / 1e6,
-  lambdaRequest: 0.2 / 1e6,
-  lambdaGigabyteSecond: 0.0000133334,
-} as const;
 
 const MINUTES_A_MONTH = 730 * 60;
 /** Lambda asks an empty queue by five long polls of 20 seconds at the same time. */
@@ -76,17 +64,17 @@ export function costsOf({ Resources: resources }: CostTemplate): Cost[] {
   const queues = of("AWS::Lambda::EventSourceMapping").filter(({ ScalingConfig: scaling }) => scaling !== undefined);
   const runs = of("AWS::Events::Rule").reduce((sum, rule) => sum + runsOf(rule["ScheduleExpression"]), 0);
   const rules = of("AWS::WAFv2::WebACL").reduce((sum, { Rules: list }) => sum + (list as readonly unknown[]).length, 0);
-  const perRun = DOLLARS.lambdaRequest + SWEEP_SECONDS * (MEMORY_MB.computes / 1000) * DOLLARS.lambdaGigabyteSecond;
+  const perRun = PRICES.invocation + SWEEP_SECONDS * (MEMORY_MB.computes / 1000) * PRICES.gigabyteSecond;
   const counted = (name: string, count: number, dollars: number): Cost[] =>
     count === 0 ? [] : [{ name, count, dollars: count * dollars }];
   return [
-    ...counted("metrics in alarms", alarms.flat().length, DOLLARS.alarmMetric),
-    ...counted("metrics of our own", own.size, DOLLARS.customMetric),
-    ...counted("dashboard", of("AWS::CloudWatch::Dashboard").length, DOLLARS.dashboard),
-    ...counted("keys", of("AWS::KMS::Key").length, DOLLARS.key),
-    ...counted("queues that functions poll", queues.length, POLLS_A_MINUTE * MINUTES_A_MONTH * DOLLARS.sqsRequest),
+    ...counted("metrics in alarms", alarms.flat().length, PRICES.alarmMetric),
+    ...counted("metrics of our own", own.size, PRICES.customMetric),
+    ...counted("dashboard", of("AWS::CloudWatch::Dashboard").length, PRICES.dashboard),
+    ...counted("keys", of("AWS::KMS::Key").length, PRICES.key),
+    ...counted("queues that functions poll", queues.length, POLLS_A_MINUTE * MINUTES_A_MONTH * PRICES.queueRequest),
     ...counted("runs of sweeps", Math.round(runs), perRun),
-    ...counted("firewall", of("AWS::WAFv2::WebACL").length, DOLLARS.webAcl),
-    ...counted("rules of the firewall", rules, DOLLARS.webAclRule),
+    ...counted("firewall", of("AWS::WAFv2::WebACL").length, PRICES.webAcl),
+    ...counted("rules of the firewall", rules, PRICES.webAclRule),
   ];
 }

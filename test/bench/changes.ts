@@ -8,6 +8,7 @@ import { create as createListWorkItems } from "../../functions/list-work-items.t
 import { create as createRecordChanges } from "../../functions/record-changes.ts";
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
 import { workers } from "../../functions/workers.ts";
+import { OPERATIONS } from "../../infra/operation-costs.ts";
 import { createClient } from "../../lib/client/client.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
@@ -27,6 +28,8 @@ import { csvOf, itemOf } from "./uploads-data.ts";
 
 const { atMost, exactly, fact, within } = rowsOf("changes");
 const { batchSize } = workers.recordChanges.trigger;
+const BULK_USE = OPERATIONS["change feed: of each change, many at once"];
+const LONE_USE = OPERATIONS["change feed: of each change, one by one"];
 const WORKER_MS = 60_000;
 const PAGE = 100;
 const CALLS = 50;
@@ -94,10 +97,10 @@ const measureUnits = async (): Promise<BenchRow[]> => {
   return [
     exactly("write units of an item created in bulk, with the feed", created.writeUnits / PAGE, "units", 2),
     exactly("write units of an update, with the feed", updated.writeUnits, "units", 1),
-    within("write units of the log per change in bulk", bulk.writes, "units", 0.15),
-    fact("read units per change in bulk", bulk.reads, "units"),
-    within("write units of the log per lone change", lone.writes, "units", 3),
-    fact("read units per lone change", lone.reads, "units"),
+    exactly("write units of the log per change in bulk", bulk.writes, "units", BULK_USE.writeUnits),
+    exactly("read units per change in bulk", bulk.reads, "units", BULK_USE.readUnits),
+    exactly("write units of the log per lone change", lone.writes, "units", LONE_USE.writeUnits),
+    exactly("read units per lone change", lone.reads, "units", LONE_USE.readUnits),
     fact("time to log 100,000 changes of one organization", bulk.seconds, "s"),
     fact("time to log one change of each of 10,000 organizations", spread.seconds, "s"),
   ];

@@ -6,6 +6,8 @@ import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
 import { create as createListWorkItems } from "../../functions/list-work-items.ts";
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
+import { dollarsOf, OPERATIONS, type Use } from "../../infra/operation-costs.ts";
+import { PRICES, UNIT_PRICES } from "../../infra/prices.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
@@ -17,17 +19,17 @@ import { type BenchRow, rowsOf } from "./row.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
 const { exactly, fact, within } = rowsOf("cost");
-/** List prices of us-east-1, on demand, without free tiers, in dollars a million, as published in July 2025. */
-const DOLLARS_PER_MILLION = {
-  writeUnits: 0.625,
-  readUnits: 0.125,
-  apiRequests: 3.5,
-  invocations: 0.2,
-  queueRequests: 0.4,
-  objectWrites: 5,
-  objectReads: 0.4,
+const unitPrices = UNIT_PRICES["us-east-1"]!;
+const DOLLARS = {
+  writeUnits: unitPrices.write,
+  readUnits: unitPrices.read,
+  apiRequests: PRICES.apiRequest,
+  invocations: PRICES.invocation,
+  queueRequests: PRICES.queueRequest,
+  objectWrites: PRICES.objectWrite,
+  objectReads: PRICES.objectRead,
 } as const;
-type Meter = Record<keyof typeof DOLLARS_PER_MILLION, number>;
+type Meter = Record<keyof typeof DOLLARS, number>;
 
 const ITEMS = 1000;
 const ITEMS_PER_BATCH = 100;
@@ -35,25 +37,10 @@ const ITEMS_PER_PAGE = 50;
 const EVENTS_PER_ITEM = 5;
 const CSV_ROWS = 10_000;
 
-/**
- * Write units of an item, and the most read units, in the order of the operations: each finds the items that it needs.
- * The table of costs in `docs/performance.md` repeats them. Records of jobs, keys and limits are counted beside them.
- */
-const UNITS = {
-  "created by batch": [2, 1],
-  "sent again by batch, unchanged": [0, 1],
-  "updated by batch": [1, 1],
-  "moved in the list by batch": [3, 1],
-  "created by batch with an agent_external_id": [3, 1],
-  "created by batch with five events each": [7, 6],
-  "created by CSV": [2, 0.08],
-  "sent again by CSV, unchanged": [0, 1],
-  "created one by one": [2, 0],
-  "read one by one": [0, 1],
-  "updated one by one": [1, 1],
-  "listed in pages of 50": [0, 1.1],
-  "deleted one by one": [3, 1],
-} as const satisfies Record<string, readonly [writes: number, reads: number]>;
+/** Operations whose use is measured here. */
+type Measured = Exclude<keyof typeof OPERATIONS, `change feed${string}`>;
+/** What jobs, chunks, keys and limits may add to the derived dollars of a million items. */
+const DOLLARS_BESIDE = 0.03;
 
 const READS: readonly string[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];
 
@@ -96,7 +83,7 @@ const chunk = (index: number): number[] =>
   Array.from({ length: ITEMS_PER_BATCH }, (_, item) => index * ITEMS_PER_BATCH + item);
 
 const measureOperations = async (): Promise<BenchRow[]> => {
-  const meter = Object.fromEntries(Object.keys(DOLLARS_PER_MILLION).map((name) => [name, 0])) as Meter;
+  const meter = Object.fromEntries(Object.keys(DOLLARS).map((name) => [name, 0])) as Meter;
   const runtime = await createTestRuntime();
   const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
   measureRequests(runtime, meter);
@@ -141,7 +128,7 @@ const measureOperations = async (): Promise<BenchRow[]> => {
     () =>
       batches((index) => ({ ...itemOf(prefix, index), ...change }));
 
-  const runs: Readonly<Record<keyof typeof UNITS, () => Promise<void>>> = {
+  const runs: Readonly<Record<Measured, () => Promise<void>>> = {
     "created by batch": batchesOf("batch"),
     "sent again by batch, unchanged": batchesOf("batch"),
     "updated by batch": batchesOf("batch", { agent_name: "Ann" }),
@@ -170,20 +157,22 @@ const measureOperations = async (): Promise<BenchRow[]> => {
   };
 
   const found: BenchRow[] = [];
-  for (const [operation, [writeUnits, readUnits]] of Object.entries(UNITS)) {
+  for (const [operation, run] of Object.entries(runs)) {
+    const expected: Use = OPERATIONS[operation as Measured];
     for (const one of Object.keys(meter) as (keyof Meter)[]) meter[one] = 0;
-    const use = await meterItems(runs[operation as keyof typeof UNITS]);
+    const use = await meterItems(run);
     const items = operation.includes("CSV") ? CSV_ROWS : ITEMS;
     const name = `items ${operation}`;
+    const derived = dollarsOf(expected, unitPrices) * 1e6;
     const dollars = (Object.keys(meter) as (keyof Meter)[]).reduce(
-      (sum, one) => sum + meter[one] * DOLLARS_PER_MILLION[one],
+      (sum, one) => sum + meter[one] * DOLLARS[one] * 1e6,
       0,
     );
     found.push(
-      exactly(name, use.writeUnits / items, "write units an item", writeUnits),
-      within(name, use.readUnits / items, "read units an item", readUnits),
+      exactly(name, use.writeUnits / items, "write units an item", expected.writeUnits),
+      within(name, use.readUnits / items, "read units an item", expected.readUnits),
       fact(name, (meter.writeUnits - use.writeUnits) / items, "write units beside them"),
-      fact(name, dollars / items, "dollars a million items"),
+      within(name, dollars / items, "dollars a million items", derived + DOLLARS_BESIDE),
     );
   }
   return found;

@@ -2,6 +2,7 @@ import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
 import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
+import { operationRows } from "../../operation-costs.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
 
@@ -17,19 +18,23 @@ function costsOfStage(stage: string): Readonly<Record<string, readonly Cost[]>> 
   );
 }
 
-/** A table of costs with their sum, in Markdown. */
-export function tableOf(costs: readonly Cost[]): string {
-  const sum = costs.reduce((total, { dollars }) => total + dollars, 0);
-  const rows = [...costs, { name: "all", count: "", dollars: sum }].map(({ name, count, dollars }) => [
-    name,
-    String(count),
-    dollars.toFixed(2),
-  ]);
-  const header = ["at rest, a month", "count", "dollars"];
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+/** A table in Markdown. @param rows the first is the header */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const [header = [], ...body] = rows;
+  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  return [line(header), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+  return [line(header), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
+}
+
+/** A table of costs with their sum. */
+export function tableOf(costs: readonly Cost[]): string {
+  const sum = costs.reduce((total, { dollars }) => total + dollars, 0);
+  const rows = [...costs, { name: "all", count: "", dollars: sum }];
+  return markdownTable([
+    ["at rest, a month", "count", "dollars"],
+    ...rows.map(({ name, count, dollars }) => [name, String(count), dollars.toFixed(2)]),
+  ]);
 }
 
 /** `npm run costs`. @returns the exit status */
@@ -37,11 +42,12 @@ function costsCommand(terminal: Terminal): Promise<number> {
   const program = createCommandLine(
     terminal,
     "npm run costs --",
-    "What an idle stage costs, computed from its template",
+    "What an idle stage costs, computed from its template, and what a million items cost",
   );
   program.option("--stage <stage>", "the stage (default: dev)").action(({ stage = "dev" }: { stage?: string }) => {
     for (const [region, costs] of Object.entries(costsOfStage(stage)))
       terminal.printLines(`${region}, ${stage}\n\n${tableOf(costs)}\n`);
+    terminal.printLines(markdownTable(operationRows()));
   });
   return runOperatorCommand(terminal, program);
 }
