@@ -4,6 +4,7 @@ import { endpointWithBody } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
+import { workItemId } from "../lib/identity.ts";
 import { countFitting } from "../lib/http/response.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import type { ItemResult } from "../lib/work-items/pending-input.ts";
@@ -54,14 +55,22 @@ function addItems(results: readonly BatchResult[], applied: readonly (ItemResult
   return results.map((result, index) => (index < fitting ? { ...result, data: data[index] ?? null } : result));
 }
 
+/** Notes what became of each item. Of several inputs for one item, one that has changed nothing says nothing. */
+function noteOutcomes(written: Map<string, string>, applied: readonly ItemResult[]): void {
+  for (const { id } of applied) written.set(id, "unchanged");
+  for (const { id, outcome } of applied) if (outcome !== "unchanged") written.set(id, outcome);
+}
+
 /** `POST /v1/work_items/batch` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const applyWorkItems = createApplyWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline: end }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline: end, written }) => {
     const { items, dry_run: dryRun } = body;
     const valid = items.filter((item) => "input" in item);
     const deadline = Math.min(end, runtime.clock() + APPLY_WITHIN_MS);
+    if (!dryRun) for (const { input } of valid) written.set(workItemId(organization.id, input.external_id), "unknown");
     const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
+    if (!dryRun) noteOutcomes(written, applied);
     // Nothing was applied and the items aren't the cause: a 503 tells clients that a retry can succeed.
     if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
       throw new StoreBusyError(applied[0]?.error?.message ?? "");

@@ -57,7 +57,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
       await sleep(POLL_MS);
     }
     const data = toSingleUploadJobResponse(snapshot);
-    return { body: { data }, headers: openJobHeaders(data, clock()) };
+    return { body: { data }, headers: openJobHeaders(data, clock()), logged: { job: job.id } };
   });
 }
 

@@ -13,9 +13,11 @@ const route = routes.deleteWorkItemBatch;
 /** `POST /v1/work_items/batch_delete` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const deleteWorkItems = createDeleteWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline, written }) => {
     const named = namedItems(organization, body);
+    if (!body.dry_run) for (const id of idsOf(named)) written.set(id, "unknown");
     const deletions = await deleteWorkItems(organization, idsOf(named), { dryRun: body.dry_run, deadline });
+    if (!body.dry_run) for (const [id, { status }] of deletions) written.set(id, status);
     const results = deletedItems(named, deletions);
     // Nothing was deleted and the items aren't the cause: a 503 tells clients that a retry can succeed.
     const isBusy = results.every(({ id }) => deletions.get(id ?? "")?.permanent === false);

@@ -10,8 +10,9 @@ const route = routes.deleteWorkItemEvent;
 /** `DELETE /v1/work_items/{id}/events/{event_id}` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const deleteEvent = createDeleteWorkItemEvent(runtime);
-  return endpoint(route, runtime, async ({ organization, id, eventId, deadline }) => {
-    await deleteEvent(organization, id, eventId, deadline);
+  return endpoint(route, runtime, async ({ organization, id, eventId, deadline, written }) => {
+    written.set(id, "unknown");
+    written.set(id, await deleteEvent(organization, id, eventId, deadline));
     return { body: { data: { id: eventId, deleted: true } } };
   });
 }

@@ -11,10 +11,11 @@ const route = routes.deleteWorkItem;
 /** `DELETE /v1/work_items/{id}` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const deleteWorkItem = createDeleteWorkItem(runtime);
-  return endpoint(route, runtime, async ({ organization, id, headers, deadline }) => {
+  return endpoint(route, runtime, async ({ organization, id, headers, deadline, written }) => {
     const ifMatch = parseIfMatch(headers["if-match"]);
     const assertVersion = (version: number) => assertMatches(ifMatch, version);
-    await deleteWorkItem(organization, id, { assertVersion, deadline });
+    written.set(id, "unknown");
+    written.set(id, (await deleteWorkItem(organization, id, { assertVersion, deadline })).status);
     return { body: { data: { id, deleted: true } } };
   });
 }

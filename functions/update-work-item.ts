@@ -15,7 +15,8 @@ const route = routes.updateWorkItem;
 /** `PATCH /v1/work_items/{id}` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const updateWorkItem = createUpdateWorkItem(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, headers, deadline }) => {
+  return endpointWithBody(route, runtime, readJsonBody, async (call) => {
+    const { organization, id, body, headers, deadline, written } = call;
     const { external_id: externalId, ...changes } = body.work_item;
     if (externalId !== undefined && workItemId(organization.id, externalId) !== id) {
       const message = "can't be changed; send the work item's own external_id or omit it";
@@ -23,10 +24,10 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     }
     const ifMatch = parseIfMatch(headers["if-match"]);
     const assertVersion = (version: number) => assertMatches(ifMatch, version);
-    return respondWithWorkItem(
-      organization,
-      await updateWorkItem(organization, id, changes, { assertVersion, deadline }),
-    );
+    written.set(id, "unknown");
+    const { outcome, ...updated } = await updateWorkItem(organization, id, changes, { assertVersion, deadline });
+    written.set(id, outcome);
+    return respondWithWorkItem(organization, updated);
   });
 }
 

@@ -12,9 +12,11 @@ const route = routes.upsertWorkItemEvent;
 /** `POST /v1/work_items/{id}/events` */
 export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   const upsertEvent = createUpsertWorkItemEvent(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, deadline }) => {
-    const { created, event } = await upsertEvent(organization, id, body.event, deadline);
-    return { status: created ? 201 : 200, body: { data: toEventResponse(event) } };
+  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, id, body, deadline, written }) => {
+    written.set(id, "unknown");
+    const { outcome, event } = await upsertEvent(organization, id, body.event, deadline);
+    written.set(id, outcome === "unchanged" ? outcome : "updated");
+    return { status: outcome === "created" ? 201 : 200, body: { data: toEventResponse(event) } };
   });
 }
 

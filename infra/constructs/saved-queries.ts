@@ -38,6 +38,12 @@ export const SAVED_QUERIES = {
     "sort @timestamp",
     "display @timestamp, message, organization, status, bucket, rows, job, request_id",
   ],
+  "changes by a key or of an item": [
+    'filter (ispresent(items) or ispresent(job)) and (key = "<ID of the key>" or items like "<ID of the item>")',
+    "sort @timestamp",
+    "display @timestamp, message, organization, key, route, status, items, job, request_id",
+    "limit 10000",
+  ],
   "held changes": [
     'filter message = "the changes of an organization are held"',
     "stats count(*) as tries, latest(error.message) as reason, latest(@timestamp) as last by organization",

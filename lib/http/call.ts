@@ -36,6 +36,11 @@ export interface Call<R extends Route> {
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestId: string;
+  /**
+   * The handler notes here what became of the work items that it writes, by id, for the log: "unknown" before it writes
+   * them, so that the log names them also if the call fails.
+   */
+  readonly written: Map<string, string>;
   /** Milliseconds since the epoch when the function must have responded. */
   readonly deadline: number;
 }
@@ -83,7 +88,7 @@ function idOf({ path }: Route, event: ApiEvent, name: "id" | "event_id"): string
  * @throws InvalidInputError naming the problems of both together; NotFoundError if the path's ID isn't a UUID
  */
 export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
-  const { requestId, headers, body: read } = event.progress;
+  const { requestId, headers, body: read, written } = event.progress;
   const { parameters, repeated } = readQuery(event, route.repeatable);
   const query = validate<R["query"]>(route.query, parameters);
   const form = read?.kind === "file" ? read : undefined;
@@ -107,6 +112,7 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
     fields: fields.value as z.output<NonNullable<R["fields"]>> | undefined,
     headers,
     requestId,
+    written,
     deadline: clock() + timeLeft - TIMEOUT_MARGIN_MILLISECONDS,
   };
 }

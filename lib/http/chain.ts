@@ -25,6 +25,8 @@ interface Progress {
   quota?: Quota;
   /** Set if the route takes a body. */
   body?: RequestBody;
+  /** What became of the work items that the call writes, by id; "unknown" before. */
+  readonly written: Map<string, string>;
   /** What a handler adds to the request's log line. */
   logged?: Readonly<Record<string, string>> | undefined;
 }
@@ -41,7 +43,8 @@ export function apiHandler(
 ): ApiHandler {
   return (event, context) => {
     const requestId = event.requestContext?.requestId || context.awsRequestId || randomUUID();
-    return chain({ ...event, progress: { requestId, startedAt: clock(), headers: readHeaders(event) } }, context);
+    const progress = { requestId, startedAt: clock(), headers: readHeaders(event), written: new Map<string, string>() };
+    return chain({ ...event, progress }, context);
   };
 }
 
@@ -59,19 +62,30 @@ function bytesOf(body: string | null | undefined, isBase64 = false): number {
   return Buffer.byteLength(body ?? "", isBase64 ? "base64" : "utf8");
 }
 
+/**
+ * The work items that a call has written, or may have: `<id>:<outcome>` with spaces between. One text, because Logs
+ * Insights finds at most 200 fields in a line. A call that was rejected has written none.
+ */
+function itemsIn(written: ReadonlyMap<string, string>, status: number): { readonly items?: string } {
+  const changed = [...written].filter(([, outcome]) => outcome !== "unchanged" && outcome !== "not_found");
+  const isRejected = status >= 400 && status < 500;
+  return isRejected || changed.length === 0 ? {} : { items: changed.map((entry) => entry.join(":")).join(" ") };
+}
+
 /** The metric of 5xx responses by function and version. Lambda's own errors don't include responses of the error table. */
 export const SERVER_ERRORS = "ServerErrors";
 
 /**
  * The last step for responses: adds `x-request-id` to every response and writes one log line for every request. The
- * line contains no bodies and no API keys, only the key's ID; for a 5xx it contains the error.
+ * line contains no bodies and no API keys, only IDs of the key and of the work items that were written; for a 5xx it
+ * contains the error.
  */
 export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
   const metrics = new Metrics();
   const version = process.env["AWS_LAMBDA_FUNCTION_VERSION"] ?? "none";
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
-    const { requestId, startedAt, caller, logged } = event.progress;
+    const { requestId, startedAt, caller, written, logged } = event.progress;
     response.headers = { ...response.headers, "x-request-id": requestId };
     const line = {
       request_id: requestId,
@@ -82,6 +96,7 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
       duration_ms: clock() - startedAt,
       request_bytes: bytesOf(event.body, event.isBase64Encoded),
       response_bytes: bytesOf(response.body, response.isBase64Encoded),
+      ...itemsIn(written, response.statusCode),
       ...logged,
     };
     if (response.statusCode < 500) {

@@ -56,12 +56,7 @@ function createChangeEvent(runtime: RuntimeWith<"workItems">) {
 export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
   const changeEvent = createChangeEvent(runtime);
   /** @param deadline milliseconds since the epoch after which no further attempt is made */
-  return async (
-    organization: Organization,
-    itemId: string,
-    input: EventInput,
-    deadline: number,
-  ): Promise<{ readonly created: boolean; readonly event: KeyedEvent }> => {
+  return async (organization: Organization, itemId: string, input: EventInput, deadline: number) => {
     const key = eventKeyOf(organization.id, itemId, input.external_id);
     const { outcome, next } = await changeEvent(
       itemKey(organization.id, itemId),
@@ -69,7 +64,8 @@ export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
       (before, now) => planEvent(before, [input], now),
       deadline,
     );
-    return { created: outcome === "created", event: { ...key, ...next } };
+    const event: KeyedEvent = { ...key, ...next };
+    return { outcome, event };
   };
 }
 
@@ -80,15 +76,18 @@ export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
 export function createDeleteWorkItemEvent(runtime: RuntimeWith<"workItems">) {
   const changeEvent = createChangeEvent(runtime);
   /** @param deadline milliseconds since the epoch after which no further attempt is made */
-  return async (organization: Organization, itemId: string, eventId: string, deadline: number): Promise<void> => {
-    await changeEvent(
+  return async (organization: Organization, itemId: string, eventId: string, deadline: number) => {
+    const { outcome } = await changeEvent(
       itemKey(organization.id, itemId),
       eventKey(organization.id, itemId, eventId),
       (event, now) => {
         if (event === null) throw new NotFoundError("work item event not found");
-        return { next: event.deleted_at === null ? { ...event, deleted_at: now } : event };
+        return event.deleted_at === null
+          ? { next: { ...event, deleted_at: now }, outcome: "updated" as const }
+          : { next: event, outcome: "unchanged" as const };
       },
       deadline,
     );
+    return outcome;
   };
 }

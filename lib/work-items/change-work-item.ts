@@ -46,22 +46,24 @@ export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
     id: string,
     changes: Changes,
     { assertVersion, deadline }: ChangeOptions,
-  ): Promise<ItemWithEvents> => {
+  ): Promise<ItemWithEvents & { readonly outcome: "updated" | "unchanged" }> => {
     const { record: first, events, eventsAfter } = await readItemPage(organization.id, id);
-    const target: WriteTarget<WorkItem> = {
+    const target: WriteTarget<{ readonly item: WorkItem; readonly outcome: "updated" | "unchanged" }> = {
       key: itemKey(organization.id, id),
       plan: (stored) => {
         const current = assertVisible(stored);
         assertVersion?.(stored?.version ?? 0);
         const plan = planApply(current, current.external_id, changes, isoTime(runtime.clock()));
         if (plan.outcome === "error") throw new InvalidInputError([under("work_item", plan.error)]);
-        if (plan.outcome === "unchanged") return { set: null, result: plan.next };
-        const layers = layersAfter(stored, current, plan.next, runtime.clock());
-        return { set: { ...attributesOf(organization, id, plan.next), ...layers }, result: plan.next };
+        const { next: item } = plan;
+        if (plan.outcome === "unchanged") return { set: null, result: { item, outcome: "unchanged" } };
+        const layers = layersAfter(stored, current, item, runtime.clock());
+        const set = { ...attributesOf(organization, id, item), ...layers };
+        return { set, result: { item, outcome: "updated" } };
       },
     };
     const { result, record } = await changeItem(target, deadline, { record: first });
-    return { id, item: result, version: record?.version ?? 0, events, eventsAfter };
+    return { id, ...result, version: record?.version ?? 0, events, eventsAfter };
   };
 }
 
@@ -105,10 +107,11 @@ function deletionOf(
  */
 export function createDeleteWorkItem(runtime: RuntimeWith<"workItems">) {
   const changeItem = createChangeItem(runtime);
-  return async (organization: Organization, id: string, { assertVersion, deadline }: ChangeOptions): Promise<void> => {
+  return async (organization: Organization, id: string, { assertVersion, deadline }: ChangeOptions) => {
     const target = deletionOf(organization, id, runtime.clock, assertVersion);
     const { result } = await changeItem(target, deadline);
     if (result.status === "not_found") throw new NotFoundError("work item not found");
+    return result;
   };
 }
 

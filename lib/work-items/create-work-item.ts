@@ -97,7 +97,11 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
     return outcome.kind === "written";
   };
 
-  return async (organization: Organization, input: WorkItemInput, createKey?: CreateKey): Promise<ItemWithEvents> => {
+  return async (
+    organization: Organization,
+    input: WorkItemInput,
+    createKey?: CreateKey,
+  ): Promise<ItemWithEvents & { readonly outcome: "created" | "unchanged" }> => {
     const key = itemKeyOf(organization.id, input.external_id);
     const id = itemIdOf(key);
     const now = isoTime(clock());
@@ -118,7 +122,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
         "is too large with its events for one create; create it with fewer events and add the others afterwards";
       throw new InvalidInputError([{ path: ["work_item"], code: "too_big", message }]);
     }
-    const created: ItemWithEvents = { id, item: plan.next, version: 1, events, eventsAfter: undefined };
+    const created = { id, item: plan.next, version: 1, events, eventsAfter: undefined, outcome: "created" } as const;
     const until = clock() + WITHIN_MS;
     const isOver = () => clock() >= until;
     return retry({ isOver, cap: CONFLICT_CAP_MS, message: "the store is busy; try again" }, async () => {
@@ -128,7 +132,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
       if (record !== undefined) {
         const known = workItemFrom(record);
         if (known !== null && !(isMadeBy(createKey, record) && known.deleted_at === null)) throw takenBy(known);
-        return getWorkItem(organization.id, id);
+        return { ...(await getWorkItem(organization.id, id)), outcome: "unchanged" } as const;
       }
       return undefined;
     });

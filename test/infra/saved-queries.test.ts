@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { describe, expect, test } from "vitest";
+import { create as createWorkItem } from "../../functions/create-work-item.ts";
 import { create as createUpload } from "../../functions/upload-work-items.ts";
 import { functionNames } from "../../infra/build.ts";
 import { SAVED_QUERIES } from "../../infra/constructs/saved-queries.ts";
@@ -23,7 +24,20 @@ const fieldsOf = (commands: readonly string[]): string[] => {
   const text = commands.join(" ").replaceAll(/"[^"]*"/g, "");
   const made = new Set([...text.matchAll(/ as (\w+)/g)].map(([, name]) => name));
   const words = text.match(/@?[a-z_0-9]*[a-z_][a-z_0-9]*(?!\w*\()/g) ?? [];
-  const keywords = new Set(["filter", "stats", "sort", "limit", "display", "by", "and", "or", "in", "as", "desc"]);
+  const keywords = new Set([
+    "filter",
+    "stats",
+    "sort",
+    "limit",
+    "display",
+    "by",
+    "and",
+    "or",
+    "in",
+    "as",
+    "like",
+    "desc",
+  ]);
   return [...new Set(words)].filter((word) => !keywords.has(word) && !made.has(word));
 };
 
@@ -45,7 +59,7 @@ const linesOf = async () => {
   const harness = createUploadHarness(runtime);
   await harness.split(sqsEvent(splitMessage({ organization: organization.id, id })), lambdaContext());
   await harness.drain();
-  return { lines, runtime, organization };
+  return { lines, runtime, organization, key };
 };
 
 test("an upload can be followed from its request to its end by its id or the request's", async () => {
@@ -58,7 +72,8 @@ test("an upload can be followed from its request to its end by its id or the req
 
 describe("saved queries", () => {
   test("read what the functions write", async () => {
-    const { lines, runtime, organization } = await linesOf();
+    const { lines, runtime, organization, key } = await linesOf();
+    await call(createWorkItem(runtime), { key, method: "POST", body: { work_item: { external_id: "b" } } });
     await createHeldNotes(runtime)(organization.id, 0, new Error("damaged"));
     for (const [name, commands] of Object.entries(SAVED_QUERIES)) {
       const [, message] = /message = "([^"]+)"/.exec(commands[0]) ?? [];
