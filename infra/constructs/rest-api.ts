@@ -1,15 +1,16 @@
 import { RemovalPolicy, Size, Stack, Validations } from "aws-cdk-lib";
 import {
   AccessLogFormat,
+  AwsIntegration,
   type CfnRestApi,
   EndpointType,
   type IResource,
-  LambdaIntegration,
   LogGroupLogDestination,
   type MethodDeploymentOptions,
   MethodLoggingLevel,
   RestApi,
 } from "aws-cdk-lib/aws-apigateway";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Key } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -153,19 +154,39 @@ export class ServiceApi extends Construct {
 
   /** Adds a method for each route and for each path of the pages. */
   serve({ routes, functionOf, pages, page, rejectUnknownRoute }: ServedFunctions): void {
-    // One permission for all its methods; every other function gets one for its own method.
-    const reject = new LambdaIntegration(rejectUnknownRoute, { scopePermissionToMethod: false });
+    const served = routes.map((route) => ({ ...route, target: functionOf(route) }));
+    const role = this.invoker([...served.map(({ target }) => target), page, rejectUnknownRoute]);
+    const integrationOf = ({ functionArn }: IFunction): AwsIntegration =>
+      new AwsIntegration({
+        service: "lambda",
+        proxy: true,
+        path: `2015-03-31/functions/${functionArn}/invocations`,
+        options: { credentialsRole: role },
+      });
+    const reject = integrationOf(rejectUnknownRoute);
     const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
-    const add = (route: Pick<Route, "method" | "path">, integration: LambdaIntegration): void => {
+    const add = (route: Pick<Route, "method" | "path">, integration: AwsIntegration): void => {
       const resource = this.api.root.resourceForPath(route.path);
       for (const method of methodsOf(route)) resource.addMethod(method, integration);
       for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
         resources.add(each);
     };
-    for (const route of routes) add(route, new LambdaIntegration(functionOf(route), { allowTestInvoke: false }));
-    const integration = new LambdaIntegration(page, { allowTestInvoke: false });
+    for (const { target, ...route } of served) add(route, integrationOf(target));
+    const integration = integrationOf(page);
     for (const path of pages.paths) add({ method: pages.method, path }, integration);
     for (const resource of resources) resource.addMethod("ANY", reject);
+  }
+
+  /** The role by which the gateway invokes functions. A permission of each method would be one resource more for each. */
+  private invoker(functions: readonly IFunction[]): Role {
+    const invoke = new PolicyStatement({
+      actions: ["lambda:InvokeFunction"],
+      resources: functions.map(({ functionArn }) => functionArn),
+    });
+    return new Role(this, "Invoker", {
+      assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
+      inlinePolicies: { Invoke: new PolicyDocument({ statements: [invoke] }) },
+    });
   }
 
   private acknowledge(): void {

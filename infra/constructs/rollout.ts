@@ -1,15 +1,15 @@
-import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { Duration, NestedStack, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { Alarm, ComparisonOperator, MathExpression, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from "aws-cdk-lib/aws-codedeploy";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Alias, type Function, type IFunction, type IVersion } from "aws-cdk-lib/aws-lambda";
-import { Construct } from "constructs";
+import type { Construct } from "constructs";
 import { SERVER_ERRORS } from "../../lib/http/chain.ts";
 import { powertoolsOf } from "./service-function.ts";
 
 /** Name of the alias that the gateway calls. */
-const LIVE = "live";
+const SERVING = "serving";
 const MINUTE = Duration.minutes(1);
 /** As long as a new version gets a tenth of the requests. */
 const CANARY = Duration.minutes(5);
@@ -27,7 +27,7 @@ function failuresOf(target: Function, route: string): MathExpression {
       metricName,
       dimensionsMap: {
         FunctionName: target.functionName,
-        Resource: `${target.functionName}:${LIVE}`,
+        Resource: `${target.functionName}:${SERVING}`,
         ExecutedVersion: version,
       },
       ...sum,
@@ -54,8 +54,10 @@ function failuresOf(target: Function, route: string): MathExpression {
  * Canary rollout of the API's functions: a new version gets 10 % of the requests for five minutes, then all. If the API
  * or the new version fails in that time, CodeDeploy shifts the requests back, and CloudFormation rolls back the rest of
  * the deployment.
+ *
+ * It is a nested stack, because it has three resources for each function.
  */
-export class Rollout extends Construct {
+export class Rollout extends NestedStack {
   private readonly application: LambdaApplication;
   private readonly role: Role;
   /** Fires while the API fails; that ends rollouts under way. */
@@ -69,7 +71,7 @@ export class Rollout extends Construct {
     this.role = new Role(this, "Role", { assumedBy: new ServicePrincipal("codedeploy.amazonaws.com") });
     const sum = { statistic: Stats.SUM, period: MINUTE };
     this.alarm = new Alarm(this, "Failing", {
-      alarmName: `${Stack.of(this).stackName}-RolloutFailing`,
+      alarmName: `${Stack.of(api).stackName}-Rollout`,
       alarmDescription: "Ends the rollout of a new version: more than one request in a hundred fails with a 5xx.",
       metric: new MathExpression({
         // A tenth of the requests reach the new version. In a quiet minute three errors are enough.
@@ -92,13 +94,14 @@ export class Rollout extends Construct {
 
   /** The alias of a function, which the gateway calls in its place. @param route its name in logs and metrics */
   aliasOf(target: Function, route: string): IFunction {
+    const id = target.node.scope?.node.id ?? target.node.id;
     // The CDK's own types are not exact about optional properties.
     const version = target.currentVersion as IVersion;
     // Kept for manual rollbacks.
     target.currentVersion.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    const alias = new Alias(target, "Live", { aliasName: LIVE, version });
-    const failing = new Alarm(target, "Failing", {
-      alarmName: `${target.functionName}-Failing`,
+    const alias = new Alias(this, `${id}Alias`, { aliasName: SERVING, version });
+    const failing = new Alarm(this, `${id}Failing`, {
+      alarmName: `${powertoolsOf(Stack.of(target)).POWERTOOLS_SERVICE_NAME}-${route}-Rollout`,
       alarmDescription: "Ends the rollout of this function's new version: two of its calls, or 5 % of many, fail.",
       metric: failuresOf(target, route),
       threshold: 1,
@@ -107,7 +110,7 @@ export class Rollout extends Construct {
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     this.alarms.push(failing);
-    new LambdaDeploymentGroup(target, "Rollout", {
+    new LambdaDeploymentGroup(this, `${id}Group`, {
       application: this.application,
       alias,
       role: this.role,

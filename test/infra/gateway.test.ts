@@ -26,7 +26,7 @@ interface Method {
   readonly HttpMethod: string;
   readonly ResourceId: string;
   readonly AuthorizationType: string;
-  readonly Integration: { readonly Type: string; readonly Uri: string };
+  readonly Integration: { readonly Type: string; readonly Uri: string; readonly Credentials: string };
 }
 const methods = resourcesOf(us, "AWS::ApiGateway::Method").map(([, properties]) => plain(properties) as Method);
 const functionIds = new Map(
@@ -68,22 +68,24 @@ describe("routes", () => {
       expect(method).toMatchObject({ AuthorizationType: "NONE", Integration: { Type: "AWS_PROXY" } });
   });
 
-  test("each function may be called by its own method alone", () => {
-    const permissions = resourcesOf(us, "AWS::Lambda::Permission")
-      .map(([, permission]) => plain(permission) as { FunctionName: string; Principal: string; SourceArn: string })
-      .filter(({ Principal }) => Principal === "apigateway.amazonaws.com");
-    for (const { name, path, ...route } of allRoutes()) {
-      const sources = permissions
-        .filter(({ FunctionName }) => functionIds.get(FunctionName.replace(/\.Arn$/, "")) === name)
-        .map(({ SourceArn }) => SourceArn);
-      const segments = path.replaceAll(/\{[^}]*\}/g, "*");
-      const served = methodsOf(route);
-      expect(sources).toHaveLength(served.length);
-      for (const [at, method] of served.entries()) {
-        expect(sources[at]).toMatch(/^arn:aws:execute-api:us-east-1:/);
-        expect(sources[at]?.endsWith(`/${method}${segments}`)).toBe(true);
-      }
-    }
+  test("are invoked by one role, which may invoke the functions of the API and nothing else", () => {
+    expect(new Set(methods.map(({ Integration: { Credentials: role } }) => role)).size).toBe(1);
+    const [invoker = ""] = methods.map(({ Integration: { Credentials: role } }) => role.replace(/\.Arn$/, ""));
+    const { AssumeRolePolicyDocument: trust, Policies: policies } = us.Resources[invoker]!.Properties as {
+      AssumeRolePolicyDocument: { Statement: object[] };
+      Policies: { PolicyDocument: { Statement: { Action: string; Resource: unknown[] }[] } }[];
+    };
+    expect(trust.Statement).toMatchObject([{ Principal: { Service: "apigateway.amazonaws.com" } }]);
+    const statements = policies.flatMap(({ PolicyDocument: { Statement: each } }) => each);
+    expect(statements.map(({ Action: action }) => action)).toEqual(["lambda:InvokeFunction"]);
+    const invoked = (plain(statements[0]!.Resource) as string[]).map((arn) =>
+      functionIds.get(arn.replace(/\.Arn$/, "")),
+    );
+    expect(new Set(invoked)).toEqual(new Set(functionBehind.values()));
+    const ofGateway = resourcesOf(us, "AWS::Lambda::Permission").filter(
+      ([, { Principal: principal }]) => principal === "apigateway.amazonaws.com",
+    );
+    expect(ofGateway).toEqual([]);
   });
 });
 

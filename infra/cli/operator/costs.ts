@@ -1,7 +1,8 @@
 import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
-import { costsOf, type Cost, type CostTemplate } from "../../costs.ts";
+import { costsOf, type Cost } from "../../costs.ts";
+import { wholeTemplateOf } from "../../nested-stacks.ts";
 import { operationRows } from "../../operation-costs.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
@@ -11,10 +12,10 @@ function costsOfStage(stage: string): Readonly<Record<string, readonly Cost[]>> 
   const assembly = createServiceApp({ context: { stage } }).synth();
   const deployed = regionCodes.filter((code) => assembly.tryGetArtifact(stackIdOf(code)) !== undefined);
   return Object.fromEntries(
-    deployed.map((code) => {
-      const { template } = assembly.getStackArtifact(stackIdOf(code)) as { readonly template: CostTemplate };
-      return [REGIONS[code].awsRegion, costsOf(template)];
-    }),
+    deployed.map((code) => [
+      REGIONS[code].awsRegion,
+      costsOf(wholeTemplateOf(assembly.getStackArtifact(stackIdOf(code)))),
+    ]),
   );
 }
 
