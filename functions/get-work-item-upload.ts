@@ -1,6 +1,7 @@
 import { NotFoundError } from "../lib/errors.ts";
 import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { findUndoneBy } from "../lib/uploads/job/new-undo.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda, type Runtime } from "../lib/aws/runtime.ts";
@@ -16,7 +17,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
   return endpoint(route, runtime, async ({ organization, id }) => {
     const snapshot = await store.read({ organization: organization.id, id });
     if (!snapshot) throw new NotFoundError("work item upload not found");
-    const data = toSingleUploadJobResponse(snapshot);
+    const data = toSingleUploadJobResponse(snapshot, await findUndoneBy(store, snapshot.job));
     return { body: { data }, headers: openJobHeaders(data, runtime.clock()) };
   });
 }

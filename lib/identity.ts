@@ -39,7 +39,7 @@ export function idempotentUploadJobId(organization: string, idempotencyKey: stri
   return deriveId("upload job", organization, idempotencyKey);
 }
 
-/** Id of the job that undoes an upload: an upload is undone once. */
-export function undoJobId(organization: string, uploadId: string): string {
-  return deriveId("undo of an upload", organization, uploadId);
+/** Id of a job that undoes an upload. @param attempt 1 unless earlier ones were cancelled or have failed */
+export function undoJobId(organization: string, uploadId: string, attempt = 1): string {
+  return deriveId("undo of an upload", organization, uploadId, ...(attempt > 1 ? [String(attempt)] : []));
 }

@@ -175,8 +175,9 @@ export const uploadRoutes = {
           "by one. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
           "the upload created or restored is deleted again, unless someone else has changed it or its events.\n\n" +
           "The undo is a job of its own with `undo_of`, and its rows are the upload's work items. It starts no earlier than 40 " +
-          "seconds after the upload ended. An upload is undone once: repeat the call to get the same job. With `dry_run`, nothing is " +
-          "saved and each call is a new job. An upload can be undone until 28 days after it ended.",
+          "seconds after the upload ended. Repeat the call to get the same job; if that was cancelled or has failed, another one " +
+          "does the rest. With `dry_run`, nothing is saved and each call is a new job. An upload can be undone until 28 days " +
+          "after it ended.",
         id: examples.ids.upload,
         body: { undo: { dry_run: true } },
         response: "The job that undoes the upload.",
@@ -224,9 +225,11 @@ export const uploadRoutes = {
           "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
           "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.\n\n" +
           "For an undo there is a line for every work item of the upload, with its last row there. `outcome` is `undone`, " +
-          "`partly`, `kept`, `dropped` (later uploads have changed the item too often to tell), `unchanged` or `error`. The " +
-          "column `kept` is JSON: each field that stays, with the value that the upload's row has (null if none) and the " +
-          'value now, such as `{"status":{"imported":"completed","now":"pending"}}`.',
+          "`partly`, `kept`, `dropped`, `unchanged` or `error`. If something stays, `reason` says why: `changed` (someone has " +
+          "changed these fields since), `in_use` (the upload created or restored the item, and someone else has changed it or " +
+          "its events since) or `forgotten` (later uploads have changed it too often to tell). `kept` is JSON: each field that " +
+          "stays, with the value that the upload's row has (null if none) and the value now, such as " +
+          '`{"status":{"imported":"completed","now":"pending"}}`.',
         id: examples.ids.upload,
         response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
         example: rowList("results", 3),

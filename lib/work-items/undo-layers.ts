@@ -138,14 +138,18 @@ function isMaker({ fields }: Layer): boolean {
   return fields[DELETED_AT]?.length === 0;
 }
 
-/** A record that an import made or restored stays if someone else has changed it; one that it made stays whole. */
-function adopt(layers: Layer[]): void {
+/**
+ * A record that an import made or restored stays if someone else has changed it; one that it made stays whole.
+ * @param changed the fields that they changed: their names stay for the report
+ */
+function adopt(layers: Layer[], changed: Iterable<string> = []): void {
+  const names = Object.fromEntries([DELETED_AT, ...changed].map((field) => [field, null]));
   const makers = new Set(layers.filter(isMaker).map(({ job }) => job));
   for (const job of makers) strikeBelow(layers, job);
   strike(layers, DELETED_AT);
   for (const layer of layers) {
     if (!makers.has(layer.job)) continue;
-    layer.fields = DELETED_AT in layer.fields ? { [DELETED_AT]: null } : {};
+    layer.fields = DELETED_AT in layer.fields ? { ...names } : {};
   }
 }
 
@@ -185,7 +189,7 @@ export function afterWrite<T extends Undoable>(undo: UndoLayers, before: T | nul
   const layers = copyOf(undo.layers);
   for (const field of changes.keys()) strike(layers, field);
   if (next.deleted_at !== null) return { ...undo, layers };
-  adopt(layers);
+  adopt(layers, changes.keys());
   return { ...undo, layers, isUnmade: false };
 }
 
@@ -232,7 +236,10 @@ export interface UndoPlan<T> {
   readonly next: T;
   /** The layers afterwards, or `undo` itself if the job has none. They must be stored whatever the outcome. */
   readonly undo: UndoLayers;
-  /** Fields that the import changed and that stay, with their values; `deleted_at` for a record that it made or restored. */
+  /**
+   * Fields that the import changed and that stay, with their values. Of a record that it made or restored and that someone else
+   * uses: `deleted_at`, and the fields by which they began to use it.
+   */
   readonly kept: ReadonlyMap<string, Before>;
 }
 
@@ -255,7 +262,8 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
       Object.assign(layer, { job: heir.job, at: heir.at });
       layer.fields = Object.fromEntries(Object.entries(layer.fields).filter(([, before]) => before));
     }
-    return { outcome: "kept", next: stored, undo: { ...undo, layers }, kept: new Map([[DELETED_AT, [null]]]) };
+    const kept = valuesOf(stored, [DELETED_AT, ...Object.keys(heir.fields)]);
+    return { outcome: "kept", next: stored, undo: { ...undo, layers }, kept };
   }
   const back = new Map<string, Before>();
   for (const [index, layer] of layers.entries()) {

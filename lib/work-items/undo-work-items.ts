@@ -33,11 +33,14 @@ const KEPT_MAX = 1000;
 /** The attribute that names what the last undo of a record has kept, should its row be applied again. */
 const KEPT = "undo_kept";
 
+/** The field that says whether a record is deleted. */
+export const EXISTENCE = "deleted_at";
+
 /** A field that the import changed and that stays. */
 export interface KeptField {
   /** The event's external_id; undefined for a field of the item. */
   readonly event: string | undefined;
-  /** `deleted_at` if the import made the record, or restored it, and it stays. */
+  /** `EXISTENCE` if the import made the record, or restored it, and it stays. */
   readonly name: string;
   readonly now: JsonValue;
 }

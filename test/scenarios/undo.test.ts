@@ -25,16 +25,16 @@ const undo = async (id: string, dryRun = false) => {
   uploads.clock.advance(CLAIM_MS);
   return uploads.finish(body.data.id);
 };
-/** The results of an undo: each item's outcome, and what stays. */
+/** The results of an undo: each item's outcome, why something stays, and which fields. */
 const outcomes = async (id: string) => {
   const text = await (await fetch((await uploads.results(id)).url!)).text();
   const [header, ...lines] = text.replace("\uFEFF", "").trimEnd().split("\n");
-  expect(header).toBe("_row,external_id,id,outcome,kept");
+  expect(header).toBe("_row,external_id,id,outcome,reason,kept");
   return Object.fromEntries(
     lines.map((line) => {
-      const [, name = "", itemId, outcome, kept] = cellsOf(line, COMMA);
+      const [, name = "", itemId, outcome, reason, kept] = cellsOf(line, COMMA);
       expect(itemId).toBe(idOf(name));
-      return [name, kept ? [outcome, parseJsonObject(kept)] : [outcome]];
+      return [name, [outcome, ...(reason ? [reason] : []), ...(kept ? [parseJsonObject(kept)] : [])]];
     }),
   );
 };
@@ -112,10 +112,10 @@ describe("the undo of an upload", () => {
     expect(await get("made")).toMatchObject({ agent: { name: "Bob" }, custom_attributes: { team: "north" } });
     expect(await get("used")).toMatchObject({ agent: { name: "Bob" }, events: [{ external_id: "e" }] });
     expect(await outcomes(job.id)).toEqual({
-      a: ["partly", { type: { imported: "chat", now: "chat" } }],
-      b: ["kept", { agent_name: { imported: "Bob", now: "Cid" } }],
-      made: ["kept", { deleted_at: { imported: null, now: null } }],
-      used: ["kept", { deleted_at: { imported: null, now: null } }],
+      a: ["partly", "changed", { type: { imported: "chat", now: "chat" } }],
+      b: ["kept", "changed", { agent_name: { imported: "Bob", now: "Cid" } }],
+      made: ["kept", "in_use", { "custom_attributes.team": { imported: null, now: "north" } }],
+      used: ["kept", "in_use"],
     });
   });
 
@@ -157,7 +157,7 @@ describe("the undo of an upload", () => {
     const job = await undo(id);
     expect(job).toMatchObject({ total_rows: 2, kept_rows: 1, unchanged_rows: 1, succeeded_rows: 2 });
     expect(await outcomes(job.id)).toEqual({
-      a: ["kept", { type: { imported: "three", now: "four" } }],
+      a: ["kept", "changed", { type: { imported: "three", now: "four" } }],
       same: ["unchanged"],
     });
   });
@@ -183,7 +183,7 @@ describe("the undo of an upload", () => {
     expect(byName["new"]).not.toHaveProperty("content");
     for (const name of ["old", "others"]) expect(byName[name]).not.toHaveProperty("deleted_at");
     expect(await outcomes(job.id)).toEqual({
-      a: ["partly", { "events.others.deleted_at": { imported: null, now: null } }],
+      a: ["partly", "changed", { "events.others.content": { imported: "x", now: "mine" } }],
       made: ["undone"],
     });
     const again = { event: { external_id: "new", content: "again" } };
@@ -210,7 +210,7 @@ describe("the undo of an upload", () => {
     }
     const job = await undo(ids[0]!);
     expect(job).toMatchObject({ kept_rows: 1 });
-    expect(await outcomes(job.id)).toEqual({ a: ["dropped"] });
+    expect(await outcomes(job.id)).toEqual({ a: ["dropped", "forgotten"] });
     expect(await get("a")).toMatchObject({ type: "4" });
   });
 
@@ -218,6 +218,13 @@ describe("the undo of an upload", () => {
     const { id, status } = await uploads.run("external_id;type\na;b\n");
     expect(status).toBe("failed");
     expect(await undo(id)).toMatchObject({ status: "completed", total_rows: 0 });
+  });
+
+  it("names the fields by which a later upload uses what it created", async () => {
+    const first = await uploads.run("external_id,type,agent_name\na,x,Bob\n");
+    await uploads.run("external_id,type\na,y\n");
+    const job = await undo(first.id);
+    expect(await outcomes(job.id)).toEqual({ a: ["kept", "in_use", { type: { imported: "x", now: "y" } }] });
   });
 
   it("moves the item's version", async () => {
@@ -266,6 +273,44 @@ describe("a request to undo", () => {
         [id, undefined],
       ]),
     );
+  });
+
+  it("starts another undo after one that was cancelled, which does the rest", async () => {
+    const { id } = await uploads.run("external_id\na\nb\n");
+    const cancelled = dataOf(await ask(id));
+    expect((await uploads.call("cancelWorkItemUpload", { params: { id: cancelled.id } })).status).toBe(200);
+    await uploads.harness.drain();
+    expect(await uploads.get(cancelled.id)).toMatchObject({ status: "cancelled", undone_rows: 0 });
+    expect(await uploads.get(id)).toMatchObject({ undone_by: cancelled.id });
+    const ids = (await Promise.all([ask(id), ask(id)])).map(({ body }) => body.data.id);
+    expect(ids).toEqual(Array(2).fill(undoJobId(uploads.organization.id, id, 2)));
+    uploads.clock.advance(CLAIM_MS);
+    expect(await uploads.finish(ids[0]!)).toMatchObject({ status: "completed", undone_rows: 2, undo_of: id });
+    expect(await get("a")).toBeUndefined();
+    expect((await ask(id)).body.data).toMatchObject({ id: ids[0], status: "completed" });
+    expect(await uploads.get(id)).toMatchObject({ undone_by: ids[0] });
+  });
+
+  it("starts ten undos of an upload at most", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const ids = new Set<string>();
+    for (let attempt = 1; attempt <= 12; attempt++) {
+      const { data } = (await ask(id)).body;
+      ids.add(data.id);
+      await uploads.call("cancelWorkItemUpload", { params: { id: data.id } });
+      await uploads.harness.drain();
+    }
+    expect(ids.size).toBe(10);
+  });
+
+  it("shows on the upload which job undoes it, and not on dry runs and undos", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    expect(await uploads.get(id)).not.toHaveProperty("undone_by");
+    const dry = await undo(id, true);
+    expect(await uploads.get(id)).not.toHaveProperty("undone_by");
+    const real = await undo(id);
+    expect(await uploads.get(id)).toMatchObject({ undone_by: real.id });
+    for (const job of [dry, real]) expect(await uploads.get(job.id)).not.toHaveProperty("undone_by");
   });
 
   it("is refused while the upload runs, for dry runs and for undos", async () => {

@@ -1,7 +1,7 @@
 import type { RowOutcome, UndoOutcome } from "../../work-items/upload-mark.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
-import { resultLine } from "../files/row-list.ts";
+import { type KeptInRow, NOTHING_KEPT, resultLine } from "../files/row-list.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
 export interface RowResult {
@@ -11,8 +11,8 @@ export interface RowResult {
   readonly id: string;
   readonly outcome: RowOutcome | UndoOutcome;
   readonly error?: RowError;
-  /** Only of undos: JSON of what stays. */
-  readonly kept?: string;
+  /** Only of undos. */
+  readonly kept?: KeptInRow;
 }
 
 /** The error of a row that cannot be applied for a reason that is not in its data. */
@@ -52,7 +52,7 @@ export function countRows(
     if (result === undefined) continue;
     counters[result.outcome] += 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));
-    results.addText(row.row, resultLine(row, isUndo ? { kept: "", ...result } : result));
+    results.addText(row.row, resultLine(row, isUndo ? { kept: NOTHING_KEPT, ...result } : result));
   }
   const { error: failed, dropped, kept, ...others } = counters;
   const byOutcome = { ...others, kept: kept + dropped };

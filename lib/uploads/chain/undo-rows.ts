@@ -2,11 +2,12 @@ import type { Clock } from "../../clock.ts";
 import type { JsonValue } from "../../json.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { chunksOf } from "../../retry.ts";
-import type { KeptField, UndoWorkItems } from "../../work-items/undo-work-items.ts";
+import { type KeptField, EXISTENCE, type UndoResult, type UndoWorkItems } from "../../work-items/undo-work-items.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";
 import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
 import type { Row } from "../files/frames.ts";
+import type { KeptInRow } from "../files/row-list.ts";
 import type { Undone } from "../job/upload-record.ts";
 import { type ApplyRowsOptions, ITEMS_AT_ONCE, RowsPendingError } from "./apply-rows.ts";
 import { failedRow, type RowResult } from "./row-result.ts";
@@ -29,6 +30,13 @@ function valueIn(input: WorkItemInput | undefined, { event, name }: KeptField): 
   return values && Object.hasOwn(values, key) ? (values as Record<string, JsonValue>)[key]! : null;
 }
 
+/** Why something of an item stays. */
+function reasonOf({ outcome, kept }: UndoResult): KeptInRow["reason"] {
+  if (outcome !== "partly" && outcome !== "kept") return outcome === "dropped" ? "forgotten" : "";
+  if (kept.some(({ event, name }) => event === undefined && name === EXISTENCE)) return "in_use";
+  return kept.length > 0 ? "changed" : "forgotten";
+}
+
 /** Makes the function that undoes an import in the items of rows, each the item's last row in the import's file. */
 export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
   return async (
@@ -39,15 +47,15 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
     const { reader, source, recognizesOnly = false } = options;
     const results: (RowResult | undefined)[] = [];
     /** JSON of the fields that stay, with what the row has set: `{"status":{"imported":"completed","now":"pending"}}`. */
-    const textOf = (kept: readonly KeptField[], values: readonly string[]): string => {
-      if (kept.length === 0) return "";
+    const fieldsOf = ({ kept }: UndoResult, values: readonly string[]): string => {
       const reading = reader.read(values);
       const input = "input" in reading ? reading.input : undefined;
-      const fields = kept.map((field) => {
+      const fields = kept.flatMap((field) => {
+        if (field.name === EXISTENCE) return [];
         const name = field.event === undefined ? field.name : `events.${field.event}.${field.name}`;
-        return [name, { imported: valueIn(input, field), now: field.now }];
+        return [[name, { imported: valueIn(input, field), now: field.now }] as const];
       });
-      return JSON.stringify(Object.fromEntries(fields));
+      return fields.length === 0 ? "" : JSON.stringify(Object.fromEntries(fields));
     };
     for (const group of chunksOf(rows, ITEMS_AT_ONCE)) {
       if (clock() > options.deadline) throw new RowsPendingError();
@@ -56,12 +64,18 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
       const dryRun = source.dryRun === true || recognizesOnly;
       const undone = await undo(organization, inputs, { ...options, dryRun, hasEvents: options.undone.hasEvents });
       if (undone.some(({ isTemporary }) => isTemporary)) throw new RowsPendingError();
-      for (const [place, { id, outcome, kept, recognized }] of undone.entries()) {
+      for (const [place, each] of undone.entries()) {
         const { externalId } = inputs[place]!;
+        const { id, outcome, recognized } = each;
         const result: RowResult =
           outcome === "error"
             ? failedRow(externalId)
-            : { externalId, id, outcome, kept: textOf(kept, read[place]!.values) };
+            : {
+                externalId,
+                id,
+                outcome,
+                kept: { reason: reasonOf(each), fields: fieldsOf(each, read[place]!.values) },
+              };
         results.push(recognized || !recognizesOnly ? result : undefined);
       }
     }

@@ -42,7 +42,20 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
 
 /** The header of a list of results. */
 export const RESULTS_HEADER = `${BYTE_ORDER_MARK}_row,external_id,id,outcome\n`;
-const UNDO_RESULTS_HEADER = RESULTS_HEADER.replace("\n", ",kept\n");
+const UNDO_RESULTS_HEADER = RESULTS_HEADER.replace("\n", ",reason,kept\n");
+
+/** What an undo has kept of an item. */
+export interface KeptInRow {
+  /**
+   * Why something stays: others have `changed` it; the upload made or restored the item and it is `in_use`; or it is `forgotten`
+   * what the upload changed. Empty if nothing stays.
+   */
+  readonly reason: "" | "changed" | "in_use" | "forgotten";
+  /** JSON of the fields that stay; empty for none. */
+  readonly fields: string;
+}
+/** Nothing has stayed. */
+export const NOTHING_KEPT: KeptInRow = { reason: "", fields: "" };
 
 interface ListedResult {
   readonly externalId: string;
@@ -50,12 +63,12 @@ interface ListedResult {
   readonly id: string;
   readonly outcome: string;
   /** Set for the results of undos. */
-  readonly kept?: string;
+  readonly kept?: KeptInRow;
 }
 
 /** The line of a row in a list of results. */
 export function resultLine({ row }: { readonly row: number }, { externalId, id, outcome, kept }: ListedResult): string {
-  const more = kept === undefined ? "" : `,${toCell(kept, COMMA)}`;
+  const more = kept === undefined ? "" : `,${kept.reason},${toCell(kept.fields, COMMA)}`;
   return `${row},${toCell(externalId, COMMA)},${id},${outcome}${more}\n`;
 }
 

@@ -43,9 +43,16 @@ export const uploadJobSchema = z
 /** A value of `uploadJobSchema`. */
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
 
-/** An upload job by itself, with its mapping if it has one (extension). Lists leave mappings out. */
+/** An upload job by itself, with its mapping and its undo if it has them (extensions). Lists leave both out. */
 export const singleUploadJobSchema = uploadJobSchema
-  .extend({ mapping: mappingSchema.optional().describe("The mapping of the file. Extension.") })
+  .extend({
+    undone_by: uuid
+      .optional()
+      .describe(
+        "ID of the last job that was asked to undo this upload, dry runs aside. Only when you get a job. Extension.",
+      ),
+    mapping: mappingSchema.optional().describe("The mapping of the file. Extension."),
+  })
   .meta({
     id: "WorkItemUploadWithMapping",
     description: "A job that applies an uploaded file, with the file's mapping if it has one.",

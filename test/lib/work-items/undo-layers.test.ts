@@ -135,7 +135,7 @@ describe("an item that an import made", () => {
 
   it("stays whole if someone else has changed any of it", () => {
     const undo = undone(written(made, { type: "call" }), FIRST);
-    expect(undo).toMatchObject({ outcome: "kept", kept: { deleted_at: [null] } });
+    expect(undo).toMatchObject({ outcome: "kept", kept: { deleted_at: [null], type: ["call"] } });
     expect(undo.next).toEqual({ ...made.fields, type: "call" });
   });
 
@@ -152,7 +152,7 @@ describe("an item that an import made", () => {
   it("passes to another import that uses it, and goes with that", () => {
     const used = imported(made, SECOND, { type: "call" });
     const first = undone(used, FIRST);
-    expect(first).toMatchObject({ outcome: "kept", kept: { deleted_at: [null] } });
+    expect(first).toMatchObject({ outcome: "kept", kept: { deleted_at: [null], type: ["call"] } });
     expect(first.next).toEqual(used.fields);
     expect(undone(first.stored, SECOND).next).toEqual({ ...item().fields, deleted_at: LATER });
   });

@@ -38,7 +38,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: "a record that an import made and another import uses passes to that import",
     text: "if (heir && isMaker(layers[made]!)) {",
     instead: "if (heir && isMaker(layers[made]!) && layers.length === 0) {",
-    seed: 9,
+    seed: 11,
   },
   heir: {
     rule: "so does the restoring of a record",
@@ -54,9 +54,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   adopt: {
     rule: "whoever else changes a record that an import made adopts all of it",
-    text: "layer.fields = DELETED_AT in layer.fields ? { [DELETED_AT]: null } : {};",
+    text: "layer.fields = DELETED_AT in layer.fields ? { ...names } : {};",
     instead: "",
-    seed: 1,
+    seed: 16,
   },
   below: {
     rule: "and what that import changed of others' fields",
@@ -68,7 +68,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     rule: "a record whose making was undone counts as never made",
     text: "if (undo.isUnmade && changes.has(DELETED_AT)) changes.set(DELETED_AT, []);",
     instead: "",
-    seed: 5,
+    seed: 104,
   },
   top: {
     rule: "an import that changes a record has a layer above those of others that made or restored it",

@@ -42,10 +42,14 @@ interface Write {
   passed?: boolean;
 }
 
-/** What the undo of an import must leave in a record, and which fields it names. */
+/**
+ * What the undo of an import must leave in a record, and which fields it must name. Of a record that it made or restored and
+ * that others use, it may name more of those that they changed.
+ */
 export interface Demand {
   readonly units: Units;
   readonly names: ReadonlySet<string>;
+  readonly others: ReadonlySet<string>;
 }
 
 /**
@@ -56,6 +60,8 @@ export class Oracle {
   readonly #stacks = new Map<string, Map<string, Write[]>>();
   /** Imports whose changes of a record can still be undone, and until when others were created. */
   readonly #known = new Map<string, { readonly jobs: Set<string>; droppedUntil: number }>();
+  /** Records that an import made or restored and others then used, with the import. */
+  readonly #adopted = new Set<string>();
   #clock = 0;
 
   knownIn(key: string) {
@@ -88,6 +94,7 @@ export class Oracle {
     const job = top.by;
     if (existence.at(-2)?.value !== "absent") top.by = "adopted";
     else for (const write of this.#writesOf(key)) if (write.by === job) write.by = "adopted";
+    this.#adopted.add(`${key} ${job}`);
   }
 
   /** An import uses an item for one of its events. */
@@ -128,7 +135,10 @@ export class Oracle {
       : [];
 
     const names = new Set<string>();
+    const changedByOthers = new Set<string>();
     for (const [unit, stack] of stacks) {
+      const isOthers = stack.slice(1).some(({ by }) => by !== job && by !== "adopted");
+      if (isOthers && (users.length > 0 || this.#adopted.has(`${key} ${job}`))) changedByOthers.add(unit);
       const isMine = stack.some(({ by }) => by === job);
       // A record that it made and that stays is named as a whole.
       const isWhole = isMade && users.length > 0;
@@ -153,7 +163,7 @@ export class Oracle {
     }
     if (isMade && users.length === 0) units["D"] = "deleted";
     this.knownIn(key).jobs.delete(job);
-    return { units, names };
+    return { units, names, others: changedByOthers };
   }
 
   /** Whether a unit of an item was last changed by a deletion. */
