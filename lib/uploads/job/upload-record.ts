@@ -316,12 +316,12 @@ export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJob
   };
 }
 
-/** A job by itself in responses. @param undoneBy id of the job that undoes it */
-export function toSingleUploadJobResponse(snapshot: UploadSnapshot, undoneBy?: string): SingleUploadJobResponse {
+/** A job by itself in responses. @param undo id of the job that undoes it */
+export function toSingleUploadJobResponse(snapshot: UploadSnapshot, undo?: string): SingleUploadJobResponse {
   const { mapping } = snapshot.job;
   return {
     ...toUploadJobResponse(snapshot),
-    ...(undoneBy !== undefined && { undone_by: undoneBy }),
+    ...(undo !== undefined && { undone_by: undo }),
     ...(mapping !== undefined && { mapping: JSON.parse(mapping) as Mapping }),
   };
 }

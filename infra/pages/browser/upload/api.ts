@@ -115,6 +115,8 @@ export function createApi(root: URL, key: string) {
       const { body, headers } = await told(call);
       return { job: body.data, retryAfterSeconds: (retryAfterMs(headers) ?? POLL_MS) / 1000 };
     },
+    /** Asks for the undo of an import, or for a trial of it. @returns its job */
+    undo: (id: string, dryRun: boolean): Promise<Job> => told(uploads.undo(id, { dryRun })),
     cancel: async (id: string): Promise<void> => void (await told(uploads.cancel(id))),
     /** @param onProgress called with the part of a large file that was sent, 0 to 1 */
     upload: async (file: UploadedTable, onProgress: (sent: number) => void): Promise<Job> => {

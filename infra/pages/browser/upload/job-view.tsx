@@ -7,6 +7,7 @@ import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent } from "./send.ts";
 import { type Repairs, textOfRepairs } from "@work-items/importer/files/repairs.ts";
 import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
+import { NOT_KNOWN, UndoOffer, UndoView } from "./undo-view.tsx";
 
 function isEnded({ status }: Job): boolean {
   return status !== "pending" && status !== "processing";
@@ -50,7 +51,7 @@ function useJob(api: Api, id: string) {
         seconds = answer.retryAfterSeconds;
       } catch (caught) {
         if (isOver) return;
-        setError(sentenceOf(caught));
+        setError(caught instanceof CallError && caught.status === 404 ? NOT_KNOWN : sentenceOf(caught));
         if (caught instanceof CallError && [401, 403, 404, 422].includes(caught.status)) return;
       }
       timer = setTimeout(() => void ask(), Math.max(seconds, 0.5) * 1000);
@@ -105,10 +106,10 @@ function Running({
         {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
         aria-label="Rows processed"
       />
-      <p>{shownProgress(done, job.total_rows, rate)}</p>
+      <p>{shownProgress(done, job.total_rows, rate, job.undo_of === undefined ? "rows" : "items")}</p>
       <p class="note">
-        You can close this page; the {job.dry_run ? "trial run" : "import"} continues. Come back any time with this
-        link.
+        You can close this page; the {job.dry_run ? "trial run" : job.undo_of === undefined ? "import" : "undo"}{" "}
+        continues. Come back any time with this link.
       </p>
       <button type="button" disabled={isCancelling} onClick={onCancel}>
         {isCancelling ? "Cancelling…" : "Cancel"}
@@ -144,10 +145,10 @@ function AfterEnd({
     <p class="buttons">
       {doneIn(job) > 0 && (
         <button type="button" onClick={() => void download()}>
-          Download row-by-row results
+          {job.undo_of === undefined ? "Download row-by-row results" : "Download item-by-item results"}
         </button>
       )}
-      {mapping && (
+      {mapping && job.undo_of === undefined && (
         <button type="button" onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>
           Use this mapping for another file
         </button>
@@ -216,6 +217,27 @@ export function JobView({
       </>
     );
   }
+  const running = !isEnded(job) && (
+    <Running job={job} rate={rate} isCancelling={isCancelling} onCancel={() => void cancel()} />
+  );
+  const afterEnd = isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />;
+  const times = (
+    <p class="note">
+      Started {shownTime(job.created_at)}, {isEnded(job) ? "ended" : "updated"} {shownTime(job.updated_at)}. Job{" "}
+      {job.id}.
+    </p>
+  );
+  if (job.undo_of !== undefined) {
+    return (
+      <>
+        <UndoView api={api} job={job} error={error} afterEnd={afterEnd}>
+          {running}
+        </UndoView>
+        {isEnded(job) && job.failed_rows > 0 && <FailedRows api={api} job={job} repairing={undefined} />}
+        {times}
+      </>
+    );
+  }
   const repairing = sent && {
     names: sent.table.names,
     mapping: sent.mapping,
@@ -231,7 +253,7 @@ export function JobView({
       </p>
       {job.error !== undefined && <p class="alert">{job.error}</p>}
       <Alert text={error} />
-      {!isEnded(job) && <Running job={job} rate={rate} isCancelling={isCancelling} onCancel={() => void cancel()} />}
+      {running}
       <Counts job={job} />
       {hasTried && (
         <TrialNotes
@@ -277,14 +299,12 @@ export function JobView({
           </button>
         </p>
       )}
-      {isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />}
+      {afterEnd}
       {isEnded(job) && job.failed_rows > 0 && (
         <FailedRows api={api} job={job} repairing={job.dry_run ? repairing : undefined} />
       )}
-      <p class="note">
-        Started {shownTime(job.created_at)}, {isEnded(job) ? "ended" : "updated"} {shownTime(job.updated_at)}. Job{" "}
-        {job.id}.
-      </p>
+      {isEnded(job) && !job.dry_run && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
+      {times}
     </>
   );
 }

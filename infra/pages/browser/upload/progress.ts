@@ -28,10 +28,10 @@ function shownDuration(seconds: number): string {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** How far a job is, with rate and time left where they are known. @param total 0 if it is not known */
-export function shownProgress(done: number, total: number, rate: number): string {
+/** How far a job is, with rate and time left where they are known. @param total 0 if it is not known @param things what it counts */
+export function shownProgress(done: number, total: number, rate: number, things = "rows"): string {
   return [
-    `${shownNumber(done)} of ${total > 0 ? shownNumber(total) : "?"} rows`,
+    `${shownNumber(done)} of ${total > 0 ? shownNumber(total) : "?"} ${things}`,
     ...(rate > 0 ? [`${shownNumber(Math.round(rate))} a second`] : []),
     ...(rate > 0 && total > 0 ? [`${shownDuration((total - done) / rate)} left`] : []),
   ].join(", ");

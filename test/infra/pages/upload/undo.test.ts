@@ -1,0 +1,198 @@
+import type { Page } from "playwright-core";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { workItemId } from "../../../../lib/identity.ts";
+import { jobKey } from "../../../../lib/uploads/job/upload-store.ts";
+import { accessibilityFindings, hasBrowser, SCREENS, takeScreenshot } from "../../../support/browser.ts";
+import { startUploadSite, tabTo, type UploadSite } from "../../../support/upload-site.ts";
+
+let site: UploadSite;
+
+async function call(
+  method: string,
+  path: string,
+  body: object,
+): Promise<{ readonly id: string; readonly status: string }> {
+  const response = await fetch(`${site.stack.baseUrl}/v1/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${site.stack.apiKey}`, "content-type": "application/json" },
+    ...(method !== "GET" && { body: JSON.stringify(body) }),
+  });
+  return ((await response.json()) as { data: { id: string; status: string } }).data;
+}
+const change = (externalId: string, work_item: object) =>
+  call("PATCH", `work_items/${workItemId("demo", externalId)}`, { work_item });
+
+/** Imports a file and waits for the end. */
+async function importFile(name: string, csv: string, dryRun = false): Promise<string> {
+  const form = new FormData();
+  form.set("upload[dry_run]", String(dryRun));
+  form.set("upload[file]", new Blob([csv], { type: "text/csv" }), name);
+  const response = await fetch(`${site.stack.baseUrl}/v1/work_items/upload`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${site.stack.apiKey}` },
+    body: form,
+  });
+  const { id } = ((await response.json()) as { data: { id: string } }).data;
+  await expect
+    .poll(async () => (await call("GET", `work_items/upload/${id}`, {})).status, { timeout: 60_000 })
+    .toBe("completed");
+  return id;
+}
+/** Moves the end of an import into the past, as if it had been then. */
+async function endedDaysAgo(id: string, days: number): Promise<void> {
+  const { dynamodb, environment } = site.stack.runtime;
+  await dynamodb.send(
+    new UpdateCommand({
+      TableName: environment.WORK_ITEMS_TABLE,
+      Key: jobKey({ organization: "demo", id }),
+      UpdateExpression: "SET updated_at = :at",
+      ExpressionAttributeValues: { ":at": new Date(Date.now() - days * 86_400_000).toISOString() },
+    }),
+  );
+}
+/** Pictures of a view on all kinds of screens, and what is inaccessible in them. */
+async function look(page: Page, name: string): Promise<void> {
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await takeScreenshot(page, name);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await accessibilityFindings(page, "colours")).toEqual([]);
+  await takeScreenshot(page, `${name}-dark`);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(SCREENS.phone.viewport);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  await takeScreenshot(page, `${name}-phone`);
+  await page.setViewportSize(SCREENS.desktop.viewport);
+}
+/** The counters of the undo that the page shows. */
+const counts = (page: Page) =>
+  page
+    .locator(".counts div")
+    .evaluateAll((all) => Object.fromEntries(all.map((one) => [...one.children].map((part) => part.textContent))));
+/** The rows of the table of what is kept. */
+const keptRows = async (page: Page): Promise<string[]> => {
+  const rows = page.getByRole("region", { name: "Kept values" }).locator("tbody tr");
+  return (await rows.evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)))).map(
+    (cells) => cells.join(" | "),
+  );
+};
+
+describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
+  beforeAll(async () => {
+    site = await startUploadSite();
+  });
+  afterAll(() => site?.stop());
+
+  test("is tried first, names what stays with both values, and shows the pair in the history, by keyboard", async () => {
+    await importFile("before.csv", "external_id,type\nundo-old,call\n");
+    const wrong = "external_id,type,agent_name,custom_attributes.team";
+    const id = await importFile(
+      "wrong.csv",
+      `${wrong}\nundo-old,chat,Bob,south\nundo-1,chat,Bob,\nundo-2,chat,Bob,\nundo-3,chat,Bob,\nundo-4,chat,Bob,\n`,
+    );
+    await change("undo-old", { agent_name: "Cid", custom_attributes: { team: "north" } });
+    await change("undo-4", { type: "mail" });
+    await endedDaysAgo(id, 1);
+
+    const { page, complaints } = await site.begin(`#job=${id}`);
+    await page.getByText("Import finished.").waitFor();
+    await tabTo(page, "button", "Undo this import…");
+    await look(page, "undo-offer");
+    await page.keyboard.press("Enter");
+    await page.getByText("Trial run finished. Nothing was changed.").waitFor();
+    expect(await page.locator("h2:focus").textContent()).toBe("Trial undo of wrong.csv");
+    await page.getByRole("region", { name: "Kept values" }).waitFor();
+    expect(await counts(page)).toEqual({
+      "would go back": "3",
+      "would go back in part": "1",
+      "would stay as they are": "1",
+      "have nothing to undo": "0",
+      "would fail": "0",
+    });
+    const kept = new Set([
+      "undo-old | Agent’s name | Bob | Cid | Changed since",
+      "undo-old | team | south | north | Changed since",
+      "undo-4 | Type | chat | mail | Item used since",
+    ]);
+    expect(new Set(await keptRows(page))).toEqual(kept);
+    await look(page, "undo-trial");
+
+    await tabTo(page, "button", "Undo now");
+    await page.keyboard.press("Enter");
+    await page.getByText("Undo finished.").waitFor();
+    await page.getByRole("region", { name: "Kept values" }).waitFor();
+    expect(await counts(page)).toMatchObject({ "went back": "3", "went back in part": "1", "stayed as they are": "1" });
+    expect(new Set(await keptRows(page))).toEqual(kept);
+    await page.getByText("You can’t undo an undo.").waitFor();
+    expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    await look(page, "undo-result");
+
+    await page.getByRole("link", { name: "Imports", exact: true }).click();
+    const rows = page.getByRole("region", { name: "Imports, newest first" }).locator("tbody tr");
+    await rows.first().waitFor();
+    const cells = await rows.evaluateAll((all) => all.map((row) => row.textContent ?? ""));
+    expect(cells[0]).toMatch(/^Undo of wrong\.csv.*Completed/);
+    expect(cells[1]).toMatch(/^Trial undo of wrong\.csv.*Trial run completed/);
+    expect(cells[2]).toMatch(/^wrong\.csv.*Completed, undone/);
+    await look(page, "undo-history");
+    await rows.nth(0).getByRole("link", { name: "wrong.csv" }).click();
+    await page.getByText("This import was undone on").waitFor();
+    expect(await page.getByText("2 items kept changes made since.").count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Undo this import…" }).count()).toBe(0);
+    await page.getByRole("link", { name: "View the undo" }).click();
+    await page.getByText("Undo finished.").waitFor();
+    await page.getByRole("link", { name: "View the import of wrong.csv" }).click();
+    await page.getByRole("link", { name: "View the undo" }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("waits, can be cancelled, and then be asked for again", async () => {
+    const id = await importFile("again.csv", "external_id\nagain-1\n");
+    const { page, complaints } = await site.begin(`#job=${id}`);
+    await page.getByRole("button", { name: "Undo this import…" }).click();
+    await page.getByRole("button", { name: "Undo now" }).click();
+    await page.getByText("The undo is waiting to start.").waitFor();
+    await page.getByText("the undo continues").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Undo cancelled. Items undone so far stay undone.").waitFor();
+    await endedDaysAgo(id, 1);
+    await page.getByRole("link", { name: "View the import of again.csv" }).click();
+    await page.getByText("The undo of this import was cancelled.").waitFor();
+    await page.getByRole("link", { name: "View the undo" }).click();
+    await page.getByRole("button", { name: "Undo the rest" }).click();
+    await page.getByText("Undo finished.").waitFor();
+    expect(await counts(page)).toMatchObject({ "went back": "1", failed: "0" });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("says why an import can’t be undone", async () => {
+    const [late, later, trial] = [
+      await importFile("late.csv", "external_id\nlate-1\n"),
+      await importFile("later.csv", "external_id\nlate-2\n"),
+      await importFile("trial.csv", "external_id\nlate-3\n", true),
+    ];
+    await endedDaysAgo(late, 29);
+    const { page } = await site.begin(`#job=${late}`);
+    await page.getByText("This import ended more than 28 days ago. It can’t be undone any more.").waitFor();
+    expect(await page.getByRole("button", { name: /^Undo/ }).count()).toBe(0);
+    await look(page, "undo-too-late");
+
+    // It becomes too old while the page shows it.
+    await page.goto(`${site.stack.baseUrl}/upload#job=${later}`);
+    const button = page.getByRole("button", { name: "Undo this import…" });
+    await button.waitFor();
+    await endedDaysAgo(later, 29);
+    await button.click();
+    await page.getByRole("alert").getByText("ended more than 28 days ago").waitFor();
+
+    await page.goto(`${site.stack.baseUrl}/upload#job=${trial}`);
+    await page.getByText("Trial run finished. Nothing was saved.").waitFor();
+    expect(await page.getByRole("heading", { name: "Undo" }).count()).toBe(0);
+
+    await page.goto(`${site.stack.baseUrl}/upload#job=${crypto.randomUUID()}`);
+    await page.getByRole("alert").getByText("This import isn’t stored here.").waitFor();
+    await page.context().close();
+  });
+});
