@@ -12,6 +12,8 @@ export const CHUNK_LIMITS = {
   bytes: 4 * 1024 * 1024,
   /** Bytes of a small file for each bucket: enough to be worth the overhead of one. */
   bucketBytes: 64 * 1024,
+  /** Bytes of an undone job's rows that are in memory at once. A larger bucket is read several times. */
+  passBytes: 64 * 1024 * 1024,
 };
 /** Time between the notes that a worker still reads rows. */
 const NOTE_MS = CLAIM_MS / 3;

@@ -7,9 +7,6 @@ import { CLAIM_MS } from "../job/bucket-store.ts";
 import { mappingOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 
-/** Bytes of rows that are in memory at once. A larger bucket is read several times. */
-const PASS_BYTES = 64 * 1024 * 1024;
-
 /** When no worker of an ended import can write any more, in milliseconds since the epoch: each stops when its claim ends. */
 export function undoBeginsAt({ updated_at: endedAt }: UploadJob): number {
   return Date.parse(endedAt) + CLAIM_MS;
@@ -34,7 +31,7 @@ export async function splitUndo(dependencies: ChunkWriterDependencies, job: Uplo
   const { delimiter, reader } = formatOf(header, mappingOf(undone.job));
   for (const { number, next } of undone.buckets) {
     const applied = Math.min(chunks[number] ?? 0, next + 1);
-    const passes = Math.ceil((applied * limits.bytes) / PASS_BYTES);
+    const passes = Math.ceil((applied * limits.bytes) / limits.passBytes);
     for (let pass = 0; pass < passes; pass++) {
       const lastRows = new Map<string, { readonly row: number; readonly text: string }>();
       for (let chunk = 0; chunk < applied; chunk++) {

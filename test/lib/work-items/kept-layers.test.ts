@@ -12,6 +12,7 @@ import { planApply } from "../../../lib/work-items/plan-apply.ts";
 import { afterImport, NO_LAYERS, storedLayersOfMade, toStoredLayers } from "../../../lib/work-items/undo-layers.ts";
 import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import { injectFaults } from "../../support/faults.ts";
 import { createTestService } from "../../support/service.ts";
 
 let service: Awaited<ReturnType<typeof createTestService>>;
@@ -125,6 +126,25 @@ describe("an event of an item that an import made", () => {
       const { data } = (await service.call("getWorkItem", { params: { id: idOf(name) } })).body;
       expect(data.events).toHaveLength(count);
     }
+  });
+
+  it("isn't written if the item is deleted in between, which its batch says", async () => {
+    await apply("orphaned", { type: "call" }, "j1");
+    let deletions = 0;
+    const stop = injectFaults(service.runtime.dynamodb, async (command) => {
+      if (command === "TransactWriteItemsCommand" && deletions++ === 0) {
+        await service.call("deleteWorkItem", { params: { id: idOf("orphaned") } });
+      }
+      return "none" as const;
+    });
+    const result = await apply("orphaned", { events: [{ external_id: "e" }] });
+    stop();
+    expect(deletions).toBe(1);
+    const message = "the work item was deleted meanwhile; send it again";
+    expect(result).toMatchObject({ outcome: "error", error: { permanent: false, problem: { message } } });
+    expect(
+      await createRecordStore(service.runtime).readOne(eventKeyOf(service.organization.id, idOf("orphaned"), "e")),
+    ).toBe(undefined);
   });
 
   it("leaves the item to the next import, if that writes it", async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Organization } from "../../../../lib/organizations/organization.ts";
@@ -11,7 +12,7 @@ import { createTestOrganization } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { createUploadHarness } from "../../../support/uploads/upload-harness.ts";
 
-const LIMITS = { rows: 9, bytes: 300, bucketBytes: 200 };
+const LIMITS = { rows: 9, bytes: 300, bucketBytes: 200, passBytes: 600 };
 
 let runtime: TestRuntime;
 let organization: Organization;
@@ -124,5 +125,48 @@ describe("a file", () => {
     const { job } = await split(file, [100], false);
     expect(await harness.store.readJob(job)).toMatchObject({ status: "processing", total_rows: 0 });
     expect((await harness.store.readJob(job))?.chunks).toBeUndefined();
+  });
+});
+
+describe("an undone file", () => {
+  /** The rows in the chunks of an undo, by bucket, and how often chunks of the undone job were read. */
+  const splitUndo = async (undone: JobKey, passBytes: number) => {
+    const uploads = createUploads(runtime);
+    const { objects } = uploads;
+    const { created_at } = (await harness.store.readJob(undone))!;
+    const { job } = await harness.store.create(
+      organization,
+      { id: randomUUID(), origin: "request", dry_run: true, undo_of: undone.id, undo_of_created_at: created_at },
+      Date.now() + 60_000,
+    );
+    let reads = 0;
+    const run = createSplitUpload({
+      ...uploads,
+      objects: { ...objects, read: (key, range) => (reads++, objects.read(key, range)) },
+      findOrganization: () => Promise.resolve(organization),
+      sendSplit: createJobSender(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL),
+      sendChunks: createChunkSender(runtime),
+      limits: { ...LIMITS, passBytes },
+    });
+    await run(job);
+    const read = await Promise.all((await chunksOf(job)).map((bucket) => Promise.all(bucket.map(rowsIn))));
+    return { reads, rows: read.map((bucket) => bucket.flat().map(({ row, text: line }) => `${row} ${line}`)) };
+  };
+
+  it("gives each item's last row, in the same buckets, however often it is read so as not to fill the memory", async () => {
+    const lines = Array.from({ length: 400 }, (_, row) => `i-${(row * 7) % 90},type ${row}\n`);
+    const { job, chunks } = await split(`external_id,type\n${lines.join("")}`, [1000]);
+    await harness.drain();
+    expect(await harness.store.readJob(job)).toMatchObject({ status: "completed", succeeded_rows: 400 });
+
+    const once = await splitUndo(job, 1_000_000);
+    const often = await splitUndo(job, 600);
+    const total = chunks.flat().length;
+    expect(once.reads).toBe(total);
+    expect(often.reads).toBeGreaterThanOrEqual(total * 2);
+    const lastRows = lines.slice(-90).map((line, index) => `${312 + index} ${line}`);
+    expect(once.rows.flat().toSorted()).toEqual(lastRows.toSorted());
+    expect(often.rows.map((bucket) => bucket.toSorted())).toEqual(once.rows.map((bucket) => bucket.toSorted()));
+    await harness.take("chunks");
   });
 });
