@@ -2,6 +2,7 @@ import type { Route } from "../lib/http/route.ts";
 import { conversationUploadRoutes } from "./routes/conversation-uploads.ts";
 import { serviceRoutes } from "./routes/service.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
 /** Makes each row when it is first asked for. */
@@ -22,6 +23,7 @@ export const routes = eachOnce({
   ...workItemRoutes,
   ...uploadRoutes,
   ...conversationUploadRoutes,
+  ...webhookRoutes,
   ...serviceRoutes,
 });
 

@@ -1,6 +1,13 @@
 import type { PartitionKind, ResourceNameOf } from "../lib/resources.ts";
 import type { Permissions } from "../lib/aws/permissions.ts";
 
+/** Records in a stream. */
+export interface StreamedPartition {
+  readonly kind: PartitionKind;
+  /** @default any */
+  readonly sortKey?: string;
+}
+
 /** What starts a function that is not behind the gateway. */
 export type Trigger =
   | {
@@ -14,11 +21,11 @@ export type Trigger =
       /** The longest that one invocation takes. @default 2 */
       readonly timeoutMinutes?: 15;
     }
-  /** The stream of a table's keys: only records whose partition keys begin with one of these prefixes. */
+  /** The stream of a table's keys: only records in these kinds of partitions, with one sort key if one is named. */
   | {
       readonly kind: "stream";
       readonly table: "workItems";
-      readonly partitions: readonly PartitionKind[];
+      readonly partitions: readonly StreamedPartition[];
       /** The most records that one invocation gets. */
       readonly batchSize: number;
     }
@@ -93,8 +100,14 @@ export const workers = {
   },
   recordChanges: {
     name: "record-changes",
-    summary: "Sends every change of a work item to the queue of its organization's change log",
-    trigger: { kind: "stream", table: "workItems", partitions: ["ITEM", "HEARTBEAT"], batchSize: 1000 },
+    summary: "Sends every change of a work item or an upload job to the queue of its organization's change log",
+    trigger: {
+      kind: "stream",
+      table: "workItems",
+      // Of uploads only the jobs, not their buckets, which change all the time.
+      partitions: [{ kind: "ITEM" }, { kind: "HEARTBEAT" }, { kind: "UPLOAD", sortKey: "#JOB" }],
+      batchSize: 1000,
+    },
     permissions: {
       changes: { actions: ["BatchGetItem", "PutItem"], partitions: ["NOTED_HEARTBEAT", "HOLES"] },
       changesQueue: { actions: ["SendMessage"] },
@@ -102,7 +115,7 @@ export const workers = {
   },
   appendChanges: {
     name: "append-changes",
-    summary: "Appends changes to the change logs of their organizations",
+    summary: "Appends changes to the change logs of their organizations, and rings their webhooks",
     trigger: {
       kind: "queue",
       queue: "changesQueue",
@@ -113,9 +126,12 @@ export const workers = {
     },
     permissions: {
       access: { actions: ["GetItem"] },
+      workItems: { actions: ["BatchGetItem"], partitions: ["UPLOAD"] },
       changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem"], partitions: ["LOG", "HOLES"] },
+      webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
       changesQueue: { actions: ["ChangeMessageVisibility"] },
       heldChangesQueue: { actions: ["SendMessage", "ChangeMessageVisibility"] },
+      webhooksQueue: { actions: ["SendMessage"] },
     },
   },
   sweepChanges: {
@@ -126,6 +142,32 @@ export const workers = {
       access: { actions: ["GetItem", "Query"] },
       workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT"] },
       changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "HOLES"] },
+      webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
+      webhooksQueue: { actions: ["SendMessage"] },
+    },
+  },
+  deliverWebhooks: {
+    name: "deliver-webhooks",
+    summary: "Notes news for webhooks, and calls their endpoints",
+    // Nearly all of its time it waits for endpoints.
+    trigger: { kind: "queue", queue: "webhooksQueue", maximumConcurrency: 20, batchSize: 10 },
+    permissions: {
+      webhooks: {
+        actions: ["Query", "GetItem", "BatchGetItem", "PutItem"],
+        partitions: ["WEBHOOK", "WEBHOOK_SECRET", "WEBHOOK_STATE"],
+      },
+      webhooksQueue: { actions: ["SendMessage"] },
+    },
+  },
+  sweepWebhooks: {
+    name: "sweep-webhooks",
+    summary: "Has endpoints called that are due although no message says so, and rings new ones",
+    trigger: { kind: "schedule", everyMinutes: 1 },
+    permissions: {
+      access: { actions: ["GetItem"] },
+      changes: { actions: ["Query"], partitions: ["LOG"] },
+      webhooks: { actions: ["Query"], partitions: ["DUE_WEBHOOKS"], indexes: ["due"] },
+      webhooksQueue: { actions: ["SendMessage"] },
     },
   },
   recordQaScore: {

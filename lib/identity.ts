@@ -1,7 +1,14 @@
 import { hash } from "node:crypto";
 
 /** Kinds of resources with derived ids. The kind is hashed too, so that an event and a work item never share an id. */
-export type IdentityKind = "work item" | "work item event" | "conversation upload" | "upload job" | "undo of an upload";
+export type IdentityKind =
+  | "work item"
+  | "work item event"
+  | "conversation upload"
+  | "upload job"
+  | "undo of an upload"
+  | "webhook"
+  | "webhook message";
 
 function prefixed(text: string): string {
   return `${Buffer.byteLength(text)}:${text}`;
@@ -42,4 +49,14 @@ export function idempotentUploadJobId(organization: string, idempotencyKey: stri
 /** Id of a job that undoes an upload. @param attempt 1 unless earlier ones were cancelled or have failed */
 export function undoJobId(organization: string, uploadId: string, attempt = 1): string {
   return deriveId("undo of an upload", organization, uploadId, ...(attempt > 1 ? [String(attempt)] : []));
+}
+
+/** Id of a message to a webhook's endpoint. @param of what it tells: a sequence or a job */
+export function webhookMessageId(webhook: string, type: string, of: string): string {
+  return deriveId("webhook message", webhook, type, of);
+}
+
+/** Id of the webhook that was created with an `Idempotency-Key`. */
+export function idempotentWebhookId(organization: string, idempotencyKey: string): string {
+  return deriveId("webhook", organization, idempotencyKey);
 }

@@ -76,6 +76,16 @@ export const resources = {
   limits: { kind: "table", id: "Limits", variable: "LIMITS_TABLE", indexes: {} },
   /** The change feed: a log for each organization. */
   changes: { kind: "table", id: "Changes", variable: "CHANGES_TABLE", indexes: {} },
+  /** Webhooks: settings, secrets and states of endpoints. */
+  webhooks: {
+    kind: "table",
+    id: "Webhooks",
+    variable: "WEBHOOKS_TABLE",
+    indexes: {
+      /** The states for which the sweep has something to do, by time. */
+      due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
+    },
+  },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
     kind: "bucket",
@@ -94,6 +104,8 @@ export const resources = {
   changesQueue: { kind: "queue", id: "ChangesQueue", variable: "CHANGES_QUEUE_URL", isFifo: true, keepsAll: true },
   /** Changes of organizations whose log can't be appended to, because a record is damaged. */
   heldChangesQueue: { kind: "queue", id: "HeldChangesQueue", variable: "HELD_CHANGES_QUEUE_URL", keepsAll: true },
+  /** News for webhooks, and calls of their endpoints. */
+  webhooksQueue: { kind: "queue", id: "WebhooksQueue", variable: "WEBHOOKS_QUEUE_URL", keepsAll: true },
 } as const satisfies Record<string, Resource>;
 
 export type Resources = typeof resources;
@@ -122,7 +134,7 @@ export function mapResources<K extends Resource["kind"], T>(
 }
 
 /**
- * Prefix of the partition keys of one kind of records, in the tables WorkItems and Changes or in an index, and of the list of
+ * Prefix of the partition keys of one kind of records, in the tables WorkItems, Changes and Webhooks or in an index, and of the list of
  * organizations in Access. */
 export type PartitionKind =
   | "ITEM"
@@ -135,6 +147,10 @@ export type PartitionKind =
   | "NOTED_HEARTBEAT"
   | "LOG"
   | "HOLES"
+  | "WEBHOOK"
+  | "WEBHOOK_SECRET"
+  | "WEBHOOK_STATE"
+  | "DUE_WEBHOOKS"
   | "ORGANIZATIONS"
   | "LIST_ITEM"
   | "LIST_DELETED_ITEM"

@@ -1,6 +1,7 @@
 import {
   conversationUploadId,
   idempotentUploadJobId,
+  idempotentWebhookId,
   undoJobId,
   workItemEventId,
   workItemId,
@@ -22,6 +23,7 @@ const ids = {
   unknown: workItemId(ORGANIZATION, "INC0000099"),
   upload: idempotentUploadJobId(ORGANIZATION, IDEMPOTENCY_KEY),
   conversation: conversationUploadId(ORGANIZATION, "CALL-2026-0301"),
+  webhook: idempotentWebhookId(ORGANIZATION, IDEMPOTENCY_KEY),
 };
 
 const agent = {
@@ -126,6 +128,19 @@ const conversation = {
   updated_at: UPDATED_AT,
 };
 
+const webhook = {
+  id: ids.webhook,
+  url: "https://hooks.example.com/work-items",
+  types: ["work_items.changed", "upload.ended"],
+  description: null,
+  status: "active",
+  failing_since: null,
+  next_attempt_at: null,
+  last_delivery: { at: UPDATED_AT, status: 204, reason: null, milliseconds: 84 },
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+};
+
 /** The values of the document's examples. */
 export const examples = {
   ids,
@@ -141,6 +156,8 @@ export const examples = {
   undoJob,
   conversation,
   listedConversation: { ...conversation, source: "telephone", external_id: "CALL-2026-0301" },
+  webhook,
+  webhookSecret: "whsec_ZXhhbXBsZSBzZWNyZXQgb2YgMzIgYnl0ZXMgbG9uZyE=",
   problem: {
     pointer: "/work_items/3/agent_email",
     code: "invalid_format",

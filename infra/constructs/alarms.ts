@@ -126,6 +126,22 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       threshold: HOUR_SECONDS,
     },
     {
+      name: "WebhooksQueueAge",
+      metric: metrics.messageAgeSeconds.webhooksQueue,
+      impact: "News for webhooks have waited for an hour: receivers learn late that there is something to fetch.",
+      threshold: HOUR_SECONDS,
+    },
+    {
+      name: "WebhooksSweepStopped",
+      metric: metrics.webhookSweeps,
+      impact:
+        "Endpoints that have failed for long aren't called again, and new webhooks aren't notified of changes before.",
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: [3, 3],
+      tellsMissing: true,
+    },
+    {
       name: "LimiterFailingOpen",
       metric: metrics.limiterFailedOpen,
       impact:

@@ -24,7 +24,8 @@ function graph(title: string, unit: string, metrics: readonly IMetric[]) {
 }
 
 /**
- * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed, names of saved queries.
+ * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed,
+ * webhooks, names of saved queries.
  */
 export function addDashboard(
   scope: Construct,
@@ -69,8 +70,9 @@ export function addDashboard(
   );
   dashboard.addWidgets(
     graph("Lag of the change feed", "s", [metrics.changeAgeSeconds, metrics.messageAgeSeconds.heldChangesQueue]),
+    graph("Calls of webhooks", "in 5 minutes", [metrics.webhookCalls, metrics.webhookFailures]),
     new TextWidget({
-      width: 2 * WIDTH,
+      width: WIDTH,
       height: 6,
       markdown: `**Use by organization and key**: saved queries of CloudWatch Logs Insights\n\n${queries.map((name) => `- ${name}`).join("\n")}`,
     }),

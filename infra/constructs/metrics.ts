@@ -26,7 +26,9 @@ function ownMetric(
     | "LimiterFailedOpen"
     | "StoreRefusals"
     | "DirectCallsRefused"
-    | "ChangesHeld",
+    | "ChangesHeld"
+    | "WebhookCalls"
+    | "WebhookFailures",
   statistic: string,
   label: string,
 ) {
@@ -172,6 +174,11 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     }),
     /** How often changes could not be appended to an organization's log, because a record is damaged. */
     changesHeld: ownMetric(stack, "ChangesHeld", Stats.SUM, "Tries to append held changes"),
+    /** Calls of webhooks' endpoints. Those that fail are their receivers' matter, and raise no alarm. */
+    webhookCalls: ownMetric(stack, "WebhookCalls", Stats.SUM, "Successful calls"),
+    webhookFailures: ownMetric(stack, "WebhookFailures", Stats.SUM, "Failed calls"),
+    /** Successful sweeps of the webhooks. */
+    webhookSweeps: successesOf(functionOf(workers.sweepWebhooks), PERIOD, "Sweeps of webhooks"),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),
     /** Writes that the WorkItems table rejected for reasons other than the items: access, table, credentials. */
     storeRefusals: ownMetric(stack, "StoreRefusals", Stats.SUM, "Writes refused by the store"),

@@ -14,7 +14,7 @@ const HIGH_THROUGHPUT = {
 const NO_DEAD_LETTERS = {
   id: "AwsSolutions-SQS3",
   reason:
-    "A message that is given up is a change lost. What can't be appended waits in a queue of its own, and an alarm fires.",
+    "A message that is given up is a change lost to a feed or a webhook. What can't be handled waits, and an alarm fires.",
 };
 
 function protectedBy(key: Key | undefined): QueueProps {

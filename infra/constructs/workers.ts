@@ -53,8 +53,15 @@ function addStreamMapping(
     // Records of one key must be handled in order: a heartbeat covers all records before it.
     parallelizationFactor: 1,
     reportBatchItemFailures: true,
-    filters: partitions.map((kind) =>
-      FilterCriteria.filter({ dynamodb: { Keys: { pk: { S: FilterRule.beginsWith(`${kind}#`) } } } }),
+    filters: partitions.map(({ kind, sortKey }) =>
+      FilterCriteria.filter({
+        dynamodb: {
+          Keys: {
+            pk: { S: FilterRule.beginsWith(`${kind}#`) },
+            ...(sortKey !== undefined && { sk: { S: FilterRule.isEqual(sortKey) } }),
+          },
+        },
+      }),
     ),
   });
 }

@@ -13,6 +13,7 @@ const KEY_PLACEHOLDER = "${API_KEY}";
 const SPLIT_UPLOAD = ["upload-work-items", "split-upload"] as const;
 const ENDED_UPLOAD = [...SPLIT_UPLOAD, "apply-upload-chunk"] as const;
 const ITEM = ["create-work-item"] as const;
+const WEBHOOK = ["create-webhook"] as const;
 
 /** The samples in `events/` that make what others need, in order; each can be repeated. */
 const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
@@ -40,6 +41,12 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "get-work-item-upload-failed-rows": ENDED_UPLOAD,
   "get-work-item-upload-results": ENDED_UPLOAD,
   "undo-work-item-upload": ENDED_UPLOAD,
+  "list-webhooks": WEBHOOK,
+  "get-webhook": WEBHOOK,
+  "update-webhook": WEBHOOK,
+  "rotate-webhook-secret": WEBHOOK,
+  "test-webhook": WEBHOOK,
+  "delete-webhook": WEBHOOK,
   "cancel-work-item-upload": ["upload-work-items.form"],
   "cancel-work-item-upload.409": ENDED_UPLOAD,
 };

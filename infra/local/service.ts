@@ -150,6 +150,7 @@ export async function openStores(
     REGION_CODE,
     VERSION: manifest.version,
     LAMBDA_TASK_ROOT: data.path,
+    WEBHOOKS_TO_LOCALHOST: "true",
     ...(allowedOrigins.length > 0 && { ALLOWED_ORIGINS: allowedOrigins.join(",") }),
     POWERTOOLS_SERVICE_NAME: "WorkItems-local",
     POWERTOOLS_METRICS_NAMESPACE: "WorkItems",

@@ -12,6 +12,7 @@ import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./err
 import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
 import { operations, TAGS } from "./operations.ts";
 import { type Json, open, readable, referencedSchemas } from "./schema-form.ts";
+import { webhookItems } from "./webhooks.ts";
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -21,6 +22,7 @@ export interface OpenApiDocument {
   readonly security: readonly Json[];
   readonly tags: readonly Json[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly webhooks: Readonly<Record<string, Json>>;
   readonly components: Readonly<Record<"schemas" | "responses" | "headers" | "parameters" | "securitySchemes", Json>>;
 }
 
@@ -221,7 +223,7 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
   }
   const made = readable(
     createDocument(
-      { openapi: "3.1.1", info: { title: "", version: "" }, paths },
+      { openapi: "3.1.1", info: { title: "", version: "" }, paths, webhooks: webhookItems },
       { allowEmptySchema: { custom: true } },
     ),
   ) as OpenApiDocument;
@@ -257,6 +259,7 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
     security: [{ apiKey: [] }],
     tags: TAGS,
     paths: completed,
+    webhooks: made.webhooks,
     components: {
       schemas: Object.fromEntries(
         Object.entries(schemas)

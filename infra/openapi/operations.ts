@@ -2,6 +2,7 @@ import { routes } from "../../functions/routes.ts";
 import { conversationUploadRoutes } from "../../functions/routes/conversation-uploads.ts";
 import { serviceRoutes } from "../../functions/routes/service.ts";
 import { uploadRoutes } from "../../functions/routes/uploads.ts";
+import { webhookRoutes } from "../../functions/routes/webhooks.ts";
 import { workItemRoutes } from "../../functions/routes/work-items.ts";
 import type { Operation } from "../../lib/http/route.ts";
 
@@ -15,6 +16,10 @@ const GROUPS = {
   "Conversation uploads": {
     description: "Conversations that another system processes, to be read.",
     rows: conversationUploadRoutes,
+  },
+  Webhooks: {
+    description: "Endpoints of yours that are notified when there is something to fetch.",
+    rows: webhookRoutes,
   },
   Service: { description: "The service itself.", rows: serviceRoutes },
 } as const;

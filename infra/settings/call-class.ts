@@ -6,7 +6,10 @@ export type CallClass = (typeof CALL_CLASSES)[number];
 
 const CLASS_OF_SCOPE = { any: "reads", read: "reads", write: "writes", upload: "uploads" } as const;
 
-/** The class of an endpoint: that of the scope that it needs. Calls without a key are with the pages. */
+/** The class of an endpoint: that of the scope that it needs; webhooks are read and written. Calls without a key are with the pages. */
 export function callClassOf(route: Pick<Route, "method" | "path" | "scope" | "public">): CallClass {
-  return route.public === true ? "pages" : CLASS_OF_SCOPE[scopeOf(route)];
+  if (route.public === true) return "pages";
+  const scope = scopeOf(route);
+  if (scope === "webhooks") return route.method === "GET" ? "reads" : "writes";
+  return CLASS_OF_SCOPE[scope];
 }

@@ -18,6 +18,8 @@ const commonSchema = z.object({
     .string()
     .default("")
     .transform((origins) => origins.split(",").filter(Boolean)),
+  /** Whether webhooks may call `http://localhost`, where the service runs on the machine of its callers. */
+  WEBHOOKS_TO_LOCALHOST: z.stringbool().default(false),
   /** Directory with the function's code. */
   LAMBDA_TASK_ROOT: z.string().default(""),
   /** Origin of the bucket on AWS. Only the pages' function has it. */

@@ -5,6 +5,7 @@ export interface WrittenKey {
   /** Unique among all records of all streams: 32 hexadecimal digits. */
   readonly eventId: string;
   readonly partitionKey: string;
+  readonly sortKey: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -21,6 +22,7 @@ export function streamWorker(handle: (records: readonly WrittenKey[]) => Promise
     const records = Records.map(({ eventID, dynamodb }) => ({
       eventId: eventID ?? "",
       partitionKey: dynamodb?.Keys?.["pk"]?.S ?? "",
+      sortKey: dynamodb?.Keys?.["sk"]?.S ?? "",
       createdAt: (dynamodb?.ApproximateCreationDateTime ?? 0) * 1000,
     }));
     const done = await handle(records);

@@ -5,7 +5,7 @@ import { isUnavailable } from "../aws/error-codes.ts";
 import type { QueueWorker } from "../aws/queue-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { sendMessages } from "../aws/send-messages.ts";
-import { createAppend } from "./append.ts";
+import { createAppend, type RingWebhooks } from "./append.ts";
 import { type ChangeMessage, messageIn } from "./change-messages.ts";
 import { createDueHoles } from "./due-holes.ts";
 import { createHeldNotes, readHeldSince } from "./held-changes.ts";
@@ -40,9 +40,11 @@ function receivesOf(records: readonly SQSRecord[]): number {
  * on to a second queue, so that they are not among the messages that SQS searches for other organizations. There they
  * are tried every few minutes. To append late is equally exact: entries name items. Only messages that can't be read, or
  * that SQS is about to drop, are given up, for a hole in the log of their organization.
+ * @param ring called after each append, before its messages leave the queue
  */
 export function createAppendChanges(
   runtime: RuntimeWith<"access" | "changes" | "changesQueue" | "heldChangesQueue">,
+  ring: RingWebhooks,
 ): QueueWorker {
   const { clock, log, sqs, environment } = runtime;
   const { CHANGES_QUEUE_URL: queueUrl, HELD_CHANGES_QUEUE_URL: heldQueueUrl } = environment;
@@ -94,7 +96,7 @@ export function createAppendChanges(
     return isHeld(first) ? records : sendOn(organization, records);
   }
 
-  /** Appends the changes of one organization. @returns the messages that must come again */
+  /** Appends the changes of one organization, and rings its webhooks. @returns the messages that must come again */
   async function handle(
     organization: string,
     records: readonly SQSRecord[],
@@ -109,7 +111,10 @@ export function createAppendChanges(
     await giveUp(organization, unreadable, "the message can't be read");
     try {
       const ids = new Set(received.flatMap(({ message }) => message.ids));
-      if (ids.size > 0) await append(organization, [...ids], until);
+      const jobs = new Set(received.flatMap(({ message }) => message.jobs));
+      const mark = await append(organization, [...ids], until);
+      // Before the messages leave their queue: if it fails, they come again.
+      await ring(organization, mark, [...jobs]);
       return [];
     } catch (error) {
       log.warn("changes are not in the log yet", { organization, error: error as Error });

@@ -14,12 +14,16 @@ const READ_TO_EXPIRE = 25;
 /** Entries to append: ids of work items, or the mark that entries may be missing. */
 export type Entries = readonly string[] | "hole";
 
+/** Lets the webhooks of an organization know of its newest mark, and of upload jobs that were written. */
+export type RingWebhooks = (organization: string, mark: number | undefined, jobs: readonly string[]) => Promise<void>;
+
 /**
  * Makes the function that appends entries to an organization's log, after all that are in it. Of several that append at
  * the same time one wins, and the others ask again: numbers have no gaps, and none is given twice. Nothing is cached,
  * and every try reads the organization again, so that one that was erased and made again stays above its old numbers.
  * A repeated call appends the entries of a lost response twice, which is harmless: they name items, not values.
- * @returns a function that throws StoreBusyError once the time is over
+ * @returns a function that returns the mark after the entries; undefined for an organization that doesn't exist or is
+ * being erased. It throws StoreBusyError once the time is over.
  */
 export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
   const { clock, log } = runtime;
@@ -51,10 +55,13 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
     return { first, next, ids, isHole, time, expiresAt: undefined };
   }
 
-  /** Appends one segment. @returns the entries that are left; undefined if another append has taken its number */
-  async function appendSegment(organization: string, entries: Entries): Promise<Entries | undefined> {
+  /** Appends one segment. @returns the entries that are left, and the mark; undefined if another append has taken its number */
+  async function appendSegment(
+    organization: string,
+    entries: Entries,
+  ): Promise<{ readonly left: Entries; readonly mark: number | undefined } | undefined> {
     const start = await readFirstNumber(runtime, organization);
-    if (start === undefined) return [];
+    if (start === undefined) return { left: [], mark: undefined };
     const { segments } = await changeLog.read(organization, { limit: READ_BEFORE_APPENDING, first: "newest" });
     const [newest] = segments;
     // The time is taken after the Query, and never goes back: a first load takes its mark by it.
@@ -65,14 +72,16 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
       // The next append does it: to repeat this one would only repeat its entries.
       log.warn("segments of a change log keep for now", { organization, error: String(error) });
     });
-    return entries === "hole" ? [] : entries.slice(segment.ids.length);
+    return { left: entries === "hole" ? [] : entries.slice(segment.ids.length), mark: segment.next - 1 };
   }
 
-  return async (organization: string, entries: Entries, until: number): Promise<void> => {
+  return async (organization: string, entries: Entries, until: number): Promise<number | undefined> => {
     const isOver = () => clock() > until;
     const limits = { isOver, cap: CONFLICT_CAP_MS, message: "time ran out before all changes were in the log" };
     let left = entries;
+    let mark: number | undefined;
     const appendNext = () => appendSegment(organization, left);
-    while (left.length > 0) left = await retry(limits, appendNext);
+    while (left.length > 0) ({ left, mark } = await retry(limits, appendNext));
+    return mark;
   };
 }

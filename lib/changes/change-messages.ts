@@ -6,27 +6,30 @@ export interface ChangeMessage {
   readonly organization: string;
   /** Work items that were written, each once. */
   readonly ids: readonly string[];
-  /** When the first of them was written, in milliseconds since the epoch. */
+  /** Upload jobs that were written, each once. */
+  readonly jobs: readonly string[];
+  /** When the first of all was written, in milliseconds since the epoch. */
   readonly writtenAt: number;
 }
 
 const messageSchema = z.object({
   organization: z.string().min(1),
   /** As in a segment. */
-  ids: z.base64().min(1),
+  ids: z.base64(),
+  jobs: z.base64().default(""),
   written_at: z.int(),
 });
 
 /** The body of a message. */
-export function bodyOf({ organization, ids, writtenAt }: ChangeMessage): string {
-  return JSON.stringify({ organization, ids: packIds(ids), written_at: writtenAt });
+export function bodyOf({ organization, ids, jobs, writtenAt }: ChangeMessage): string {
+  return JSON.stringify({ organization, ids: packIds(ids), jobs: packIds(jobs), written_at: writtenAt });
 }
 
 /** Reads the body of a message; undefined if it isn't one. */
 export function messageIn(body: string): ChangeMessage | undefined {
   try {
-    const { organization, ids, written_at: writtenAt } = messageSchema.parse(JSON.parse(body));
-    return { organization, ids: unpackIds(ids), writtenAt };
+    const { organization, ids, jobs, written_at: writtenAt } = messageSchema.parse(JSON.parse(body));
+    return { organization, ids: unpackIds(ids), jobs: unpackIds(jobs), writtenAt };
   } catch {
     return undefined;
   }

@@ -60,7 +60,10 @@ export function listPlace(organization: Organization, mark: number, last: string
 }
 
 /** The mark after everything that is in an organization's log. */
-export async function newestMark(log: ChangeLog, { id, changesFrom }: Organization): Promise<number> {
+export async function newestMark(
+  log: ChangeLog,
+  { id, changesFrom }: Pick<Organization, "id" | "changesFrom">,
+): Promise<number> {
   const { segments } = await log.read(id, { from: changesFrom, limit: 1, first: "newest" });
   return (segments[0]?.next ?? changesFrom) - 1;
 }

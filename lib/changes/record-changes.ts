@@ -9,17 +9,19 @@ import { createHeartbeatNotes, STREAM_KEEPS_MS } from "./heartbeats.ts";
 const CONCURRENT_NOTES = 16;
 
 interface Change {
+  readonly kind: "ITEM" | "UPLOAD";
   readonly organization: string;
   readonly id: string;
   readonly record: WrittenKey;
 }
 
-const ITEM = /^ITEM#([a-z0-9-]+)#([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+const CHANGED = /^(ITEM|UPLOAD)#([a-z0-9-]+)#([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 const HEARTBEAT = /^HEARTBEAT#(\d+)$/;
 
 function changeIn(record: WrittenKey): Change | undefined {
-  const [, organization, id] = ITEM.exec(record.partitionKey) ?? [];
-  return organization === undefined || id === undefined ? undefined : { organization, id, record };
+  const [, kind, organization, id] = CHANGED.exec(record.partitionKey) ?? [];
+  if ((kind !== "ITEM" && kind !== "UPLOAD") || organization === undefined || id === undefined) return undefined;
+  return { kind, organization, id, record };
 }
 
 /** The newest heartbeat of each key. */
@@ -32,8 +34,11 @@ function heartbeatsIn(records: readonly WrittenKey[]): Map<string, number> {
   return newest;
 }
 
-/** One message with all changes of an organization, each item once. */
+/** One message with all changes of an organization, each item and each job once. */
 function entryOf(organization: string, changes: readonly Change[], Id: string) {
+  const idsOf = (wanted: Change["kind"]) => [
+    ...new Set(changes.flatMap(({ kind, id }) => (kind === wanted ? id : []))),
+  ];
   return {
     Id,
     MessageGroupId: organization,
@@ -42,7 +47,8 @@ function entryOf(organization: string, changes: readonly Change[], Id: string) {
     MessageDeduplicationId: changes.at(-1)?.record.eventId,
     MessageBody: bodyOf({
       organization,
-      ids: [...new Set(changes.map(({ id }) => id))],
+      ids: idsOf("ITEM"),
+      jobs: idsOf("UPLOAD"),
       writtenAt: Math.min(...changes.map(({ record }) => record.createdAt)),
     }),
   };

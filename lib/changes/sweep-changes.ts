@@ -2,7 +2,7 @@ import { isUnavailable } from "../aws/error-codes.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { listOrganizationIds } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
-import { createAppend } from "./append.ts";
+import { createAppend, type RingWebhooks } from "./append.ts";
 import { createDueHoles, type DueHole } from "./due-holes.ts";
 import { writeHeartbeats } from "./heartbeats.ts";
 import { createHeldNotes } from "./held-changes.ts";
@@ -15,10 +15,13 @@ const CONCURRENT_LOGS = 16;
  * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
-export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" | "access">) {
+export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" | "access">, ring: RingWebhooks) {
   const append = createAppend(runtime);
   const dueHoles = createDueHoles(runtime);
   const noteHeld = createHeldNotes(runtime);
+  /** A reader that is rung then finds that it has to load everything again. */
+  const putHole = async (organization: string, until: number): Promise<void> =>
+    ring(organization, await append(organization, "hole", until), []);
   return async (until: number): Promise<void> => {
     await writeHeartbeats(runtime);
     const due = await dueHoles.readAll();
@@ -26,7 +29,7 @@ export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" 
       for await (const organizations of listOrganizationIds(runtime, due.after)) {
         if (runtime.clock() > until) return;
         await mapConcurrently(organizations, CONCURRENT_LOGS, (organization) =>
-          append(organization, "hole", until).catch(() => dueHoles.noteOne(organization)),
+          putHole(organization, until).catch(() => dueHoles.noteOne(organization)),
         );
         const last = organizations.at(-1);
         if (last !== undefined && !(await dueHoles.keepPlace(due, last))) return;
@@ -35,7 +38,7 @@ export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" 
     }
     const put = async (hole: DueHole): Promise<void> => {
       try {
-        await append(hole.organization, "hole", until);
+        await putHole(hole.organization, until);
         await dueHoles.clearOne(hole);
       } catch (error) {
         if (isUnavailable(error)) throw error;

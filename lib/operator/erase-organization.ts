@@ -19,6 +19,7 @@ import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs, lastRecords } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { INDEX_SHOWS_WITHIN_MS, walkOrganization } from "./walk-organization.ts";
+import { webhookKeys } from "../webhooks/webhook-store.ts";
 
 /** What erasing an organization requires of a runtime. */
 export type ErasureRuntime = Administration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
@@ -100,6 +101,7 @@ export async function countForErasure(
     },
     { onProgress: (progress) => onProgress?.({ ...progress, erased }) },
   );
+  erased.other_records += (await webhookKeys(runtime, organization)).length;
   for await (const segments of segmentKeys(runtime, organization)) erased.other_records += segments.length;
   for await (const keys of objectsOf(runtime, organization)) erased.objects += keys.length;
   return { ...read, erased };
@@ -157,6 +159,10 @@ export async function eraseOrganization(
   /** @param read reads the table's records @returns how many records and objects it found */
   const pass = async (read: () => Promise<ReadProgress>): Promise<number> => {
     const erasedBefore = totalOf(erased);
+    // First, so that no endpoint is told of the erasure.
+    for (const chunk of transactionsOf(await webhookKeys(runtime, organization))) {
+      await erase(environment.WEBHOOKS_TABLE, chunk, countsOf(chunk));
+    }
     readUnits += (await read()).readUnits;
     for await (const segments of segmentKeys(runtime, organization)) {
       for (const chunk of transactionsOf(segments)) await erase(environment.CHANGES_TABLE, chunk, countsOf(chunk));

@@ -53,8 +53,12 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
   HEARTBEAT: { ...others, ownerOf: () => undefined },
-  // Erased in every pass, by the organization's partition.
+  // Erased in every pass, by the organization's partitions.
   LOG: ELSEWHERE,
+  WEBHOOK: ELSEWHERE,
+  WEBHOOK_SECRET: ELSEWHERE,
+  WEBHOOK_STATE: ELSEWHERE,
+  DUE_WEBHOOKS: ELSEWHERE,
   NOTED_HEARTBEAT: ELSEWHERE,
   HOLES: ELSEWHERE,
   ORGANIZATIONS: ELSEWHERE,
@@ -112,4 +116,6 @@ export const lastRecords: Readonly<
   ],
   // Its log is erased in every pass, and nothing is added to it while the organization is being erased.
   changes: () => [],
+  // Erased in every pass: no key can create one while the organization is being erased.
+  webhooks: () => [],
 };

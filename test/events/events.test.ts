@@ -12,7 +12,7 @@ import { preparationsOf } from "../../infra/local/invoke-event.ts";
 import { toProxyEvent } from "../../infra/local/gateway/proxy-event.ts";
 import { messageIn } from "../../lib/changes/change-messages.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
-import { conversationUploadId, idempotentUploadJobId, workItemId } from "../../lib/identity.ts";
+import { conversationUploadId, idempotentUploadJobId, idempotentWebhookId, workItemId } from "../../lib/identity.ts";
 import { preparePages } from "../support/pages.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -50,6 +50,14 @@ const ORDERED = Object.entries({
   "list-work-item-uploads": ["422"],
   "undo-work-item-upload": ["422"],
   "cancel-work-item-upload": ["409"],
+  "create-webhook": ["422"],
+  "deliver-webhooks": ["call", "dropped"],
+  "list-webhooks": ["422"],
+  "get-webhook": ["404"],
+  "update-webhook": ["422"],
+  "rotate-webhook-secret": ["404"],
+  "test-webhook": ["404"],
+  "delete-webhook": ["404"],
 }).flatMap(([name, others]) => [name, ...others.map((other) => `${name}.${other}`)]);
 
 /** All samples: those that find what the others made come last. */
@@ -154,6 +162,7 @@ describe("events/", () => {
       "undo-work-item-upload": job,
       "cancel-work-item-upload": form,
       "cancel-work-item-upload.409": job,
+      "delete-webhook": idempotentWebhookId("demo", api("create-webhook").headers["Idempotency-Key"] ?? ""),
     };
     const named = Object.keys(expected).map((sample) => [sample, api(sample).pathParameters?.["id"]]);
     expect(Object.fromEntries(named)).toEqual(expected);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { create as createWebhook } from "../../functions/create-webhook.ts";
 import { create as createWorkItem } from "../../functions/create-work-item.ts";
 import { create as recordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { allRoutes } from "../../functions/routes.ts";
@@ -45,6 +46,9 @@ const makeResource: Readonly<Record<string, () => Promise<string>>> = {
     }),
   "/v1/work_items/upload": () =>
     idOf(uploadWorkItems(runtime), { method: "POST", body: { upload: { filename: "file.csv", size: 100 } } }),
+  // Its address is refused when it is called.
+  "/v1/webhooks": () =>
+    idOf(createWebhook(runtime), { method: "POST", body: { webhook: { url: "https://localhost:4000/hook" } } }),
   "/v1/conversation_uploads": async () => {
     const conversation = { external_id: randomUUID(), status: "pending", source: "phone" };
     return (await recordConversationUpload(runtime)({ organization: owner.organization.id, ...conversation })).id;
@@ -257,7 +261,8 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
     const handler = (await functionOf(route))(runtime);
     const id = randomUUID();
     const [list = ""] = route.path.split("/{id}");
-    const hint = list.endsWith("/upload") ? "" : `; to look up an external_id, use GET ${list}?external_id=…`;
+    const isSearchable = ["/v1/work_items", "/v1/conversation_uploads"].includes(list);
+    const hint = isSearchable ? `; to look up an external_id, use GET ${list}?external_id=…` : "";
     const others = [
       "not-a-uuid",
       "..",

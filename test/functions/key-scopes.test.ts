@@ -26,11 +26,12 @@ beforeAll(async () => {
 const send = (name: RouteName, request: ApiRequest) => call(handlers[name], request);
 
 /**
- * What an endpoint needs: reading, by GET or of many items, needs `read`, changing uploads `upload`, and any other change `write`. Every key may ask
- * for itself.
+ * What an endpoint needs: anything about webhooks needs `webhooks`; reading, by GET or of many items, needs `read`, changing
+ * uploads `upload`, and any other change `write`. Every key may ask for itself.
  */
 const neededFor = ({ public: isPublic, method, path }: Route): KeyScope | "nothing" => {
   if (isPublic === true || path === "/v1/me") return "nothing";
+  if (path.startsWith("/v1/webhooks")) return "webhooks";
   if (method === "GET" || path === "/v1/work_items/batch_get") return "read";
   return path.startsWith("/v1/work_items/upload") ? "upload" : "write";
 };

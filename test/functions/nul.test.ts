@@ -68,6 +68,7 @@ const BODIES: Readonly<Partial<Record<RouteName, object>>> = {
   applyWorkItemBatch: { work_items: [{ ...ITEM, events: [EVENT] }] },
   updateWorkItem: { work_item: ITEM },
   upsertWorkItemEvent: { event: EVENT },
+  updateWebhook: { webhook: { url: "https://hooks.example.com/", types: ["upload.ended"], description: "text" } },
   uploadWorkItems: {
     upload: {
       filename: "file.csv",

@@ -244,9 +244,11 @@ describe("event sources", () => {
         ParallelizationFactor: 1,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
         FilterCriteria: {
-          Filters: ["ITEM#", "HEARTBEAT#"].map((prefix) => ({
-            Pattern: JSON.stringify({ dynamodb: { Keys: { pk: { S: [{ prefix }] } } } }),
-          })),
+          Filters: [
+            { pk: { S: [{ prefix: "ITEM#" }] } },
+            { pk: { S: [{ prefix: "HEARTBEAT#" }] } },
+            { pk: { S: [{ prefix: "UPLOAD#" }] }, sk: { S: ["#JOB"] } },
+          ].map((Keys) => ({ Pattern: JSON.stringify({ dynamodb: { Keys } }) })),
         },
         Tags: expect.any(Array),
       },

@@ -197,6 +197,42 @@ test("changes are recorded, swept and read with no more than each function's pol
   expect(deployed.refused).toEqual([]);
 });
 
+test("webhooks are managed, rung and swept with no more than each function's policy", async () => {
+  clock.advance(HOUR_MS);
+  const created = { body: { webhook: { url: "https://localhost:4000/hook" } }, headers: { "Idempotency-Key": "hook" } };
+  const { data } = await request(routes.createWebhook, created);
+  expect((await request(routes.createWebhook, created)).data).toEqual(data);
+  const params = { id: data.id };
+  await request(routes.listWebhooks);
+  await request(routes.getWebhook, { params });
+  await request(routes.updateWebhook, { params, body: created.body });
+  await request(routes.rotateWebhookSecret, { params });
+  await request(routes.testWebhook, { params });
+
+  const cancelled = await formOf();
+  await request(routes.cancelWorkItemUpload, { params: { id: cancelled } });
+  const written = [
+    streamRecord(`ITEM#${organization}#${workItemId(organization, "first")}`, clock()),
+    streamRecord(`UPLOAD#${organization}#${cancelled}`, clock()),
+    streamRecord("HEARTBEAT#1", clock() - 23.5 * HOUR_MS),
+  ];
+  await invoke("record-changes", streamEvent(...written));
+  const queue = createQueueDelivery(runtime, (event) => invoke("append-changes", event) as Promise<SQSBatchResponse>);
+  await queue.drain();
+  const ring = async () => {
+    while ((await deliver(runtime.environment.WEBHOOKS_QUEUE_URL, "deliver-webhooks")) > 0);
+  };
+  await ring();
+  await invoke("sweep-changes", {});
+  clock.advance(HOUR_MS);
+  await invoke("sweep-webhooks", {});
+  await ring();
+  const { data: shown } = await request(routes.getWebhook, { params });
+  expect(shown).toMatchObject({ last_delivery: { reason: "the host has an address of a private network" } });
+  await request(routes.deleteWebhook, { params });
+  expect(deployed.refused).toEqual([]);
+});
+
 test("health is checked with no more than its function's policy", async () => {
   await request(routes.getHealth);
   await request(routes.getOpenapiDocument);

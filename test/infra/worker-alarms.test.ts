@@ -131,7 +131,7 @@ describe("the change feed", () => {
         ExpressionAttributeValues: { ":damaged": "damaged" },
       }),
     );
-    const message = bodyOf({ organization: id, ids: [workItemId(id, "a")], writtenAt: service.clock() });
+    const message = bodyOf({ organization: id, ids: [workItemId(id, "a")], jobs: [], writtenAt: service.clock() });
     const appendTimes = (count: number) => async () => {
       const event = sqsEvent(message);
       for (const { attributes } of event.Records) attributes.ApproximateReceiveCount = String(count);

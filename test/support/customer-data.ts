@@ -20,7 +20,7 @@ export const createCustomer = async (runtime: TestRuntime, id?: string) => {
 /** One organization, and requests with its key. */
 export type Customer = Awaited<ReturnType<typeof createCustomer>>;
 
-/** Gives a customer something of everything: items, a deleted one, events, a conversation upload and upload jobs. */
+/** Gives a customer something of everything: items, a deleted one, events, a conversation upload, upload jobs and a webhook. */
 export const fill = async (runtime: TestRuntime, { organization, send, apply }: Customer): Promise<void> => {
   const event = {
     external_id: "e",
@@ -43,6 +43,7 @@ export const fill = async (runtime: TestRuntime, { organization, send, apply }: 
     status: "pending",
   });
   await send("uploadWorkItems", { body: { upload: { filename: "large.csv", size: 1024 } } });
+  await send("createWebhook", { body: { webhook: { url: "https://localhost:4000/hook" } } });
 };
 
 /** All records of all tables, so that one added later is not forgotten. */

@@ -24,7 +24,7 @@ export interface TestService {
 /** Starts API, pages and workers on any free port, with tables, bucket and queues of their own. */
 export const startTestService = async (): Promise<TestService> => {
   const directory = mkdtempSync(join(tmpdir(), "local-service-"));
-  const runtime = await createTestRuntime();
+  const runtime = await createTestRuntime({ variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
   const { key } = await createTestOrganization(runtime, { id: "demo" });
   const checkpoints = openCheckpoints(join(directory, "stream.json"));
   const [workers, api] = await Promise.all([

@@ -21,7 +21,7 @@ export async function openStream({ environment }: TestRuntime) {
   const iterators = new Map<string, string | undefined>();
 
   return {
-    /** Reads the records that were not read before and are of items or heartbeats, as the event source's filter lets through. */
+    /** Reads the records that were not read before and are of items, heartbeats or upload jobs, as the event source's filter lets through. */
     take: async (): Promise<DynamoDBRecord[]> => {
       const taken: DynamoDBRecord[] = [];
       for (const { ShardId: shard = "" } of await shardsOf(streams, streamArn)) {
@@ -36,7 +36,9 @@ export async function openStream({ environment }: TestRuntime) {
           iterator = records.length === 0 ? undefined : next;
         }
       }
-      return taken.filter(({ dynamodb }) => /^(ITEM|HEARTBEAT)#/.test(dynamodb?.Keys?.["pk"]?.S ?? ""));
+      return taken.filter(({ dynamodb: { Keys: keys = {} } = {} }) =>
+        /^(ITEM#|HEARTBEAT#|UPLOAD#.*\n#JOB$)/.test(`${keys["pk"]?.S}\n${keys["sk"]?.S}`),
+      );
     },
   };
 }

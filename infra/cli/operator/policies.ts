@@ -38,6 +38,7 @@ export const OPERATOR_POLICIES = {
     ],
     limits: ["DeleteItem"],
     changes: ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
+    webhooks: ["Query", "DeleteItem"],
     changesQueue: ["GetQueueAttributes"],
     uploads: ["ListBucket", "GetObject", "DeleteObject"],
   },

@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb-streams";
 import type { DynamoDBRecord } from "aws-lambda";
 import * as z from "zod";
+import type { StreamedPartition } from "../../../functions/workers.ts";
 import type { Invoke } from "../functions.ts";
 import type { Poller } from "./queue.ts";
 
@@ -24,8 +25,8 @@ export interface StreamSource {
   readonly batchSize: number;
   /** How long records are gathered before they are sent. */
   readonly windowMs: number;
-  /** A record's partition key must begin with one of them. */
-  readonly prefixes: readonly string[];
+  /** Which records it wants. */
+  readonly partitions: readonly StreamedPartition[];
 }
 
 /** Keeps how far each shard has been handled, as Lambda does. Streams of the same table may have the same shards. */
@@ -99,7 +100,7 @@ function doneOf(batch: readonly DynamoDBRecord[], result: unknown): number {
  * at a time for each shard, a shard only after its parent, and a batch again until all of its records are done with.
  */
 export function pollStream(
-  { streamArn, region, batchSize, windowMs, prefixes }: StreamSource,
+  { streamArn, region, batchSize, windowMs, partitions }: StreamSource,
   invoke: Invoke,
   streams: DynamoDBStreamsClient,
   checkpoints: Checkpoints,
@@ -114,7 +115,11 @@ export function pollStream(
   /** Invokes the function until all records are done with. */
   async function deliver(shardId: string, records: readonly DynamoDBRecord[]): Promise<void> {
     const matching = records.filter(({ dynamodb }) =>
-      prefixes.some((prefix) => dynamodb?.Keys?.["pk"]?.S?.startsWith(prefix)),
+      partitions.some(
+        ({ kind, sortKey }) =>
+          dynamodb?.Keys?.["pk"]?.S?.startsWith(`${kind}#`) &&
+          (sortKey === undefined || dynamodb.Keys["sk"]?.S === sortKey),
+      ),
     );
     const events = matching.map((record) => ({ ...record, awsRegion: region, eventSourceARN: streamArn }));
     for (let left = events; left.length > 0 && !signal.aborted;) {

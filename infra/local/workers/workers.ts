@@ -78,7 +78,7 @@ export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Pr
       region: REGION,
       batchSize,
       windowMs: STREAM_WINDOW_SECONDS * 1000,
-      prefixes: partitions.map((kind) => `${kind}#`),
+      partitions,
     };
     return pollStream(source, invoke, streams, checkpoints);
   };

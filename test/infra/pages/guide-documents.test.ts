@@ -14,6 +14,7 @@ test("the guides are six, each with its title and with code in every language", 
     "keys",
     "keep-a-copy",
     "undo-an-upload",
+    "get-notified",
   ]);
   for (const guide of guides) {
     expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);

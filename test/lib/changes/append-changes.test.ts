@@ -198,7 +198,7 @@ describe("changes in the queue", () => {
     const records = names.map((each, index) => ({
       ...record!,
       messageId: String(index),
-      body: bodyOf({ organization: well, ids: idsOf(well, ...each), writtenAt: clock() }),
+      body: bodyOf({ organization: well, ids: idsOf(well, ...each), jobs: [], writtenAt: clock() }),
     }));
     expect(await queue.invoke(records)).toEqual([]);
     expect((await segments(well)).map(({ ids }) => ids)).toEqual([idsOf(well, "a", "b", "c")]);

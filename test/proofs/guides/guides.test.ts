@@ -51,6 +51,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "keep-a-copy": /continue after \d{16}/,
   "undo-an-upload":
     /undone_rows[^]*_row,external_id,id,outcome,kept[^]*-undo-2,[0-9a-f-]{36},(undone|unchanged),[^]*undo [0-9a-f-]{36}/,
+  "get-notified": /^(tested: \{"data":\{"status":null|verified webhook.test \{\}\ntested: 204)/,
 };
 
 /** Guides that send thousands of items run once, and so does the code of all languages but one: it takes time. */

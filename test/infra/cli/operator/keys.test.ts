@@ -52,7 +52,9 @@ describe("npm run keys", () => {
 
     const { out } = await run("keys list --organization acme");
     expect(out).toMatch(
-      new RegExp(`^acme  ${created["key_id"]}  ci  read,write,upload  created \\S+  use unknown  live until \\S+$`),
+      new RegExp(
+        `^acme  ${created["key_id"]}  ci  read,write,upload,webhooks  created \\S+  use unknown  live until \\S+$`,
+      ),
     );
 
     await json(`keys revoke --organization acme --key ${created["key"]}`);

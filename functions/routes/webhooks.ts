@@ -1,0 +1,158 @@
+import * as z from "zod";
+import { route } from "../../lib/http/route.ts";
+import { uuid } from "../../lib/schema.ts";
+import {
+  createWebhookSchema,
+  testOutcomeSchema,
+  updateWebhookSchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from "../../lib/webhooks/webhook.ts";
+import { examples } from "./examples.ts";
+import { linksById } from "./operation.ts";
+
+const ALL = ["WEBHOOK", "WEBHOOK_SECRET", "WEBHOOK_STATE"] as const;
+const SHOWN = ["WEBHOOK", "WEBHOOK_STATE"] as const;
+const OPERATIONS = ["getWebhook", "updateWebhook", "deleteWebhook", "testWebhook", "rotateWebhookSecret"] as const;
+
+function webhookById() {
+  return { id: examples.ids.webhook, response: "The webhook.", example: { data: examples.webhook } };
+}
+
+/** Endpoints of webhooks. */
+export const webhookRoutes = {
+  createWebhook: () =>
+    route({
+      name: "create-webhook",
+      method: "POST",
+      path: "/v1/webhooks",
+      scope: "webhooks",
+      summary: "Create a webhook",
+      bodyKind: "json",
+      body: createWebhookSchema(),
+      response: z.strictObject({ data: webhookWithSecretSchema }),
+      status: 201,
+      extension: true,
+      permissions: { webhooks: { actions: ["Query", "GetItem", "BatchGetItem", "PutItem"], partitions: ALL } },
+      document: () => ({
+        description:
+          "We send a signed message (Standard Webhooks 1.0.0) to your URL when there is something to fetch. Keep the " +
+          "secret: it is shown only in this response. An organization has at most 20 webhooks. A new one gets its first " +
+          "messages after about two minutes.",
+        body: { webhook: { url: examples.webhook.url, types: examples.webhook.types } },
+        requestHeaders: ["Idempotency-Key"],
+        response: "The webhook and its secret.",
+        example: { data: { ...examples.webhook, secret: examples.webhookSecret } },
+        links: linksById("$response.body#/data/id", ...OPERATIONS),
+        errors: [409],
+      }),
+    }),
+  listWebhooks: () =>
+    route({
+      name: "list-webhooks",
+      method: "GET",
+      path: "/v1/webhooks",
+      scope: "webhooks",
+      summary: "List webhooks, oldest first",
+      response: z.strictObject({ data: z.array(webhookSchema) }),
+      extension: true,
+      permissions: { webhooks: { actions: ["Query"], partitions: SHOWN } },
+      document: () => ({
+        description: "All webhooks of the organization, with their last delivery.",
+        response: "The webhooks.",
+        example: { data: [examples.webhook] },
+        links: linksById("$response.body#/data/0/id", ...OPERATIONS),
+      }),
+    }),
+  getWebhook: () =>
+    route({
+      name: "get-webhook",
+      method: "GET",
+      path: "/v1/webhooks/{id}",
+      scope: "webhooks",
+      summary: "Get a webhook",
+      response: z.strictObject({ data: webhookSchema }),
+      extension: true,
+      permissions: { webhooks: { actions: ["GetItem"], partitions: SHOWN } },
+      document: () => ({ description: "Shows whether deliveries succeed, without the secret.", ...webhookById() }),
+    }),
+  updateWebhook: () =>
+    route({
+      name: "update-webhook",
+      method: "PATCH",
+      path: "/v1/webhooks/{id}",
+      scope: "webhooks",
+      summary: "Update, pause or resume a webhook",
+      bodyKind: "json",
+      body: updateWebhookSchema(),
+      response: z.strictObject({ data: webhookSchema }),
+      extension: true,
+      permissions: { webhooks: { actions: ["GetItem", "PutItem", "UpdateItem"], partitions: SHOWN } },
+      document: () => ({
+        description:
+          "Omitted fields keep their values. `enabled: false` pauses the webhook, `true` resumes it. A webhook that is " +
+          "resumed, or gets another URL or other types, gets its next messages after about two minutes.",
+        body: { webhook: { enabled: true } },
+        ...webhookById(),
+      }),
+    }),
+  deleteWebhook: () =>
+    route({
+      name: "delete-webhook",
+      method: "DELETE",
+      path: "/v1/webhooks/{id}",
+      scope: "webhooks",
+      summary: "Delete a webhook",
+      response: z.strictObject({
+        data: z.strictObject({
+          id: uuid.describe("ID of the webhook."),
+          deleted: z.boolean().describe("Always true."),
+        }),
+      }),
+      extension: true,
+      permissions: { webhooks: { actions: ["DeleteItem"], partitions: ALL } },
+      document: () => ({
+        description: "A message that is being sent may still arrive.",
+        id: examples.ids.webhook,
+        response: "The ID of the deleted webhook.",
+        example: { data: { id: examples.ids.webhook, deleted: true } },
+      }),
+    }),
+  rotateWebhookSecret: () =>
+    route({
+      name: "rotate-webhook-secret",
+      method: "POST",
+      path: "/v1/webhooks/{id}/rotate_secret",
+      scope: "webhooks",
+      summary: "Rotate the secret of a webhook",
+      response: z.strictObject({ data: webhookWithSecretSchema }),
+      extension: true,
+      permissions: { webhooks: { actions: ["GetItem", "UpdateItem"], partitions: ALL } },
+      document: () => ({
+        description:
+          "Makes a new secret. For 24 hours each message has two signatures, the other one by the secret before: until " +
+          "then your receiver can use either.",
+        id: examples.ids.webhook,
+        response: "The webhook and its new secret.",
+        example: { data: { ...examples.webhook, secret: examples.webhookSecret } },
+      }),
+    }),
+  testWebhook: () =>
+    route({
+      name: "test-webhook",
+      method: "POST",
+      path: "/v1/webhooks/{id}/test",
+      scope: "webhooks",
+      summary: "Send a test message to a webhook",
+      response: z.strictObject({ data: testOutcomeSchema }),
+      extension: true,
+      permissions: { webhooks: { actions: ["BatchGetItem"], partitions: ["WEBHOOK", "WEBHOOK_SECRET"] } },
+      document: () => ({
+        description:
+          "Sends `webhook.test` at once, also to a paused webhook, and waits up to 15 seconds for the response.",
+        id: examples.ids.webhook,
+        response: "What the receiver answered.",
+        example: { data: { status: 204, reason: null, milliseconds: 84 } },
+      }),
+    }),
+};

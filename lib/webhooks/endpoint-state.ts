@@ -1,0 +1,291 @@
+import * as z from "zod";
+import { webhookMessageId } from "../identity.ts";
+import type { UploadStatus } from "../uploads/job/upload-job.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The least time between two `work_items.changed` for one endpoint. */
+const RING_EVERY_MS = SECOND_MS;
+/** How long after failed attempts the next one follows; after more it is the last of them. */
+const RETRY_AFTER_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS] as const;
+/** So much of a wait of an hour is added at random, so that endpoints of one receiver don't all come at once. */
+const JITTER = 0.1;
+/** Longer waits that a receiver asks for count as this one. */
+const RETRY_AFTER_MAX_MS = HOUR_MS;
+/** An endpoint that has failed for so long is disabled. */
+const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
+/** Longer than a call may take: by then the claim of a worker that died has expired. */
+const CLAIM_MS = 25 * SECOND_MS;
+/** More ended jobs than these become one message that says so. */
+const JOBS_MAX = 100;
+/** When the sweep looks at what is due: by then the message about it was lost. */
+const SWEPT_AFTER_MS = MINUTE_MS;
+/** A new endpoint is rung by itself after this time: functions remember for 60 s that an organization had none. */
+const GREETED_AFTER_MS = 90 * SECOND_MS;
+
+/** The longest that SQS delays a message; what waits longer is left to the sweep. */
+const DELAYED_MAX_MS = 15 * MINUTE_MS;
+/** So much earlier than it is due, a message may come: the next ring is then waited for. */
+const EARLY_MS = SECOND_MS;
+
+/** An ended job as `upload.ended` tells it. */
+export const endedJobSchema = z.object({
+  id: z.string(),
+  status: z.custom<UploadStatus>((value) => typeof value === "string"),
+  dry_run: z.boolean(),
+  /** The upload that it undoes; absent if it is none of them. */
+  undo_of: z.string().optional(),
+  total_rows: z.int(),
+  succeeded_rows: z.int(),
+  failed_rows: z.int(),
+});
+/** An ended job as `upload.ended` tells it. */
+export type EndedJob = Readonly<z.output<typeof endedJobSchema>>;
+
+/** What an endpoint has answered: its status, or why there is none. */
+const outcomeShape = {
+  status: z.int().optional(),
+  reason: z.string().optional(),
+  milliseconds: z.int(),
+};
+
+/** The state of one endpoint: what it was told, and what is due. All times are in milliseconds since the epoch. */
+export const endpointStateSchema = z.object({
+  enabled: z.boolean(),
+  /** The greatest mark of the feed that is to be told. Absent if it was. */
+  due: z.int().optional(),
+  /** The mark that was told last. */
+  rung: z.int().optional(),
+  /** When the last `work_items.changed` ended. */
+  rung_at: z.number().default(0),
+  /** Ended jobs that were not told yet, oldest first. */
+  jobs: z.array(endedJobSchema).default([]),
+  /** Names the message that there are more ended jobs than are told one by one. */
+  more: z.string().optional(),
+  /** When the endpoint is rung by itself. */
+  greet_at: z.number().optional(),
+  /** Since when something has been due. Absent if nothing is. */
+  due_since: z.number().optional(),
+  /** Attempts that have failed since the last success. */
+  attempts: z.int().default(0),
+  next_attempt_at: z.number().default(0),
+  failing_since: z.number().optional(),
+  /** Random id of the last claim, and until when its worker may call; 0 if it has given the claim back. */
+  claimed_by: z.string().optional(),
+  busy_until: z.number().default(0),
+  last: z.object({ at: z.number(), type: z.string(), ...outcomeShape }).optional(),
+});
+/** A decoded state. */
+export type EndpointState = Readonly<z.output<typeof endpointStateSchema>>;
+
+/** A message to an endpoint, without its signature. */
+export interface WebhookMessage {
+  /** The same for each attempt. */
+  readonly id: string;
+  readonly type: "work_items.changed" | "upload.ended" | "uploads.ended" | "webhook.test";
+  readonly data: object;
+}
+
+/** What a receiver has answered, or why there is no answer. */
+export interface Outcome {
+  readonly status?: number;
+  readonly reason?: string;
+  readonly milliseconds: number;
+  /** How long the receiver asks to be left alone. */
+  readonly retryAfterMs?: number;
+}
+
+/** News for an endpoint. */
+export interface News {
+  /** The newest mark of the feed. */
+  readonly mark?: number | undefined;
+  readonly jobs?: readonly EndedJob[] | undefined;
+  /** Names a message that jobs may have ended. */
+  readonly more?: string | undefined;
+  /** Whether these are the news with which a new endpoint is rung by itself. */
+  readonly isGreeting?: boolean | undefined;
+}
+
+/** The state of an endpoint that is created: nothing was told to it. */
+export function newState(now: number): EndpointState {
+  return endpointStateSchema.parse({ enabled: true, greet_at: now + GREETED_AFTER_MS });
+}
+
+/**
+ * The state after an endpoint was enabled, or got another URL or other types. It is rung by itself, as a new one is.
+ * @param keepsJobs whether it is still told of ended jobs
+ */
+export function renewed(state: EndpointState, keepsJobs: boolean, now: number): EndpointState {
+  const { rung_at, last, jobs, more } = state;
+  return dated({ ...newState(now), rung_at, last, ...(keepsJobs && { jobs, more }) }, now);
+}
+
+/** The state after an endpoint was disabled: nothing is due any more. */
+export function disabled({ rung_at, last, failing_since }: EndpointState): EndpointState {
+  return { ...endpointStateSchema.parse({ enabled: false }), rung_at, last, failing_since };
+}
+
+function hasJobs({ jobs, more }: EndpointState): boolean {
+  return jobs.length > 0 || more !== undefined;
+}
+
+/** Whether anything is due. */
+function isDue(state: EndpointState): boolean {
+  return state.due !== undefined || hasJobs(state);
+}
+
+/** Sets since when something is due. */
+function dated(state: EndpointState, now: number): EndpointState {
+  return { ...state, due_since: isDue(state) ? (state.due_since ?? now) : undefined };
+}
+
+/** The state after news. It is the same object if they say nothing new. */
+export function noted(state: EndpointState, news: News, now: number): EndpointState {
+  if (!state.enabled) return state;
+  const { mark, jobs = [] } = news;
+  const isNewer = mark !== undefined && mark > Math.max(state.due ?? -1, state.rung ?? -1);
+  const known = new Set(state.jobs.map(({ id }) => id));
+  const added = jobs.filter(({ id }) => !known.has(id));
+  const isGreeted = news.isGreeting === true && state.greet_at !== undefined;
+  if (!isNewer && added.length === 0 && !isGreeted) return state;
+  const all = [...state.jobs, ...added];
+  const isTooMany = all.length > JOBS_MAX || (state.more !== undefined && added.length > 0);
+  const told = isTooMany ? { jobs: [], more: all.at(-1)?.id } : { jobs: all };
+  const greeted = { greet_at: undefined, ...(news.more !== undefined && { more: news.more }) };
+  return dated({ ...state, ...(isNewer && { due: mark }), ...told, ...(isGreeted && greeted) }, now);
+}
+
+/** What a worker does for an endpoint now: sends a message, waits, or nothing. */
+export type NextStep =
+  | { readonly kind: "send"; readonly message: WebhookMessage }
+  | { readonly kind: "wait"; readonly until: number; readonly isBusy: boolean }
+  | { readonly kind: "rest" };
+
+function ringOf(webhook: string, sequence: number): WebhookMessage {
+  return {
+    id: webhookMessageId(webhook, "work_items.changed", String(sequence)),
+    type: "work_items.changed",
+    data: { sequence },
+  };
+}
+function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState): WebhookMessage {
+  if (job !== undefined)
+    return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
+  return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
+}
+
+/** What to do for an endpoint. Changes and ended jobs take turns, so that neither waits for all of the other. */
+export function nextStep(webhook: string, state: EndpointState, now: number): NextStep {
+  const { enabled, due, busy_until: busyUntil, next_attempt_at: nextAttemptAt } = state;
+  if (!enabled || !isDue(state)) return { kind: "rest" };
+  if (busyUntil > now) return { kind: "wait", until: busyUntil, isBusy: true };
+  if (nextAttemptAt > now) return { kind: "wait", until: nextAttemptAt, isBusy: false };
+  const ringAt = state.rung_at + RING_EVERY_MS;
+  const isTurnOfJobs = hasJobs(state) && (ringAt > now || state.last?.type === "work_items.changed");
+  if (due === undefined || isTurnOfJobs) return { kind: "send", message: jobMessageOf(webhook, state) };
+  if (ringAt > now) return { kind: "wait", until: ringAt, isBusy: false };
+  return { kind: "send", message: ringOf(webhook, due) };
+}
+
+/** The state with the claim of a worker. Before it calls, it must have written this. */
+export function claimed(state: EndpointState, by: string, now: number): EndpointState {
+  return { ...state, claimed_by: by, busy_until: now + CLAIM_MS };
+}
+
+/** Takes out what was told, and nothing that came since. */
+function withoutTold(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
+  if (type === "upload.ended") {
+    const { id: job } = data as EndedJob;
+    return { ...state, jobs: state.jobs.filter((each) => each.id !== job) };
+  }
+  if (type === "uploads.ended") {
+    const isSame = state.more !== undefined && webhookMessageId(webhook, type, state.more) === id;
+    return isSame ? { ...state, more: undefined } : state;
+  }
+  const { sequence } = data as { readonly sequence: number };
+  const isNewest = state.due !== undefined && state.due <= sequence;
+  return { ...state, rung: sequence, due: isNewest ? undefined : state.due };
+}
+
+/** Whether an answer is a success: no other status is, redirects included. */
+export function isSuccess({ status = 0 }: Outcome): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** How long to wait after a failed attempt. @param attempts how many have failed @param chance from 0 to 1 */
+function retryAfter(attempts: number, { retryAfterMs = 0, status }: Outcome, chance: number): number {
+  const wait = RETRY_AFTER_MS[Math.min(attempts, RETRY_AFTER_MS.length) - 1] ?? HOUR_MS;
+  const asked = status === 429 || status === 503 ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : 0;
+  return Math.max(asked, wait >= HOUR_MS ? wait * (1 + JITTER * chance) : wait);
+}
+
+/** What is written after a call. */
+export interface Delivered {
+  readonly webhook: string;
+  /** The claim under which the call was made. */
+  readonly by: string;
+  readonly message: WebhookMessage;
+  readonly outcome: Outcome;
+}
+
+/** The state after a call; undefined if another worker has the claim by now, to which the endpoint belongs. */
+export function delivered(
+  state: EndpointState,
+  { webhook, by, message, outcome }: Delivered,
+  now: number,
+  chance: number,
+): EndpointState | undefined {
+  if (state.claimed_by !== by) return undefined;
+  const { status, reason, milliseconds } = outcome;
+  const free = {
+    ...state,
+    claimed_by: undefined,
+    busy_until: 0,
+    ...(message.type === "work_items.changed" && { rung_at: now }),
+    last: { at: now, type: message.type, status, reason, milliseconds },
+  };
+  if (isSuccess(outcome)) {
+    const after = { ...withoutTold(free, message, webhook), attempts: 0, next_attempt_at: 0, failing_since: undefined };
+    return dated(after, now);
+  }
+  const since = state.failing_since ?? now;
+  const failing = { ...free, attempts: state.attempts + 1, failing_since: since };
+  if (status === 410 || now - since >= DISABLED_AFTER_MS) return disabled(failing);
+  return { ...failing, next_attempt_at: now + Math.round(retryAfter(failing.attempts, outcome, chance)) };
+}
+
+/** After how many milliseconds a message that came early comes again; undefined if another one is on its way. */
+export function delayIfEarly({ until, isBusy }: NextStep & { readonly kind: "wait" }, now: number): number | undefined {
+  return !isBusy && until - now <= EARLY_MS ? Math.max(0, until - now) : undefined;
+}
+
+/** After how many milliseconds an endpoint is to be called for its news; undefined if it is called anyway. */
+export function delayAfterNews(
+  webhook: string,
+  before: EndpointState,
+  after: EndpointState,
+  now: number,
+): number | undefined {
+  // If something was due before, there is a message about it. If it was lost, the same news come again.
+  if (isDue(before) && after !== before) return undefined;
+  const step = nextStep(webhook, after, now);
+  if (step.kind === "send") return 0;
+  return step.kind === "wait" ? delayIfEarly(step, now) : undefined;
+}
+
+/** After how many milliseconds an endpoint is to be called again after a call; undefined if it rests, or the sweep sees to it. */
+export function delayAfterCall(webhook: string, state: EndpointState, now: number): number | undefined {
+  const step = nextStep(webhook, state, now);
+  if (step.kind === "rest") return undefined;
+  const delay = step.kind === "wait" ? step.until - now : 0;
+  return delay > DELAYED_MAX_MS ? undefined : delay;
+}
+
+/** When the sweep looks at an endpoint; undefined if it has nothing to do for it. */
+export function checkAt(state: EndpointState): number | undefined {
+  const { enabled, due_since: since, next_attempt_at: nextAttemptAt, greet_at: greetAt = Infinity } = state;
+  if (!enabled) return undefined;
+  const at = Math.min(greetAt, since === undefined ? Infinity : Math.max(since + SWEPT_AFTER_MS, nextAttemptAt));
+  return at === Infinity ? undefined : at;
+}

@@ -1,0 +1,45 @@
+import { BlockList, isIPv6 } from "node:net";
+
+/** Networks of IPv4 that aren't public (https://www.iana.org/assignments/iana-ipv4-special-registry). */
+export const REFUSED_IPV4 = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  // With the addresses at which AWS gives out credentials.
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+] as const;
+/** Networks of IPv6: all but 2000::/3, and the parts of it that hold other addresses or none. */
+export const REFUSED_IPV6 = [
+  // Loopback, IPv4 in IPv6, and NAT64 (64:ff9b::/96).
+  ["::", 3],
+  ["4000::", 2],
+  // With private, link-local and multicast addresses.
+  ["8000::", 1],
+  // Teredo and other protocols.
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  // IPv4 in 6to4.
+  ["2002::", 16],
+  ["3fff::", 20],
+] as const;
+
+const refusedIpv4 = new BlockList();
+for (const [network, prefix] of REFUSED_IPV4) refusedIpv4.addSubnet(network, prefix, "ipv4");
+const refusedIpv6 = new BlockList();
+for (const [network, prefix] of REFUSED_IPV6) refusedIpv6.addSubnet(network, prefix, "ipv6");
+
+/** Whether an address is one of the public internet. */
+export function isPublicAddress(address: string): boolean {
+  return isIPv6(address) ? !refusedIpv6.check(address, "ipv6") : !refusedIpv4.check(address, "ipv4");
+}

@@ -1,0 +1,35 @@
+import type { RuntimeWith } from "../aws/runtime.ts";
+import type { RingWebhooks } from "../changes/append.ts";
+import { createExpiringCache } from "../organizations/expiring-cache.ts";
+import type { EndedJob } from "./endpoint-state.ts";
+import { createSendToWebhooks } from "./webhook-messages.ts";
+import { hasWebhooks } from "./webhook-store.ts";
+
+/** A webhook that is created meanwhile is rung by itself when this time is over. */
+const KNOWN_MS = 60_000;
+const KNOWN_MAX = 10_000;
+
+/**
+ * Makes the function that sends news of an organization to the webhooks' queue, if it has webhooks. It throws unless they
+ * are in the queue.
+ * @param readEndedJobs reads those of some jobs that have ended. @default none has
+ */
+export function createRing(
+  runtime: RuntimeWith<"webhooks" | "webhooksQueue">,
+  readEndedJobs: (organization: string, ids: readonly string[]) => Promise<EndedJob[]> = async () => [],
+): RingWebhooks {
+  const send = createSendToWebhooks(runtime);
+  const known = createExpiringCache<boolean>(KNOWN_MAX, runtime.clock);
+  const has = async (organization: string): Promise<boolean> => {
+    const remembered = known.get(organization);
+    if (remembered !== undefined) return remembered;
+    const found = await hasWebhooks(runtime, organization);
+    known.set(organization, found, KNOWN_MS);
+    return found;
+  };
+  return async (organization, mark, written) => {
+    if (!(await has(organization))) return;
+    const jobs = written.length === 0 ? [] : await readEndedJobs(organization, written);
+    if (mark !== undefined || jobs.length > 0) await send([{ kind: "news", organization, mark, jobs }]);
+  };
+}

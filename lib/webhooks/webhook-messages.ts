@@ -1,0 +1,49 @@
+import type { SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { sendMessages } from "../aws/send-messages.ts";
+import { endedJobSchema } from "./endpoint-state.ts";
+
+const DELAY_MAX_SECONDS = 15 * 60;
+
+const newsMessageSchema = z.object({
+  kind: z.literal("news"),
+  organization: z.string(),
+  /** The newest mark of the organization's feed. */
+  mark: z.int().optional(),
+  jobs: z.array(endedJobSchema).default([]),
+  /** The only webhook that they are for, which they ring for the first time. */
+  greets: z.string().optional(),
+});
+const callMessageSchema = z.object({ kind: z.literal("call"), organization: z.string(), webhook: z.string() });
+const messageSchema = z.discriminatedUnion("kind", [newsMessageSchema, callMessageSchema]);
+
+/** News for the webhooks of an organization. */
+export type NewsMessage = z.output<typeof newsMessageSchema>;
+/** Requests that a webhook's endpoint is called, if something is due. */
+export type CallMessage = z.output<typeof callMessageSchema>;
+/** A message of the webhooks' queue, and how long it waits. */
+export type DelayedMessage = (z.input<typeof newsMessageSchema> | CallMessage) & { readonly delayMs?: number };
+
+/** Reads a message of the webhooks' queue; undefined if it isn't one. */
+export function webhookMessageIn(body: string): NewsMessage | CallMessage | undefined {
+  try {
+    return messageSchema.parse(JSON.parse(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the function that sends messages to the webhooks' queue. It throws unless all are in it. */
+export function createSendToWebhooks({ sqs, environment }: RuntimeWith<"webhooksQueue">) {
+  return async (messages: readonly DelayedMessage[]): Promise<void> => {
+    const entries = messages.map(({ delayMs = 0, ...message }, index): SendMessageBatchRequestEntry => ({
+      Id: String(index),
+      MessageBody: JSON.stringify(message),
+      MessageGroupId: message.organization,
+      DelaySeconds: Math.min(DELAY_MAX_SECONDS, Math.ceil(Math.max(0, delayMs) / 1000)),
+    }));
+    const [failure] = (await sendMessages(sqs, environment.WEBHOOKS_QUEUE_URL, entries)).values();
+    if (failure !== undefined) throw failure;
+  };
+}

@@ -1,0 +1,276 @@
+import { crc32 } from "node:zlib";
+import { paginateQuery, PutCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
+import { NotFoundError } from "../errors.ts";
+import { PARTITION_KEY, type PartitionKind, partitionKeyOf, resources, SORT_KEY } from "../resources.ts";
+import { CONFLICT_CAP_MS, retry } from "../retry.ts";
+import { allItems } from "../store/all-items.ts";
+import { batchGet, getItem } from "../store/batch-get.ts";
+import { changeRecord } from "../store/conditional-update.ts";
+import { tryWrite } from "../store/conditional-write.ts";
+import { decoderOf, type OnDamaged, unlessDamaged } from "../store/decode-record.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
+import { checkAt, type EndpointState, endpointStateSchema } from "./endpoint-state.ts";
+import { rotated, type Secrets, secretsSchema } from "./signature.ts";
+import { type Webhook, webhookRecordSchema } from "./webhook.ts";
+
+/** Identifies a webhook. */
+export interface WebhookKey {
+  readonly organization: string;
+  readonly id: string;
+}
+
+/** What stores of webhooks require of a runtime. */
+export type WebhookRuntime = RuntimeWith<"webhooks">;
+
+/** Kinds of records that a webhook has, each in a partition of its organization: only some functions may read secrets. */
+const KINDS = ["WEBHOOK", "WEBHOOK_STATE", "WEBHOOK_SECRET"] as const satisfies readonly PartitionKind[];
+
+/** @throws NotFoundError for an empty id, which DynamoDB doesn't take: no webhook has it */
+function keyOf(kind: (typeof KINDS)[number], { organization, id }: WebhookKey): RecordKey {
+  if (id === "") throw new NotFoundError(NO_WEBHOOK);
+  return { pk: partitionKeyOf(kind, organization), sk: id };
+}
+
+const dueIndex = resources.webhooks.indexes.due;
+/** Number of partitions of the index, so that its writes are not limited to one partition's throughput. */
+const DUE_PARTITIONS = 8;
+const CHANGING = { attempts: 20, cap: CONFLICT_CAP_MS, message: "others keep changing the webhook; retry later" };
+const NO_WEBHOOK = "there is no such webhook";
+const EXISTS = `attribute_exists(${PARTITION_KEY})`;
+
+const webhookFrom = decoderOf("webhook", webhookRecordSchema);
+const secretsFrom = decoderOf("secrets of a webhook", secretsSchema);
+const stateFrom = decoderOf("state of a webhook", endpointStateSchema.extend({ version: z.int() }));
+
+function defined(values: object): Attributes {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** The record of a state. While the sweep has something to do for it, it is in the index. */
+function stateRecord(webhook: WebhookKey, state: EndpointState, version: number): Attributes {
+  const { organization, id } = webhook;
+  const check = checkAt(state);
+  const due = check !== undefined && {
+    [dueIndex.partitionKey]: partitionKeyOf("DUE_WEBHOOKS", crc32(id) % DUE_PARTITIONS),
+    [dueIndex.sortKey]: `${isoTime(check)}#${organization}#${id}`,
+  };
+  const { last, ...rest } = state;
+  return {
+    ...keyOf("WEBHOOK_STATE", webhook),
+    ...defined(rest),
+    ...(last && { last: defined(last) }),
+    version,
+    ...due,
+  };
+}
+
+function partition({ dynamodb, environment }: WebhookRuntime, kind: PartitionKind, organization: string) {
+  const query = {
+    TableName: environment.WEBHOOKS_TABLE,
+    KeyConditionExpression: "pk = :pk",
+    ExpressionAttributeValues: { ":pk": partitionKeyOf(kind, organization) },
+    ConsistentRead: true,
+  };
+  return allItems(paginateQuery({ client: dynamodb }, query));
+}
+
+/** Reads whether an organization has webhooks; what was written a moment ago may not show. */
+export async function hasWebhooks({ dynamodb, environment }: WebhookRuntime, organization: string): Promise<boolean> {
+  const { Count = 0 } = await dynamodb.send(
+    new QueryCommand({
+      TableName: environment.WEBHOOKS_TABLE,
+      KeyConditionExpression: "pk = :pk",
+      ExpressionAttributeValues: { ":pk": partitionKeyOf("WEBHOOK_STATE", organization) },
+      Select: "COUNT",
+      Limit: 1,
+    }),
+  );
+  return Count > 0;
+}
+
+/** The settings of an organization's webhooks, oldest first. @param onDamaged called with each that can't be read */
+export async function listWebhooks(
+  runtime: WebhookRuntime,
+  organization: string,
+  onDamaged: OnDamaged,
+): Promise<Webhook[]> {
+  const records = await partition(runtime, "WEBHOOK", organization);
+  return records
+    .map((record) => unlessDamaged(() => webhookFrom(record), onDamaged))
+    .filter((webhook) => webhook !== undefined)
+    .toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+}
+
+/** The settings of an organization's webhooks with their states, oldest first. */
+export async function listWithStates(runtime: WebhookRuntime, organization: string, onDamaged: OnDamaged) {
+  const [webhooks, records] = await Promise.all([
+    listWebhooks(runtime, organization, onDamaged),
+    partition(runtime, "WEBHOOK_STATE", organization),
+  ]);
+  const states = new Map(records.map((record) => [record[SORT_KEY], record]));
+  return webhooks.flatMap((webhook) => {
+    const record = states.get(webhook.id);
+    const state = record && unlessDamaged(() => stateFrom(record), onDamaged);
+    return state === undefined ? [] : [{ webhook, state }];
+  });
+}
+
+/** The ids of an organization's webhooks. */
+export async function webhookIds(runtime: WebhookRuntime, organization: string): Promise<string[]> {
+  return (await partition(runtime, "WEBHOOK_STATE", organization)).map(({ sk }) => String(sk));
+}
+
+/** Keys of all records of an organization's webhooks. */
+export async function webhookKeys(runtime: WebhookRuntime, organization: string): Promise<RecordKey[]> {
+  const records = await Promise.all(KINDS.map((kind) => partition(runtime, kind, organization)));
+  return records.flat().map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+}
+
+/** Stores a new webhook. @returns false if there is one with its id */
+export async function createWebhook(
+  { dynamodb, environment }: WebhookRuntime,
+  webhook: Webhook,
+  secrets: Secrets,
+  state: EndpointState,
+): Promise<boolean> {
+  const items = [
+    { ...keyOf("WEBHOOK", webhook), ...webhook },
+    { ...keyOf("WEBHOOK_SECRET", webhook), ...secrets },
+    stateRecord(webhook, state, 1),
+  ];
+  const ConditionExpression = `attribute_not_exists(${PARTITION_KEY})`;
+  const TransactItems = items.map((Item) => ({
+    Put: { TableName: environment.WEBHOOKS_TABLE, Item, ConditionExpression },
+  }));
+  return (await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems }))) !== undefined;
+}
+
+/** The settings and the state of a webhook. @throws NotFoundError */
+export async function readWebhook(runtime: WebhookRuntime, key: WebhookKey) {
+  const { dynamodb, environment } = runtime;
+  const get = (kind: (typeof KINDS)[number]) => getItem(dynamodb, environment.WEBHOOKS_TABLE, keyOf(kind, key));
+  const [webhook, state] = await Promise.all([get("WEBHOOK"), get("WEBHOOK_STATE")]);
+  if (webhook === undefined || state === undefined) throw new NotFoundError(NO_WEBHOOK);
+  return { webhook: webhookFrom(webhook), state: stateFrom(state) };
+}
+
+/** The settings and the secrets of a webhook; undefined if there is none. */
+export async function readForCall({ dynamodb, environment }: WebhookRuntime, key: WebhookKey) {
+  const keys = [keyOf("WEBHOOK", key), keyOf("WEBHOOK_SECRET", key)];
+  const records = await batchGet(dynamodb, environment.WEBHOOKS_TABLE, keys);
+  const [webhook, secrets] = keys.map(({ pk }) => records.find((record) => record["pk"] === pk));
+  return webhook && secrets && { webhook: webhookFrom(webhook), secrets: secretsFrom(secrets) };
+}
+
+/** Changes settings of a webhook. @param changes undefined ones stay as they are @throws NotFoundError */
+export async function changeSettings(
+  { dynamodb, environment }: WebhookRuntime,
+  key: WebhookKey,
+  changes: { readonly [N in keyof Webhook]?: Webhook[N] | undefined },
+): Promise<Webhook> {
+  const change = { key: keyOf("WEBHOOK", key), set: changes, condition: EXISTS };
+  const record = await changeRecord(dynamodb, environment.WEBHOOKS_TABLE, change);
+  if (record === undefined) throw new NotFoundError(NO_WEBHOOK);
+  return webhookFrom(record);
+}
+
+/**
+ * Makes the next secret that of a webhook.
+ * @throws NotFoundError; StoreBusyError if others keep changing it
+ */
+export async function rotateSecret(
+  { dynamodb, environment, clock }: WebhookRuntime,
+  webhook: WebhookKey,
+  next: string,
+): Promise<void> {
+  const TableName = environment.WEBHOOKS_TABLE;
+  const key = keyOf("WEBHOOK_SECRET", webhook);
+  await retry(CHANGING, async () => {
+    const record = await getItem(dynamodb, TableName, key);
+    if (record === undefined) throw new NotFoundError(NO_WEBHOOK);
+    const secrets = secretsFrom(record);
+    // Its own write, of which the response was lost.
+    if (secrets.secret === next) return true;
+    const change = {
+      key,
+      set: rotated(secrets, next, clock()),
+      condition: "#secret = :before",
+      given: { before: secrets.secret },
+    };
+    return (await changeRecord(dynamodb, TableName, change)) !== undefined || undefined;
+  });
+}
+
+/** Deletes a webhook. @throws NotFoundError */
+export async function deleteWebhook({ dynamodb, environment }: WebhookRuntime, key: WebhookKey): Promise<void> {
+  const TransactItems = KINDS.map((kind) => ({
+    Delete: { TableName: environment.WEBHOOKS_TABLE, Key: keyOf(kind, key), ConditionExpression: EXISTS },
+  }));
+  const isDeleted = await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems }));
+  if (isDeleted === undefined) throw new NotFoundError(NO_WEBHOOK);
+}
+
+/** A state before and after a change; the same object if nothing was changed. */
+export interface StateChange {
+  readonly before: EndpointState;
+  readonly after: EndpointState;
+}
+
+/**
+ * Changes the state of a webhook by compare-and-set. The change must know its own effect: it is asked again if the
+ * response to its write was lost.
+ * @param change returns undefined, or the same state, to leave it
+ * @returns undefined if there is no such webhook
+ * @throws StoreBusyError
+ */
+export async function changeState(
+  { dynamodb, environment }: WebhookRuntime,
+  webhook: WebhookKey,
+  change: (state: EndpointState) => EndpointState | undefined,
+): Promise<StateChange | undefined> {
+  const TableName = environment.WEBHOOKS_TABLE;
+  const outcome = await retry(CHANGING, async (): Promise<StateChange | "none" | undefined> => {
+    const record = await getItem(dynamodb, TableName, keyOf("WEBHOOK_STATE", webhook));
+    if (record === undefined) return "none";
+    const { version, ...before } = stateFrom(record);
+    const after = change(before) ?? before;
+    if (after === before) return { before, after };
+    const command = new PutCommand({
+      TableName,
+      Item: stateRecord(webhook, after, version + 1),
+      ConditionExpression: "#version = :version",
+      ExpressionAttributeNames: { "#version": "version" },
+      ExpressionAttributeValues: { ":version": version },
+    });
+    return (await tryWrite(dynamodb, command)) && { before, after };
+  });
+  return outcome === "none" ? undefined : outcome;
+}
+
+/** A webhook for which the sweep has something to do. */
+export interface DueWebhook extends WebhookKey {
+  readonly greetAt: number | undefined;
+}
+
+/** The webhooks for which something is due, as far as the index shows them. @param now milliseconds since the epoch */
+export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime, now: number): Promise<DueWebhook[]> {
+  const queries = Array.from({ length: DUE_PARTITIONS }, (_, number) => {
+    const query = {
+      TableName: environment.WEBHOOKS_TABLE,
+      IndexName: "due",
+      KeyConditionExpression: "#pk = :pk AND #sk < :now",
+      ExpressionAttributeNames: { "#pk": dueIndex.partitionKey, "#sk": dueIndex.sortKey },
+      ExpressionAttributeValues: { ":pk": partitionKeyOf("DUE_WEBHOOKS", number), ":now": isoTime(now) },
+    };
+    return allItems(paginateQuery({ client: dynamodb }, query));
+  });
+  return (await Promise.all(queries)).flat().map(({ pk, sk, greet_at: greetAt }) => ({
+    organization: String(pk).split("#")[1] ?? "",
+    id: String(sk),
+    greetAt: typeof greetAt === "number" ? greetAt : undefined,
+  }));
+}

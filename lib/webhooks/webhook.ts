@@ -1,0 +1,162 @@
+import { isIP } from "node:net";
+import * as z from "zod";
+import { isoTime } from "../clock.ts";
+import { InvalidInputError, problemIf } from "../errors.ts";
+import { boundedArray, rule, storedTimestamp, text, uuid } from "../schema.ts";
+import type { EndpointState } from "./endpoint-state.ts";
+import { isPublicAddress } from "./public-addresses.ts";
+
+const URL_MAX_CHARACTERS = 2048;
+/** The most webhooks of an organization. */
+export const WEBHOOKS_MAX = 20;
+const HTTPS_PORT = 443;
+/** Ports below are those of other services, such as mail. */
+const FREE_PORTS_FROM = 1024;
+
+/** What a webhook can be told of. */
+const webhookTypeSchema = z
+  .enum(["work_items.changed", "upload.ended"])
+  .meta({ id: "WebhookType", description: "What a webhook is notified of." });
+const ALL_TYPES = webhookTypeSchema.options;
+
+function inputShape() {
+  return {
+    url: text(URL_MAX_CHARACTERS).describe(
+      "Where to send messages: an https URL without a user name, on port 443 or from 1024 up.",
+    ),
+    types: boundedArray(webhookTypeSchema, ALL_TYPES.length, "types")
+      .refine((types) => types.length > 0, rule("too_small", "must name at least one type"))
+      .describe("What to be notified of. `upload.ended` includes `uploads.ended`. Default: everything."),
+    description: text().nullable().describe("A note of your own."),
+  };
+}
+
+/** The body that creates a webhook. */
+export function createWebhookSchema() {
+  const { url, types, description } = inputShape();
+  return z.strictObject({
+    webhook: z.strictObject({ url, types: types.optional(), description: description.optional() }),
+  });
+}
+/** The body that changes a webhook. */
+export function updateWebhookSchema() {
+  const enabled = z.boolean().describe("`false` pauses the webhook, `true` resumes it.");
+  return z.strictObject({ webhook: z.strictObject({ ...inputShape(), enabled }).partial() });
+}
+/** What a request may set. */
+export type WebhookInput = z.output<ReturnType<typeof createWebhookSchema>>["webhook"];
+/** What a request may change. */
+export type WebhookChanges = z.output<ReturnType<typeof updateWebhookSchema>>["webhook"];
+
+/**
+ * Checks the URL of a webhook as far as its text shows. Addresses of its host are checked when a socket connects.
+ * @param allowLocalhost whether `http://localhost` is allowed too, where the service runs on the machine of the receiver
+ * @throws InvalidInputError
+ */
+export function assertUrl(given: string | undefined, allowLocalhost: boolean): void {
+  if (given === undefined) return;
+  const path = ["webhook", "url"];
+  const refuseIf = (isWrong: boolean, message: string): void => {
+    if (isWrong) throw new InvalidInputError(problemIf(true, path, "invalid_value", message));
+  };
+  const url = URL.parse(given);
+  refuseIf(url === null, "must be a URL");
+  const { protocol, username, password, port, hostname } = url!;
+  refuseIf(username !== "" || password !== "", "must not have a user name or password");
+  if (allowLocalhost && hostname === "localhost" && /^https?:$/.test(protocol)) return;
+  refuseIf(protocol !== "https:", "must begin with https://");
+  const number = port === "" ? HTTPS_PORT : Number(port);
+  refuseIf(number !== HTTPS_PORT && number < FREE_PORTS_FROM, "must have port 443 or one from 1024 up");
+  const host = hostname.replaceAll(/^\[|\]$/g, "");
+  refuseIf(isIP(host) !== 0 && !isPublicAddress(host), "must not be an address of a private network");
+}
+
+/** The stored settings of a webhook. */
+export const webhookRecordSchema = z.object({
+  organization: z.string(),
+  id: z.string(),
+  url: z.string(),
+  types: z.array(webhookTypeSchema),
+  description: z.string().nullable(),
+  created_at: storedTimestamp,
+  updated_at: storedTimestamp,
+});
+/** The settings of a webhook. */
+export type Webhook = Readonly<z.output<typeof webhookRecordSchema>>;
+
+/** The settings of a new webhook. */
+export function newWebhook(organization: string, id: string, input: WebhookInput, now: number): Webhook {
+  const { url, types = ALL_TYPES, description = null } = input;
+  return {
+    organization,
+    id,
+    url,
+    types: [...new Set(types)],
+    description,
+    created_at: isoTime(now),
+    updated_at: isoTime(now),
+  };
+}
+
+const outcomeShape = {
+  status: z.int().nullable().describe("HTTP status of the response; null if there was none."),
+  reason: z.string().nullable().describe("Why there was no response; null if there was one."),
+  milliseconds: z.int().describe("How long the call took."),
+};
+
+/** What a receiver answered to a test. */
+export const testOutcomeSchema = z.strictObject(outcomeShape);
+
+const time = storedTimestamp.nullable();
+/** A webhook in responses. */
+export const webhookSchema = z
+  .strictObject({
+    id: uuid.describe("ID of the webhook."),
+    url: z.string().describe("Where messages are sent."),
+    types: z.array(webhookTypeSchema).describe("What it is notified of."),
+    description: z.string().nullable().describe("A note of your own."),
+    status: z
+      .enum(["active", "failing", "disabled"])
+      .describe(
+        "`failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days.",
+      ),
+    failing_since: time.describe("When the first of the failed attempts was; null after a success."),
+    next_attempt_at: time.describe("When the next attempt is due; null if none is."),
+    last_delivery: z
+      .strictObject({ at: storedTimestamp.describe("When it ended."), ...outcomeShape })
+      .nullable()
+      .describe("The last call of the receiver."),
+    created_at: storedTimestamp.describe("When the webhook was created."),
+    updated_at: storedTimestamp.describe("When its settings last changed."),
+  })
+  .meta({ id: "Webhook", description: "An endpoint of yours that is notified when there is something to fetch." });
+/** A webhook in responses, with a secret that is shown once. */
+export const webhookWithSecretSchema = webhookSchema
+  .extend({ secret: z.string().describe("Signs the messages. It is shown only here.") })
+  .meta({ id: "WebhookWithSecret", description: "A webhook and its secret." });
+
+function statusOf({ enabled, failing_since: since }: EndpointState) {
+  if (!enabled) return "disabled";
+  return since === undefined ? "active" : "failing";
+}
+
+/** A webhook as responses show it. */
+export function toWebhookResponse(webhook: Webhook, state: EndpointState): z.input<typeof webhookSchema> {
+  const { organization: _, ...settings } = webhook;
+  const { failing_since: since, next_attempt_at: next, last } = state;
+  return {
+    ...settings,
+    status: statusOf(state),
+    failing_since: since === undefined ? null : isoTime(since),
+    next_attempt_at: next === 0 ? null : isoTime(next),
+    last_delivery:
+      last === undefined
+        ? null
+        : {
+            at: isoTime(last.at),
+            status: last.status ?? null,
+            reason: last.reason ?? null,
+            milliseconds: last.milliseconds,
+          },
+  };
+}

@@ -1,0 +1,375 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { queueWorker } from "../../../lib/aws/queue-worker.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
+import { createDeliver } from "../../../lib/webhooks/deliver.ts";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { createCustomer, type Customer, operatorOf } from "../../support/customer-data.ts";
+import { differencesFrom } from "../../support/openapi/document-schemas.ts";
+import { randomFrom } from "../../support/random.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+let clock: TestClock;
+let runtime: TestRuntime;
+let acme: Customer;
+let delivery: Awaited<ReturnType<typeof createWebhookDelivery>>;
+const receivers: Awaited<ReturnType<typeof startReceiver>>[] = [];
+beforeEach(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock, variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
+  acme = await createCustomer(runtime);
+  delivery = await createWebhookDelivery(runtime);
+});
+afterEach(async () => void (await Promise.all(receivers.splice(0).map(({ stop }) => stop()))));
+
+const receive = async (answer?: Parameters<typeof startReceiver>[0]) => {
+  const receiver = await startReceiver(answer);
+  receivers.push(receiver);
+  return receiver;
+};
+const add = async (url: string, more: object = {}) =>
+  (await acme.send("createWebhook", { body: { webhook: { url, ...more } } })).body.data;
+const get = async (id: string) => (await acme.send("getWebhook", { params: { id } })).body.data;
+const patch = (id: string, webhook: object) => acme.send("updateWebhook", { params: { id }, body: { webhook } });
+/** Lets two minutes pass, after which a new webhook has been rung by itself. */
+const greet = async (): Promise<void> => {
+  clock.advance(2 * MINUTE_MS);
+  await delivery.record();
+  // The changes and the ended jobs, one after the other.
+  await delivery.sweep();
+};
+const newestMark = async () =>
+  Number((await acme.send("listWorkItemChanges", { query: { after: "now" } })).body.meta.page.next);
+const cancelledJob = async () => {
+  const { id } = (await acme.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } })).body.data;
+  await acme.send("cancelWorkItemUpload", { params: { id } });
+  return id;
+};
+
+describe("a webhook", () => {
+  test("is rung by itself when it is new, and then by each change and each ended job, with signed messages", async () => {
+    const receiver = await receive();
+    const { id, secret } = await add(receiver.url);
+    await greet();
+    expect(receiver.told()).toEqual([
+      { type: "work_items.changed", data: { sequence: await newestMark() } },
+      { type: "uploads.ended", data: { more: true } },
+    ]);
+    await acme.apply({ external_id: "a" }, { external_id: "b" });
+    clock.advance(5 * SECOND_MS);
+    expect(await delivery.ring()).toBe(0);
+    expect(receiver.told().slice(2)).toEqual([{ type: "work_items.changed", data: { sequence: await newestMark() } }]);
+    const job = await cancelledJob();
+    clock.advance(5 * SECOND_MS);
+    await delivery.ring();
+    expect(receiver.told().slice(3)).toEqual([
+      {
+        type: "upload.ended",
+        data: { id: job, status: "cancelled", dry_run: false, total_rows: 0, succeeded_rows: 0, failed_rows: 0 },
+      },
+    ]);
+    for (const { type, body } of receiver.received) {
+      const path = ["webhooks", type, "post", "requestBody", "content", "application/json", "schema"];
+      expect(differencesFrom(path, JSON.parse(body))).toEqual([]);
+    }
+    // Of a good signature the library says that the time is not that of this machine.
+    for (const { body, headers } of receiver.received) {
+      expect(() => new StandardWebhook(secret).verify(body, headers)).toThrow("Message timestamp too old");
+    }
+    expect(await get(id)).toMatchObject({ status: "active", last_delivery: { status: 204, reason: null } });
+    expect(JSON.stringify(await get(id))).not.toContain("whsec_");
+  });
+
+  test("gets only the types that it names", async () => {
+    const [changes, jobs] = [await receive(), await receive()];
+    await add(changes.url, { types: ["work_items.changed"] });
+    await add(jobs.url, { types: ["upload.ended"] });
+    await greet();
+    await acme.apply({ external_id: "a" });
+    await cancelledJob();
+    clock.advance(5 * SECOND_MS);
+    await delivery.ring();
+    expect(new Set(changes.told().map(({ type }) => type))).toEqual(new Set(["work_items.changed"]));
+    expect(new Set(jobs.told().map(({ type }) => type))).toEqual(new Set(["uploads.ended", "upload.ended"]));
+  });
+
+  test("of another organization hears nothing, and an organization without webhooks sends nothing", async () => {
+    const receiver = await receive();
+    await add(receiver.url);
+    await greet();
+    const before = receiver.received.length;
+    const other = await createCustomer(runtime);
+    await other.apply({ external_id: "a" });
+    await delivery.record();
+    expect(await delivery.waiting()).toBe(0);
+    expect(receiver.received).toHaveLength(before);
+  });
+
+  test("is rung at most once a second; what comes sooner waits in the queue", async () => {
+    const receiver = await receive();
+    await add(receiver.url, { types: ["work_items.changed"] });
+    await greet();
+    const before = receiver.received.length;
+    for (const name of ["a", "b", "c"]) {
+      await acme.apply({ external_id: name });
+      await delivery.ring();
+    }
+    expect(receiver.received).toHaveLength(before);
+    expect(await delivery.waiting()).toBe(1);
+    clock.advance(2 * MINUTE_MS);
+    await delivery.sweep();
+    expect(receiver.told().slice(before)).toEqual([
+      { type: "work_items.changed", data: { sequence: await newestMark() } },
+    ]);
+  });
+});
+
+describe("an endpoint that is down", () => {
+  test("shows why, is called again when its time comes, and then gets one ring for all that it missed", async () => {
+    let status = 500;
+    const receiver = await receive((_, response) => void response.writeHead(status).end());
+    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+    await greet();
+    expect(await get(id)).toMatchObject({
+      status: "failing",
+      failing_since: "2026-03-01T12:02:00.000Z",
+      next_attempt_at: "2026-03-01T12:02:05.000Z",
+      last_delivery: { status: 500, reason: null },
+    });
+    for (const name of ["a", "b", "c"]) await acme.apply({ external_id: name });
+    await delivery.ring();
+    expect(receiver.received).toHaveLength(1);
+    status = 200;
+    clock.advance(2 * MINUTE_MS);
+    await delivery.sweep();
+    expect(receiver.told().slice(1)).toEqual([{ type: "work_items.changed", data: { sequence: await newestMark() } }]);
+    expect(await get(id)).toMatchObject({ status: "active", failing_since: null, next_attempt_at: null });
+    expect(await delivery.sweep()).toBe(0);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test("doesn't keep others from being rung, also if there are 19 of them", async () => {
+    const gone = await startReceiver();
+    await gone.stop();
+    for (let count = 0; count < 19; count++) await add(gone.url);
+    const receiver = await receive();
+    await add(receiver.url);
+    const full = await acme.send("createWebhook", { body: { webhook: { url: receiver.url } } });
+    expect([full.status, full.body.error]).toEqual([409, "there are 20 webhooks; delete one first"]);
+    await greet();
+    expect(receiver.received.length).toBeGreaterThan(0);
+    const { data } = (await acme.send("listWebhooks")).body;
+    const reasons = data.map(({ last_delivery: last }) => last?.reason ?? null);
+    expect(reasons.filter((reason) => reason === "the connection was refused")).toHaveLength(19);
+  });
+
+  test("is disabled by 410, hears nothing while it is, and is rung by itself once it is enabled", async () => {
+    let status = 410;
+    const receiver = await receive((_, response) => void response.writeHead(status).end());
+    const { id } = await add(receiver.url);
+    await greet();
+    expect(await get(id)).toMatchObject({ status: "disabled", last_delivery: { status: 410 } });
+    await acme.apply({ external_id: "a" });
+    await cancelledJob();
+    clock.advance(5 * MINUTE_MS);
+    await delivery.ring();
+    await delivery.sweep();
+    expect(receiver.received).toHaveLength(1);
+    status = 200;
+    expect((await patch(id, { enabled: true })).body.data).toMatchObject({ status: "active" });
+    await greet();
+    expect(receiver.told().slice(1)).toEqual(
+      expect.arrayContaining([
+        { type: "work_items.changed", data: { sequence: await newestMark() } },
+        { type: "uploads.ended", data: { more: true } },
+      ]),
+    );
+    expect((await patch(id, { enabled: false })).body.data.status).toBe("disabled");
+  });
+
+  test("can be tested at once, also while it is paused, and shows what it answered", async () => {
+    const receiver = await receive((_, response) => void response.writeHead(418).end("I am a teapot"));
+    const { id } = await add(receiver.url);
+    await patch(id, { enabled: false });
+    const { data } = (await acme.send("testWebhook", { params: { id } })).body;
+    expect(data).toEqual({ status: 418, reason: null, milliseconds: expect.any(Number) });
+    expect(receiver.told()).toEqual([{ type: "webhook.test", data: {} }]);
+  });
+});
+
+describe("a deliverer that is killed", () => {
+  test.each(["before", "after"])("%s the call loses nothing", async (when) => {
+    const receiver = await receive();
+    await add(receiver.url, { types: ["work_items.changed"] });
+    const callReceiver = createCallReceiver(runtime);
+    let isKilled = true;
+    const deliver = createDeliver(runtime, async (...call) => {
+      if (isKilled && when === "before") throw new Error("killed");
+      const outcome = await callReceiver(...call);
+      if (isKilled) throw new Error("killed");
+      return outcome;
+    });
+    delivery = await createWebhookDelivery(runtime, queueWorker(runtime, deliver));
+    clock.advance(2 * MINUTE_MS);
+    expect(await delivery.sweep()).toBe(1);
+    const before = receiver.received.length;
+    expect(before).toBe(when === "before" ? 0 : 1);
+    isKilled = false;
+    // Its claim still holds.
+    clock.advance(5 * SECOND_MS);
+    await acme.apply({ external_id: "a" });
+    await delivery.ring();
+    expect(receiver.received).toHaveLength(before);
+    clock.advance(2 * MINUTE_MS);
+    await delivery.sweep();
+    expect(receiver.told().slice(before)).toEqual([
+      { type: "work_items.changed", data: { sequence: await newestMark() } },
+    ]);
+  });
+
+  test("or a message that is lost or comes twice changes nothing", async () => {
+    const receiver = await receive();
+    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+    await greet();
+    const before = receiver.received.length;
+    clock.advance(5 * SECOND_MS);
+    const news = { kind: "news", organization: acme.organization.id, mark: (await newestMark()) + 5 };
+    const call = { kind: "call", organization: acme.organization.id, webhook: id };
+    const handle = createDeliver(runtime);
+    // The message that it has sent is lost.
+    for (let time = 0; time < 2; time++) await handle(JSON.stringify(news));
+    for (let time = 0; time < 3; time++) await handle(JSON.stringify(call));
+    expect(receiver.received).toHaveLength(before + 1);
+  });
+});
+
+describe("a receiver that reads the feed only when it is rung", () => {
+  /** Reads the feed from a mark to its end. @returns the mark after it */
+  const readFeed = async (from: string, copy: Map<string, unknown>): Promise<string> => {
+    for (let after = from; ;) {
+      const { data, meta } = (await acme.send("listWorkItemChanges", { query: { after } })).body;
+      for (const { sequence: _, ...item } of data) copy.set(item.id, item);
+      after = meta.page.next;
+      if (!meta.page.more) return after;
+    }
+  };
+
+  test.each([1, 2])("has exactly the table, and knows of every ended job, once all rests (seed %i)", async (seed) => {
+    const random = randomFrom(seed);
+    const [copy, table] = [new Map<string, unknown>(), new Map<string, unknown>()];
+    const ended: string[] = [];
+    const told = new Set<string>();
+    let isWild = true;
+    let mark = "0";
+    const receiver = await receive(async (_, response) => {
+      if (isWild && random() < 0.3) return void response.writeHead(500).end();
+      const { type, data } = receiver.received.at(-1)!;
+      if (type === "work_items.changed") mark = await readFeed(mark, copy);
+      if (type === "upload.ended") told.add(String(data["id"]));
+      if (type === "uploads.ended") for (const id of ended) told.add(id);
+      response.writeHead(204).end();
+    });
+    const callReceiver = createCallReceiver(runtime);
+    const deliver = createDeliver(runtime, async (...call) => {
+      if (isWild && random() < 0.2) throw new Error("killed before the call");
+      const outcome = await callReceiver(...call);
+      if (isWild && random() < 0.2) throw new Error("killed after the call");
+      return outcome;
+    });
+    delivery = await createWebhookDelivery(runtime, queueWorker(runtime, deliver));
+    const { id } = await add(receiver.url);
+    for (let step = 0; step < 40; step++) {
+      const name = `item ${Math.floor(random() * 8)}`;
+      if (random() < 0.15) ended.push(await cancelledJob());
+      else if (random() < 0.3)
+        await acme.send("deleteWorkItem", { params: { id: workItemId(acme.organization.id, name) } });
+      else await acme.apply({ external_id: name, type: `type ${step}` });
+      clock.advance(Math.floor(random() * 20 * SECOND_MS));
+      if (random() < 0.6) await delivery.ring();
+      if (random() < 0.3) await delivery.sweep();
+    }
+    isWild = false;
+    await delivery.ring();
+    // Each pass tells at least one of what is due.
+    for (let pass = 0; pass < 2 * ended.length + 4; pass++) {
+      clock.advance(11 * MINUTE_MS);
+      await delivery.sweep();
+    }
+    await readFeed("0", table);
+    // A first load leaves deleted items out.
+    const kept = [...copy].filter(([, item]) => (item as { deleted_at: string | null }).deleted_at === null);
+    expect(new Map(kept)).toEqual(table);
+    expect(copy.size).toBeGreaterThan(4);
+    expect(ended.filter((job) => !told.has(job))).toEqual([]);
+    expect(await get(id)).toMatchObject({ status: "active", next_attempt_at: null });
+  });
+});
+
+describe("a webhook that is gone", () => {
+  test("while it is called stays gone", async () => {
+    let id = "";
+    const receiver = await receive((_, response) => {
+      void acme.send("deleteWebhook", { params: { id } }).then(() => response.writeHead(200).end());
+    });
+    ({ id } = await add(receiver.url));
+    clock.advance(2 * MINUTE_MS);
+    expect(await delivery.sweep()).toBe(0);
+    expect(receiver.received).toHaveLength(1);
+    expect((await acme.send("listWebhooks")).body.data).toEqual([]);
+    clock.advance(2 * MINUTE_MS);
+    expect(await delivery.sweep()).toBe(0);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("with its organization is told nothing of the erasure", async () => {
+    const receiver = await receive();
+    await add(receiver.url);
+    await acme.apply({ external_id: "a" });
+    await greet();
+    const before = receiver.received.length;
+    const sleep = async (milliseconds: number): Promise<void> => {
+      clock.advance(milliseconds);
+      await delivery.ring();
+      await delivery.sweep();
+    };
+    await eraseOrganization(operatorOf(runtime), acme.organization.id, { sleep });
+    expect(receiver.received).toHaveLength(before);
+  });
+});
+
+describe("settings", () => {
+  test.each([
+    ["http://example.com/", "must begin with https://"],
+    ["ftp://example.com/", "must begin with https://"],
+    ["https://user:secret@example.com/", "must not have a user name or password"],
+    ["https://example.com:25/", "must have port 443 or one from 1024 up"],
+    ["https://10.1.2.3/", "must not be an address of a private network"],
+    ["https://[::ffff:169.254.169.254]/", "must not be an address of a private network"],
+    ["example.com", "must be a URL"],
+  ])("with the URL %s are refused", async (url, reason) => {
+    const refused = await acme.send("createWebhook", { body: { webhook: { url } } });
+    expect([refused.status, refused.body.error]).toEqual([422, `webhook.url: ${reason}`]);
+  });
+
+  test("keep what isn't named, and are created once for each Idempotency-Key", async () => {
+    const request = { body: { webhook: { url: "https://example.com/a" } }, headers: { "Idempotency-Key": "one" } };
+    const [first, second] = [await acme.send("createWebhook", request), await acme.send("createWebhook", request)];
+    expect(second.body).toEqual(first.body);
+    const { id, secret } = first.body.data;
+    const other = { ...request, body: { webhook: { url: "https://example.com/b" } } };
+    expect((await acme.send("createWebhook", other)).status).toBe(422);
+    expect((await patch(id, { description: "mine" })).body.data).toMatchObject({
+      url: "https://example.com/a",
+      types: ["work_items.changed", "upload.ended"],
+      description: "mine",
+    });
+    const renewed = (await acme.send("rotateWebhookSecret", { params: { id } })).body.data;
+    expect(renewed.secret).toMatch(/^whsec_/);
+    expect(renewed.secret).not.toBe(secret);
+  });
+});
