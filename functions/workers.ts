@@ -155,6 +155,8 @@ export const workers = {
       webhooks: {
         actions: ["Query", "GetItem", "BatchGetItem", "PutItem"],
         partitions: ["WEBHOOK", "WEBHOOK_SECRET", "WEBHOOK_STATE"],
+        // Where it calls, and with what, is set by people alone.
+        writes: ["WEBHOOK_STATE"],
       },
       webhooksQueue: { actions: ["SendMessage"] },
     },

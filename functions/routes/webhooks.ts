@@ -127,7 +127,9 @@ export const webhookRoutes = {
       summary: "Rotate the secret of a webhook",
       response: z.strictObject({ data: webhookWithSecretSchema }),
       extension: true,
-      permissions: { webhooks: { actions: ["GetItem", "UpdateItem"], partitions: ALL } },
+      permissions: {
+        webhooks: { actions: ["GetItem", "UpdateItem"], partitions: ALL, writes: ["WEBHOOK_SECRET"] },
+      },
       document: () => ({
         description:
           "Makes a new secret. For 24 hours each message has two signatures, the other one by the secret before: until " +

@@ -9,7 +9,13 @@ import {
   resourcesOfKind,
   type TableResource,
 } from "../../lib/resources.ts";
-import type { BucketPermissions, Permissions, QueuePermissions, TablePermissions } from "../../lib/aws/permissions.ts";
+import {
+  accessesOf,
+  type BucketPermissions,
+  type Permissions,
+  type QueuePermissions,
+  type TablePermissions,
+} from "../../lib/aws/permissions.ts";
 import type { WorkQueue } from "./queues.ts";
 
 /** The stateful resources of one region, by their names in `lib/resources.ts`. */
@@ -30,21 +36,23 @@ export interface Binding {
 function bindTable(
   { variable }: TableResource,
   { tableName, tableArn }: Table,
-  { actions, partitions, indexes = [] }: TablePermissions,
+  permissions: TablePermissions,
 ): Binding {
+  const { indexes = [] } = permissions;
   return {
     variables: { [variable]: tableName },
-    statements: [
-      new PolicyStatement({
-        actions: actions.map((action) => `dynamodb:${action}`),
-        resources: [tableArn, ...indexes.map((index) => `${tableArn}/index/${index}`)],
-        ...(partitions && {
-          conditions: {
-            "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
-          },
+    statements: accessesOf(permissions).map(
+      ({ actions, partitions }) =>
+        new PolicyStatement({
+          actions: actions.map((action) => `dynamodb:${action}`),
+          resources: [tableArn, ...indexes.map((index) => `${tableArn}/index/${index}`)],
+          ...(partitions && {
+            conditions: {
+              "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
+            },
+          }),
         }),
-      }),
-    ],
+    ),
   };
 }
 

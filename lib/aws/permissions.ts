@@ -27,9 +27,29 @@ export interface TablePermissions<I extends string = string> {
   )[];
   /** Kinds of partitions that the policy allows. @default all */
   readonly partitions?: readonly PartitionKind[];
+  /** Those of them in which records may be written; the others are only read. @default all of them */
+  readonly writes?: readonly PartitionKind[];
   /** Indexes on which the same actions are allowed. @default none */
   readonly indexes?: readonly I[];
 }
+
+const READS: ReadonlySet<string> = new Set<TablePermissions["actions"][number]>([
+  "GetItem",
+  "BatchGetItem",
+  "Query",
+  "ConditionCheckItem",
+]);
+
+/** Permissions on a table as its policy allows them, one statement for each kind of access. */
+export function accessesOf({ actions, partitions, writes = partitions }: TablePermissions) {
+  if (writes === partitions) return [{ actions, partitions }];
+  const isRead = (action: string): boolean => READS.has(action);
+  return [
+    { actions: actions.filter(isRead), partitions },
+    { actions: actions.filter((action) => !isRead(action)), partitions: writes },
+  ];
+}
+
 /** Permissions on a bucket. */
 export interface BucketPermissions {
   /** Without `ListBucket`, S3 responds with 403 instead of 404 if an object does not exist. */

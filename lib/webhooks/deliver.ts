@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { mapConcurrently } from "../retry.ts";
-import { logDamaged, MalformedRecordError } from "../store/decode-record.ts";
+import { logDamaged, MalformedRecordError, passDamaged } from "../store/decode-record.ts";
 import { type CallRuntime, createCallReceiver } from "./call-receiver.ts";
 import {
   claimed,
@@ -44,6 +44,7 @@ export function createDeliver(runtime: DeliverRuntime, callReceiver = createCall
   const { clock, log } = runtime;
   const send = createSendToWebhooks(runtime);
   const metrics = new Metrics();
+  const onDamaged = logDamaged(runtime);
 
   const callMessage = ({ organization, id }: WebhookKey, delayMs: number): DelayedMessage => ({
     kind: "call",
@@ -53,7 +54,7 @@ export function createDeliver(runtime: DeliverRuntime, callReceiver = createCall
   });
 
   async function note({ organization, mark, jobs, greets }: NewsMessage): Promise<void> {
-    const webhooks = await listWebhooks(runtime, organization, logDamaged(runtime));
+    const webhooks = await listWebhooks(runtime, organization, onDamaged);
     const noteIn = async ({ id, types }: Webhook): Promise<readonly DelayedMessage[]> => {
       const wantsJobs = types.includes("upload.ended");
       const news = {
@@ -68,7 +69,16 @@ export function createDeliver(runtime: DeliverRuntime, callReceiver = createCall
       return delay === undefined ? [] : [callMessage({ organization, id }, delay)];
     };
     const rung = webhooks.filter(({ id }) => greets === undefined || greets === id);
-    await send((await mapConcurrently(rung, CONCURRENT_STATES, noteIn)).flat());
+    // An endpoint that can't take its news keeps no other from being called.
+    const errors: unknown[] = [];
+    const calls = await mapConcurrently(rung, CONCURRENT_STATES, (webhook) =>
+      noteIn(webhook).catch((error: unknown) => {
+        errors.push(error);
+        return [];
+      }),
+    );
+    await send(calls.flat());
+    for (const error of errors) passDamaged(onDamaged)(error);
   }
 
   /** Claims an endpoint if something is due, and no other worker has claimed it. */

@@ -3,6 +3,7 @@ import { createChangeLog } from "../changes/change-log.ts";
 import { newestMark } from "../changes/mark.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import { createSendToWebhooks, type DelayedMessage } from "./webhook-messages.ts";
 import { type DueWebhook, dueWebhooks } from "./webhook-store.ts";
 
@@ -13,25 +14,36 @@ const CONCURRENT_WEBHOOKS = 16;
  * lost, a worker has died, or it is new and is rung by itself.
  */
 export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQueue" | "changes" | "access">) {
-  const { clock } = runtime;
+  const { clock, log } = runtime;
   const send = createSendToWebhooks(runtime);
-  const log = createChangeLog(runtime);
+  const changes = createChangeLog(runtime);
 
   async function greetingFor({ organization, id }: DueWebhook): Promise<DelayedMessage | undefined> {
     const changesFrom = await readFirstNumber(runtime, organization);
     if (changesFrom === undefined) return undefined;
-    const mark = await newestMark(log, { id: organization, changesFrom });
+    const mark = await newestMark(changes, { id: organization, changesFrom });
     return { kind: "news", organization, mark, greets: id };
+  }
+
+  /** @returns why there is no message for the webhook; undefined if there is one */
+  async function sweepOne(webhook: DueWebhook, now: number): Promise<unknown> {
+    const { organization, id, greetAt = Infinity } = webhook;
+    const call = { kind: "call", organization, webhook: id } as const;
+    try {
+      const greeting = greetAt <= now ? await greetingFor(webhook) : undefined;
+      return void (await send([...(greeting === undefined ? [] : [greeting]), call]));
+    } catch (error) {
+      log.error("a webhook can't be swept", { organization, webhook: id, error });
+      return error;
+    }
   }
 
   return async (): Promise<void> => {
     const now = clock();
     const due = await dueWebhooks(runtime, now);
-    await mapConcurrently(due, CONCURRENT_WEBHOOKS, async (webhook) => {
-      const { organization, id, greetAt = Infinity } = webhook;
-      const greeting = greetAt <= now ? await greetingFor(webhook) : undefined;
-      const call = { kind: "call", organization, webhook: id } as const;
-      await send([...(greeting === undefined ? [] : [greeting]), call]);
-    });
+    const errors = await mapConcurrently(due, CONCURRENT_WEBHOOKS, (webhook) => sweepOne(webhook, now));
+    const failures = errors.filter((error) => error !== undefined && !(error instanceof MalformedRecordError));
+    // One organization's trouble keeps no other waiting. Where none can be swept, it is the service's trouble.
+    if (failures.length > 0 && failures.length === due.length) throw failures[0];
   };
 }

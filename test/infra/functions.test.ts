@@ -87,7 +87,12 @@ const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
 const permittedOn = (name: ResourceName, permissions: Permissions): readonly string[] => {
   const resource: StatefulResource = resources[name];
   const arn = `${LOGICAL_ID[name]}.Arn`;
-  const { actions = [], partitions, indexes = [] } = (permissions[name] ?? {}) as Partial<TablePermissions>;
+  const {
+    actions = [],
+    partitions,
+    writes = partitions,
+    indexes = [],
+  } = (permissions[name] ?? {}) as Partial<TablePermissions>;
   if (resource.kind === "queue") return actions.map((action) => permission(`sqs:${action}`, arn));
   if (resource.kind === "bucket") {
     const objects = `${arn}/${resource.prefix}*`;
@@ -95,12 +100,11 @@ const permittedOn = (name: ResourceName, permissions: Permissions): readonly str
       permission(`s3:${action}`, action === "ListBucket" ? arn : objects),
     );
   }
-  const leading = partitions && {
-    "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions.map((kind) => `${kind}#*`) },
-  };
+  const leading = (kinds: typeof partitions) =>
+    kinds && { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": kinds.map((kind) => `${kind}#*`) } };
   return actions.flatMap((action) =>
     [arn, ...indexes.map((index) => `${arn}/index/${index}`)].map((each) =>
-      permission(`dynamodb:${action}`, each, leading),
+      permission(`dynamodb:${action}`, each, leading(/Get|Query|Check/.test(action) ? partitions : writes)),
     ),
   );
 };
@@ -202,6 +206,15 @@ test("functions never write keys or organizations, and only those behind a key w
     const limited = lines.some((line) => line.includes(LOGICAL_ID.limits));
     expect(limited).toBe(allRoutes().some((route) => route.name === row.name && route.public !== true));
   }
+});
+
+test("only functions behind a key write a webhook's settings and secrets", () => {
+  for (const { name } of expected.filter(({ trigger }) => trigger !== undefined)) {
+    const lines = permissionsOf(name).filter((line) => /(Put|Update|Delete|PartiQL)/.test(line));
+    const onWebhooks = lines.filter((line) => line.includes(LOGICAL_ID.webhooks));
+    expect([name, onWebhooks.filter((line) => !line.includes('LeadingKeys":["WEBHOOK_STATE#*"]'))]).toEqual([name, []]);
+  }
+  expect(permissionsOf("deliver-webhooks").join()).toMatch(/PutItem on TablesWebhooks/);
 });
 
 test("API functions end before the gateway gives up", () => {

@@ -1,5 +1,5 @@
 import { type ResourceName, resources } from "../../lib/resources.ts";
-import type { Permissions, TablePermissions } from "../../lib/aws/permissions.ts";
+import { accessesOf, type Permissions, type TablePermissions } from "../../lib/aws/permissions.ts";
 import { createTestClients, type TestRuntime } from "./runtime.ts";
 
 /** A permission that a request requires. */
@@ -90,9 +90,10 @@ const isAllowed = (
   const resource = resources[name];
   if (resource.kind === "bucket") return key.startsWith(resource.prefix);
   if (resource.kind === "queue") return true;
-  const { partitions, indexes = [] }: Pick<TablePermissions, "partitions" | "indexes"> = granted as TablePermissions;
+  const onTable = granted as TablePermissions;
+  const { partitions } = accessesOf(onTable).find(({ actions }) => (actions as readonly string[]).includes(action))!;
   return (
-    (index === undefined || indexes.includes(index)) &&
+    (index === undefined || (onTable.indexes ?? []).includes(index)) &&
     (partitions === undefined || partitions.some((kind) => key.startsWith(`${kind}#`)))
   );
 };

@@ -20,7 +20,9 @@ interface Received {
 /** Starts a receiver on this machine. @param answer @default 204 */
 export async function startReceiver(answer: RequestListener = (_, response) => void response.writeHead(204).end()) {
   const received: Received[] = [];
+  const paths: string[] = [];
   const take = async (request: IncomingMessage): Promise<void> => {
+    paths.push(request.url ?? "");
     const body = await text(request);
     const { type, data } = JSON.parse(body) as Pick<Received, "type" | "data">;
     received.push({ headers: request.headers as Record<string, string>, body, type, data });
@@ -34,6 +36,8 @@ export async function startReceiver(answer: RequestListener = (_, response) => v
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}/hook`,
     received,
+    /** The paths at which it was called, in order. */
+    paths: () => [...paths],
     /** What it was told, in order. */
     told: () => received.map(({ type, data }) => ({ type, data })),
     stop: async (): Promise<void> => {
