@@ -44,3 +44,6 @@ export const STREAM_WINDOW_SECONDS = 1;
 
 /** A smaller response would hardly shrink: it travels in one packet either way. */
 export const COMPRESSED_FROM_BYTES = 1024;
+
+/** How long the bucket keeps uploaded files, their chunks and lists. */
+export const UPLOADS_KEPT_DAYS = 35;

@@ -12,6 +12,7 @@ import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
 import { Backup } from "./constructs/backup.ts";
 import { type CallClass, callClassOf } from "./settings/call-class.ts";
+import { DataTrail } from "./constructs/data-trail.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { MEMORY_MB } from "./constructs/function-memory.ts";
@@ -152,6 +153,10 @@ export class WorkItemsStack extends Stack {
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     if (settings.backup) new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup });
+    if (settings.dataTrail) {
+      const audited = [tables.access, tables.audit, tables.workItems];
+      new DataTrail(this, "DataTrail", { tables: audited, days: settings.logDays, key });
+    }
     const { alarmEmail: email, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, operatorTopic, key });
     for (const alarm of rollout?.alarms ?? []) alarms.notify(alarm);

@@ -86,6 +86,8 @@ export const resources = {
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },
+  /** What operators have done, and what was erased. No function may use it, and no restore replaces it. */
+  audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {} },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
     kind: "bucket",
@@ -134,8 +136,8 @@ export function mapResources<K extends Resource["kind"], T>(
 }
 
 /**
- * Prefix of the partition keys of one kind of records, in the tables WorkItems, Changes and Webhooks or in an index, and of the list of
- * organizations in Access. */
+ * Prefix of the partition keys of one kind of records, in the tables WorkItems, Changes, Webhooks and Audit or in an index,
+ * and of the list of organizations in Access. */
 export type PartitionKind =
   | "ITEM"
   | "DRY_RUN"
@@ -152,6 +154,9 @@ export type PartitionKind =
   | "WEBHOOK_STATE"
   | "DUE_WEBHOOKS"
   | "ORGANIZATIONS"
+  | "COMMANDS"
+  | "ERASURES"
+  | "RESTORED"
   | "LIST_ITEM"
   | "LIST_DELETED_ITEM"
   | "LIST_ITEM_OF_AGENT"

@@ -5,6 +5,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, HttpMethod
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { BucketResource } from "../../lib/resources.ts";
+import { UPLOADS_KEPT_DAYS } from "../limits.ts";
 
 export interface UploadBucketProps {
   readonly resource: BucketResource;
@@ -38,7 +39,10 @@ export class UploadBucket extends Construct {
           maxAge: 3600,
         },
       ],
-      lifecycleRules: [{ expiration: Duration.days(35) }, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      lifecycleRules: [
+        { expiration: Duration.days(UPLOADS_KEPT_DAYS) },
+        { abortIncompleteMultipartUploadAfter: Duration.days(1) },
+      ],
       // Retained like the stack's tables, except after a failed first deployment: the bucket is empty then.
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });

@@ -31,6 +31,7 @@ const KEPT = {
   backupDays: ({ backup }) => ifGiven(backup?.days),
   concurrency: ({ concurrency }) => whether(Object.keys(concurrency).length > 0),
   customerKey: ({ customerKey }) => whether(customerKey),
+  dataTrail: ({ dataTrail }) => whether(dataTrail),
   gatewayLogRole: ({ gatewayLogRole }) => ifGiven(gatewayLogRole),
   keepAccessLogs: ({ keepAccessLogs }) => whether(keepAccessLogs),
   methodThrottle: ({ methodThrottle }) => whether(Object.keys(methodThrottle).length > 0),

@@ -1,4 +1,9 @@
-import { BatchWriteCommand, type BatchWriteCommandInput, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  ScanCommand,
+  type ScanCommandInput,
+} from "@aws-sdk/lib-dynamodb";
 import { chunksOf, mapConcurrently, retry } from "../retry.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
@@ -24,16 +29,16 @@ export interface RecordsPage {
 }
 
 /**
- * Reads all records of an organization in the WorkItems table, strongly consistent, by scanning the whole table: also those
- * that no index leads to.
+ * Reads all records in the WorkItems table, strongly consistent.
  * @param visit called with each page; its segment waits for it
+ * @param filter lets through records, by an expression and its values
  * @throws StoreBusyError if DynamoDB keeps throttling
  */
-export async function scanOrganization(
+export async function scanTable(
   { dynamodb, environment }: RecordsRuntime,
-  organization: string,
   visit: (page: RecordsPage) => Promise<void>,
   onProgress?: (progress: ReadProgress) => void,
+  filter: Pick<ScanCommandInput, "FilterExpression" | "ExpressionAttributeValues"> = {},
 ): Promise<ReadProgress> {
   const { read, progress } = createMeteredReads(onProgress);
   const scanSegment = async (segment: number): Promise<void> => {
@@ -45,22 +50,39 @@ export async function scanOrganization(
             TableName: environment.WORK_ITEMS_TABLE,
             Segment: segment,
             TotalSegments: SEGMENTS,
-            // Lets through some records of others, whose keys happen to hold the same text.
-            FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
-            ExpressionAttributeValues: { ":owner": `#${organization}` },
+            ...filter,
             ConsistentRead: true,
             ReturnConsumedCapacity: "TOTAL",
             ExclusiveStartKey: start,
           }),
         ),
       );
-      const items = Items as OwnedRecord[];
-      await visit({ records: items.filter((item) => ownerOf(item) === organization) });
+      await visit({ records: Items as OwnedRecord[] });
       after = LastEvaluatedKey;
     }
   };
   await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scanSegment(segment)));
   return progress();
+}
+
+/**
+ * Reads all records of an organization by scanning the whole table: also those that no index leads to.
+ * @param visit called with each page; its segment waits for it
+ * @throws StoreBusyError if DynamoDB keeps throttling
+ */
+export function scanOrganization(
+  runtime: RecordsRuntime,
+  organization: string,
+  visit: (page: RecordsPage) => Promise<void>,
+  onProgress?: (progress: ReadProgress) => void,
+): Promise<ReadProgress> {
+  const visitOwn = ({ records }: RecordsPage): Promise<void> =>
+    visit({ records: records.filter((record) => ownerOf(record) === organization) });
+  return scanTable(runtime, visitOwn, onProgress, {
+    // Lets through some records of others, whose keys happen to hold the same text.
+    FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
+    ExpressionAttributeValues: { ":owner": `#${organization}` },
+  });
 }
 
 type DeleteRequests = NonNullable<BatchWriteCommandInput["RequestItems"]>[string];

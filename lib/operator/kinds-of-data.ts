@@ -62,6 +62,9 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
   NOTED_HEARTBEAT: ELSEWHERE,
   HOLES: ELSEWHERE,
   ORGANIZATIONS: ELSEWHERE,
+  COMMANDS: ELSEWHERE,
+  ERASURES: ELSEWHERE,
+  RESTORED: ELSEWHERE,
   OPEN_UPLOADS: ELSEWHERE,
   LIST_ITEM: ELSEWHERE,
   LIST_DELETED_ITEM: ELSEWHERE,
@@ -118,4 +121,6 @@ export const lastRecords: Readonly<
   changes: () => [],
   // Erased in every pass: no key can create one while the organization is being erased.
   webhooks: () => [],
+  // It says that the organization was erased, and by whom.
+  audit: () => [],
 };

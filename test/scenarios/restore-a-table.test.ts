@@ -1,8 +1,18 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Change } from "../../lib/changes/change.ts";
 import { listOrganizations } from "../../lib/operator/administration.ts";
 import { resyncFeed } from "../../lib/operator/change-log.ts";
+import { isoTime } from "../../lib/clock.ts";
+import { workItemId } from "../../lib/identity.ts";
+import { eraseItem } from "../../lib/operator/erase-item.ts";
+import { eraseOrganization } from "../../lib/operator/erase-organization.ts";
+import { erasePerson } from "../../lib/operator/erase-person.ts";
+import { keptInLedger, lackedErasure, reapplyErasures } from "../../lib/operator/erasure-ledger.ts";
+import { exportOrganization } from "../../lib/operator/export-organization.ts";
+import { importOrganization } from "../../lib/operator/import-organization.ts";
+import { lambdaContext } from "../support/lambda-context.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createCaller } from "../support/caller.ts";
 import { createTestClock } from "../support/clock.ts";
 import { operatorOf } from "../support/customer-data.ts";
@@ -80,4 +90,80 @@ test("a table is restored and swapped in, and readers of the feed end up with wh
   follow(copy, (await readFeed(swapped, { after: again.mark })).records);
   expect(copy).toEqual(await tableHas());
   expect(copy.size).toBe(4);
+});
+
+describe("what was erased since the time that a table was restored to", () => {
+  const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
+  const clock = createTestClock();
+  const damaged: unknown[] = [];
+  const onDamaged = (error: unknown): void => void damaged.push(error);
+  async function* linesOf(text: string): AsyncGenerator<string> {
+    yield* text.trimEnd().split("\n");
+  }
+  const ann = { agent_email: "Ann@example.com", agent_name: "Ann" };
+  const event = { external_id: "e", actor_email: "ann@example.com", content: "hello" };
+
+  /** All records of a table of work items, as text. */
+  const textOf = async (runtime: TestRuntime): Promise<string> => {
+    const source = { TableName: runtime.environment.WORK_ITEMS_TABLE, ConsistentRead: true };
+    const records = await allItems(paginateScan({ client: runtime.dynamodb }, source));
+    return JSON.stringify(records.map((record) => Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))));
+  };
+
+  test("is erased again, and nothing else is", async () => {
+    const runtime = await createTestRuntime({ clock });
+    const operator = operatorOf(runtime);
+    const acme = await createFeedCustomer(runtime);
+    const gone = await createFeedCustomer(runtime);
+    await gone.apply({ external_id: "of gone", events: [event] });
+    await acme.apply({ external_id: "a", type: "erased", events: [event] }, { external_id: "b", type: "kept", ...ann });
+    await acme.apply({ external_id: "c", type: "imported" });
+    // What an upload changed, an undo could put back: the person is in its layers, and no longer the agent.
+    await acme.apply({ external_id: "d", ...ann });
+    const uploads = createUploadHarness(runtime);
+    const job = await uploads.upload(acme.organization, "external_id,agent_email\nd,bob@example.com\n");
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(MINUTE_MS));
+    await uploads.drain();
+
+    // Erased before, and imported again: it keeps its time of creation.
+    const id = acme.organization.id;
+    let exported = "";
+    await exportOrganization(operator, id, async (lines) => void (exported += lines));
+    await keptInLedger(operator, id, { item: workItemId(id, "c") }, () => eraseItem(operator, id, "c", { sleep }));
+    await Array.fromAsync(importOrganization(operator, id, linesOf(exported)));
+    clock.advance(MINUTE_MS);
+    const restoredTo = isoTime(clock());
+    const restored = await restoredFrom(runtime, clock);
+    const before = await textOf(restored);
+
+    clock.advance(MINUTE_MS);
+    await keptInLedger(operator, id, { item: workItemId(id, "a") }, () => eraseItem(operator, id, "a", { sleep }));
+    await keptInLedger(operator, id, { address: "ann@EXAMPLE.com" }, () =>
+      erasePerson(operator, id, "ann@example.com", { sleep }),
+    );
+    const other = gone.organization.id;
+    await keptInLedger(operator, other, {}, () => eraseOrganization(operator, other, { sleep }));
+    expect(await textOf(restored)).toBe(before);
+    for (const text of ["erased", "Ann@example.com", `#${other}#`]) expect(before).toContain(text);
+    expect(before.match(/Ann@example.com/g)).toHaveLength(2);
+    const ledger = await allItems(
+      paginateScan({ client: runtime.dynamodb }, { TableName: runtime.environment.AUDIT_TABLE }),
+    );
+    expect(JSON.stringify(ledger)).not.toMatch(/ann|"a"/i);
+
+    const swapped = operatorOf(restored);
+    const table = restored.environment.WORK_ITEMS_TABLE;
+    expect(await lackedErasure(swapped, table)).toBeDefined();
+    const first = await reapplyErasures(swapped, restoredTo, { onDamaged });
+    expect(first).toMatchObject({ emptied: 2, unknown: [], present: [] });
+    expect(first.deleted).toBeGreaterThanOrEqual(4);
+    expect(await lackedErasure(swapped, table)).toBeUndefined();
+    const after = await textOf(restored);
+    expect(after).not.toMatch(/ann@example|"erased"|of gone|hello/i);
+    expect(after).not.toContain(`#${other}#`);
+    for (const kept of ['"kept"', '"imported"', "bob@example.com"]) expect(after).toContain(kept);
+    expect(await reapplyErasures(swapped, restoredTo, { onDamaged })).toMatchObject({ deleted: 0, emptied: 0 });
+    expect(await textOf(restored)).toBe(after);
+    expect(damaged).toEqual([]);
+  });
 });

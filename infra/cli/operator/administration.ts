@@ -67,7 +67,10 @@ export function clientOptions(variables: Variables, endpoint: string | undefined
 
 /** What a command works on. */
 export interface OpenedAdministration extends Administration {
-  /** Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing. */
+  /**
+   * Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing.
+   * `OWN_ITEMS_TABLE` is the service's table of work items, where the command works on another one.
+   */
   readonly variables: Variables;
 }
 
@@ -94,7 +97,11 @@ export function openAdministration(
     environment: { ACCESS_TABLE: table },
     clock,
     region,
-    variables: { ...all, WORK_ITEMS_TABLE: target.itemsTable ?? all["WORK_ITEMS_TABLE"] },
+    variables: {
+      ...all,
+      OWN_ITEMS_TABLE: all["WORK_ITEMS_TABLE"],
+      WORK_ITEMS_TABLE: target.itemsTable ?? all["WORK_ITEMS_TABLE"],
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { isoTime } from "../../../lib/clock.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { countForErasure, type ErasureCounts, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { keptInLedger } from "../../../lib/operator/erasure-ledger.ts";
 import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
 import { UsageError } from "../../command-line.ts";
 import { printable } from "../../printable.ts";
@@ -9,6 +10,7 @@ import type { Terminal } from "../../terminal.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged } from "./administration.ts";
 import { costOf, withReadBar } from "./read-bar.ts";
+import { remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
 
 export interface EraseOptions {
   readonly item?: string;
@@ -19,16 +21,6 @@ export interface EraseOptions {
   readonly json?: boolean;
 }
 
-/** Point-in-time recovery keeps changes for so long. */
-const BACKUP_DAYS = 35;
-/** Objects in the bucket expire after so long. */
-const FILE_DAYS = 30;
-const DEAD_LETTER_DAYS = 14;
-/** X-Ray keeps traces for so long. */
-const TRACE_DAYS = 30;
-/** They expire after a day; DynamoDB deletes what has expired within a few days. */
-const PLAN_DAYS = 3;
-const DAY_MS = 86_400_000;
 /** Mentions that are printed without `--json`. */
 const MENTIONS_SHOWN = 20;
 
@@ -63,56 +55,18 @@ function countsInWords(counts: Readonly<ErasureCounts>): string {
     .join(", ");
 }
 
-interface Remaining {
-  readonly what: string;
-  readonly until: string;
-}
-
-function backups(finished: number): readonly Remaining[] {
-  return [
-    {
-      what: "continuous backups of the tables (point-in-time recovery)",
-      until: isoTime(finished + BACKUP_DAYS * DAY_MS),
-    },
-    { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
-  ];
-}
-/** What holds data of an erased organization for some time. */
-function remainsOfOrganization(finished: number): readonly Remaining[] {
-  return [
-    ...backups(finished),
-    { what: "upload parts that were never completed in S3", until: isoTime(finished + DAY_MS) },
-    {
-      what: "messages in queues and dead letters: ids, no content",
-      until: isoTime(finished + DEAD_LETTER_DAYS * DAY_MS),
-    },
-    { what: "traces: ids, routes and times, no content", until: isoTime(finished + TRACE_DAYS * DAY_MS) },
-    { what: "logs: the organization's and its keys' ids, routes and sizes, no content", until: "the setting logDays" },
-  ];
-}
-/** What may hold data of an item or a person for some time. */
-function remainsOfContent(finished: number): readonly Remaining[] {
-  return [
-    ...backups(finished),
-    { what: "files, chunks and lists of uploads that held it", until: isoTime(finished + FILE_DAYS * DAY_MS) },
-    { what: "plans of dry runs of uploads that held it", until: isoTime(finished + PLAN_DAYS * DAY_MS) },
-  ];
-}
-function remainsInWords(remains: readonly Remaining[]): string[] {
-  return ["what remains:", ...remains.map(({ what, until }) => `  ${what}: until ${until}`)];
-}
-
 const NOT_SCANNED =
   "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
 
 /** What erasing an item or a person has done, or would do, with what remains. */
 function report(
   { json = false, dryRun = false }: EraseOptions,
-  now: number,
+  { clock, variables }: OperatorRuntime,
   result: object,
   lines: readonly string[],
 ): string {
-  const remains = remainsOfContent(now);
+  const now = clock();
+  const remains = remainsOfContent(now, variables);
   if (json) return JSON.stringify({ ...result, dry_run: dryRun, at: isoTime(now), remains });
   return [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n");
 }
@@ -136,16 +90,18 @@ async function eraseAll(
     terminal.note(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
   const receipt = await resumably(terminal, `${organization} is partly erased, and its keys are revoked`, () =>
     withReadBar(terminal, "erasing", (onProgress) =>
-      eraseOrganization(runtime, organization, {
-        onProgress,
-        onWait,
-        sleep: terminal.sleep,
-        onDamaged: nameDamaged(terminal),
-        withoutScan: options.withoutScan === true,
-      }),
+      keptInLedger(runtime, organization, {}, () =>
+        eraseOrganization(runtime, organization, {
+          onProgress,
+          onWait,
+          sleep: terminal.sleep,
+          onDamaged: nameDamaged(terminal),
+          withoutScan: options.withoutScan === true,
+        }),
+      ),
     ),
   );
-  const remains = remainsOfOrganization(Date.parse(receipt.finished_at));
+  const remains = remainsOfOrganization(Date.parse(receipt.finished_at), runtime.variables);
   if (options.json) return JSON.stringify({ ...receipt, remains });
   return [
     `${receipt.organization} in ${receipt.region} is erased: ${countsInWords(receipt.erased)}`,
@@ -171,9 +127,11 @@ async function eraseOne(
   const erased = dryRun
     ? first
     : await resumably(terminal, `${externalId} may be partly erased`, () =>
-        eraseItem(runtime, organization, externalId, { sleep: terminal.sleep }),
+        keptInLedger(runtime, organization, { item: first.id }, () =>
+          eraseItem(runtime, organization, externalId, { sleep: terminal.sleep }),
+        ),
       );
-  return report(options, runtime.clock(), { organization, external_id: externalId, ...erased }, [
+  return report(options, runtime, { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
   ]);
 }
@@ -229,8 +187,10 @@ async function eraseAddress(
     );
   const erased = await (dryRun
     ? erasing()
-    : resumably(terminal, `${address} is still in some agents and actors`, erasing));
-  return report(options, runtime.clock(), { organization, ...erased }, personInWords(erased, address, dryRun));
+    : resumably(terminal, `${address} is still in some agents and actors`, () =>
+        keptInLedger(runtime, organization, { address }, erasing),
+      ));
+  return report(options, runtime, { organization, ...erased }, personInWords(erased, address, dryRun));
 }
 
 /** Erases everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */

@@ -18,6 +18,7 @@ import {
   type Target,
   withTarget,
 } from "./administration.ts";
+import { keepCommand } from "./command-record.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
@@ -171,28 +172,32 @@ export function keysCommand(terminal: Terminal): Promise<number> {
   const program = createCommandLine(terminal, "npm run keys --", "Create, list, rotate and revoke API keys");
   const command = (name: string, description: string): Command =>
     withTarget(program.command(name).description(description));
-  /** Opens the tables, runs a command and prints its result. */
+  /** Opens the tables, runs a command and prints its result. @param kept name under which the command is kept */
   const printing =
-    <V extends Target>(run: Run<V>) =>
+    <V extends Target & Partial<Values>>(run: Run<V>, kept?: string) =>
     async (values: V): Promise<void> => {
       const administration = openAdministration(values, await variablesOf(values, terminal.env), terminal.clock);
+      const { organization = "", key } = values;
+      if (kept !== undefined) {
+        await keepCommand(administration, kept, organization, { ...values, keyId: key && keyId(key) });
+      }
       const [result, lines] = await run(administration, values, terminal);
       printResult(terminal, values, values.json === true ? JSON.stringify(result) : lines);
     };
 
   ofNewKey(command("create", "create a key"))
     .option("--create", "create the organization if it doesn't exist")
-    .action(printing(create));
+    .action(printing(create, "keys create"));
   command("list", "list keys with the hour of their last use")
     .option("--organization <id>", "only those of this organization")
     .action(printing(list));
   ofNewKey(command("rotate", "create a key that replaces another, which stays valid until it is revoked"))
     .option("--key <id>", "id of the key to replace, if several have the name")
-    .action(printing(rotate));
+    .action(printing(rotate, "keys rotate"));
   command("revoke", "revoke a key; npm run keys -- list shows the ids")
     .requiredOption("--organization <id>", "organization of the key, such as acme")
     .requiredOption("--key <id or key>", "id of the key, or the key itself")
-    .action(printing(revoke));
+    .action(printing(revoke, "keys revoke"));
   return runOperatorCommand(terminal, program);
 }
 

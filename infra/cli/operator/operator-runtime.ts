@@ -10,7 +10,11 @@ import { clientOptions, type OpenedAdministration } from "./administration.ts";
 /** What commands on an organization's data work with. */
 export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
-function nameOf({ variables, region }: OpenedAdministration, name: ResourceName): string {
+/** Name or URL of a resource. @throws UsageError naming the option by which it can be given */
+export function nameOf(
+  { variables, region }: Pick<OpenedAdministration, "variables" | "region">,
+  name: ResourceName,
+): string {
   const { variable, id } = resources[name];
   const found = variables[variable];
   if (found !== undefined) return found;

@@ -28,6 +28,10 @@ import {
   withTarget,
 } from "./administration.ts";
 import type { RegionCode } from "../../../lib/regions.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { reapplyErasures } from "../../../lib/operator/erasure-ledger.ts";
+import { keepCommand } from "./command-record.ts";
+import { costOf, withReadBar } from "./read-bar.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
@@ -126,7 +130,10 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
   const opened = await open(terminal, values);
   const runtime = feedRuntime(opened);
   const change = async (organization: string): Promise<void> => {
-    if (values.resync === true) await resyncFeed(runtime, organization);
+    if (values.resync === true) {
+      await keepCommand(opened, "organizations changes", organization, { resync: true });
+      await resyncFeed(runtime, organization);
+    }
     const state = await readFeedState(runtime, organization);
     if (state === undefined) return;
     printResult(terminal, values, values.json === true ? JSON.stringify(state) : describeFeed(state));
@@ -146,6 +153,30 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
   }
 }
 
+interface ReapplyOptions {
+  readonly restoredTo: string;
+}
+
+/** Applies the ledger of erasures to a restored table. */
+async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Promise<void> {
+  if (values.itemsTable === undefined) throw new UsageError("name the restored table: --items-table <name>");
+  const restoredTo = Date.parse(values.restoredTo);
+  if (Number.isNaN(restoredTo)) throw new UsageError("--restored-to: must be a time, such as 2026-11-25T10:00:00Z");
+  const opened = await open(terminal, values);
+  await keepCommand(opened, "organizations reapply-erasures", "all", values);
+  const done = await withReadBar(terminal, "reading", (onProgress) =>
+    reapplyErasures(operatorRuntime(opened), isoTime(restoredTo), { onProgress, onDamaged: nameDamaged(terminal) }),
+  );
+  const { deleted, emptied, unknown, present, readUnits } = done;
+  if (unknown.length + present.length > 0) terminal.exitCode = 1;
+  const lines = [
+    `erased ${deleted} records again, and emptied ${emptied} items and events; ${costOf(readUnits)}`,
+    ...unknown.map((id) => `${id} no longer exists, so persons that were erased there can't be found: erase its data`),
+    ...present.map((id) => `${id} was erased but is in the Access table again: organizations erase ${id}`),
+  ];
+  printResult(terminal, values, values.json === true ? JSON.stringify(done) : lines.join("\n"));
+}
+
 type Run<V> = (
   terminal: Terminal,
   opened: OpenedAdministration,
@@ -162,13 +193,17 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   );
   const command = (usage: string, description: string): Command =>
     withTarget(program.command(usage).description(description));
-  /** Opens the tables, runs a command on an organization that exists, and prints what it returns. */
+  /**
+   * Opens the tables, runs a command on an organization that exists, and prints what it returns.
+   * @param kept name under which the command is kept, unless it is a dry run
+   */
   const onExisting =
-    <V extends Values>(run: Run<V>, advice = "") =>
+    <V extends Values & { readonly dryRun?: boolean }>(run: Run<V>, kept?: string, advice = "") =>
     async (id: string, values: V): Promise<void> => {
       const organization = organizationId(id);
       const opened = await open(terminal, values);
       if (values.create !== true) await existingOrganization(opened, organization, advice);
+      if (kept !== undefined && values.dryRun !== true) await keepCommand(opened, kept, organization, values);
       const result = await run(terminal, opened, organization, values);
       if (result !== undefined) printResult(terminal, values, result);
     };
@@ -182,7 +217,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--burst <number>", "requests at once")
     .option("--listing-shards <number>", "shards of its lists; they can only grow")
     .option("--create", "create it if it doesn't exist")
-    .action(onExisting(set, "use --create for a new one"));
+    .action(onExisting(set, "organizations set", "use --create for a new one"));
   command("changes [organization]", "show the marks of its change feed")
     .option("--all", "of all organizations")
     .option("--resync", "make readers load everything again, such as after a table was restored")
@@ -192,8 +227,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--overwrite", "replace the file if it exists")
     .option("--dry-run", "only count")
     .action(
-      onExisting<TransferOptions & Values>((_, opened, ...rest) =>
-        exportTo(terminal, operatorRuntime(opened), ...rest),
+      onExisting<TransferOptions & Values>(
+        (_, opened, ...rest) => exportTo(terminal, operatorRuntime(opened), ...rest),
+        "organizations export",
       ),
     );
   command("import <organization>", "read what export has written, from the standard input or a file")
@@ -201,8 +237,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--replace", "replace what is there")
     .option("--dry-run", "write nothing")
     .action(
-      onExisting<TransferOptions & Values>((_, opened, ...rest) =>
-        importFrom(terminal, operatorRuntime(opened), ...rest),
+      onExisting<TransferOptions & Values>(
+        (_, opened, ...rest) => importFrom(terminal, operatorRuntime(opened), ...rest),
+        "organizations import",
       ),
     );
   command("erase <organization>", "erase everything of it, or one item or person")
@@ -214,8 +251,15 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--dry-run", "erase nothing")
     .option("--yes", "don't ask for confirmation")
     .action(
-      onExisting<EraseOptions & Values>((_, opened, ...rest) => erase(terminal, operatorRuntime(opened), ...rest)),
+      onExisting<EraseOptions & Values>(
+        (_, opened, ...rest) => erase(terminal, operatorRuntime(opened), ...rest),
+        "organizations erase",
+      ),
     );
+  withTarget(program.command("reapply-erasures"))
+    .description("erase again, in a restored table, what was erased since the time that it was restored to")
+    .requiredOption("--restored-to <time>", "the time that the table was restored to, such as 2026-11-25T10:00:00Z")
+    .action((values: Values & ReapplyOptions) => reapply(terminal, values));
   return runOperatorCommand(terminal, program);
 }
 

@@ -16,16 +16,21 @@ export const OPERATOR_POLICIES = {
   /** `organizations list`, `show`, `export` and `changes`; `keys list`. */
   read: {
     access: ["GetItem", "Query", "Scan"],
+    audit: ["GetItem", "Query", "PutItem"],
     workItems: ["Query"],
     limits: ["BatchGetItem"],
     changes: ["GetItem", "BatchGetItem", "Query"],
     changesQueue: ["GetQueueAttributes"],
   },
   /** `keys create`, `rotate` and `revoke`; `organizations set`. */
-  keys: { access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "ConditionCheckItem"] },
+  keys: {
+    access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "ConditionCheckItem"],
+    audit: ["PutItem"],
+  },
   /** `organizations erase` and `import`; `organizations changes --resync`. */
   erase: {
     access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "DeleteItem"],
+    audit: ["Query", "PutItem"],
     workItems: [
       "GetItem",
       "BatchGetItem",

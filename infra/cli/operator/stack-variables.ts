@@ -43,9 +43,13 @@ export async function variablesOf(
   const client = new CloudFormationClient({ region: REGIONS[region].awsRegion, maxAttempts: 3 });
   const stack = await describe(client, stackNameOf(region, stage));
   const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const tags = new Map(stack?.Tags?.map(({ Key, Value }) => [Key, Value]));
   return {
     ...environment,
     REGION_CODE: region,
+    BACKUP_VAULT: tags.get("backup"),
+    BACKUP_DAYS: tags.get("backupDays"),
+    LOG_DAYS: tags.get("logDays"),
     ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
   };
 }

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
+import { lackedErasure } from "../../../lib/operator/erasure-ledger.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -30,6 +31,18 @@ function countsInWords(counts: CustomerCounts): string {
   );
 }
 
+/** Refuses a restored table that may still hold what was erased since. @throws UsageError that names the command */
+async function refuseErased({ variables, ...runtime }: OperatorRuntime): Promise<void> {
+  const { WORK_ITEMS_TABLE: table } = runtime.environment;
+  if (variables["OWN_ITEMS_TABLE"] === table) return;
+  const lacked = await lackedErasure(runtime, table);
+  if (lacked === undefined) return;
+  throw new UsageError(
+    `${table} may hold what was erased on ${lacked}: first run ` +
+      `npm run organizations -- reapply-erasures --items-table ${table} --restored-to <time>`,
+  );
+}
+
 /** Exports NDJSON to the standard output or a file. A repeated export to a file continues where it stopped. */
 export async function exportTo(
   terminal: Terminal,
@@ -37,6 +50,7 @@ export async function exportTo(
   organization: string,
   { file, overwrite, json = false, dryRun = false }: TransferOptions,
 ): Promise<string | undefined> {
+  await refuseErased(runtime);
   await using toFile =
     file === undefined || dryRun
       ? undefined

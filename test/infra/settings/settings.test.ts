@@ -32,6 +32,7 @@ describe("settings", () => {
       concurrency: {},
       customerKey: false,
       firewall: false,
+      dataTrail: false,
       keepAccessLogs: false,
       logDays: 7,
       methodThrottle: {},

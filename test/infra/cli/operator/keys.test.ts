@@ -17,8 +17,8 @@ let dataDirectory: string;
 beforeAll(async () => {
   runtime = await createTestRuntime();
   dataDirectory = await mkdtemp(join(tmpdir(), "work-items-"));
-  const { ACCESS_TABLE, LIMITS_TABLE } = runtime.environment;
-  const variables = { ACCESS_TABLE, LIMITS_TABLE, REGION_CODE: "us", API_KEY: "none" };
+  const { ACCESS_TABLE, AUDIT_TABLE, LIMITS_TABLE } = runtime.environment;
+  const variables = { ACCESS_TABLE, AUDIT_TABLE, LIMITS_TABLE, REGION_CODE: "us", API_KEY: "none" };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(join(dataDirectory, "stack.env"), lines.join(""));
 });

@@ -1,11 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, paginateScan, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { organizationsCommand } from "../../../../infra/cli/operator/organizations.ts";
+import { workItemId } from "../../../../lib/identity.ts";
+import { allItems } from "../../../../lib/store/all-items.ts";
 import { listedOrganizationKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
 import type { RecordKey } from "../../../../lib/store/versioned-record.ts";
 import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
@@ -144,6 +146,55 @@ describe("npm run organizations", () => {
       expect(error).toMatch(/Type acme to continue: .*nothing was erased$/s);
     }
     expect(await items()).toHaveLength(2);
+  });
+
+  it("keeps who ran which command, without what customers have sent", async () => {
+    const { AUDIT_TABLE } = runtime.environment;
+    const kept = async () =>
+      (await allItems(paginateScan({ client: runtime.dynamodb }, { TableName: AUDIT_TABLE })))
+        .filter(({ command, organization }) => command !== undefined && organization === "audited")
+        .toSorted((a, b) => (String(a["sk"]) < String(b["sk"]) ? -1 : 1))
+        .map(({ pk, by, command, options }) => ({ pk, by, command, options }));
+    const month = `COMMANDS#${new Date().toISOString().slice(0, 7)}`;
+    const by = `local:${userInfo().username}`;
+    await run("set audited --create --rate 7");
+    await run("show audited");
+    await run("export audited --dry-run");
+    await run("export audited --file " + join(directory, "audited.ndjson"));
+    await run("erase audited --item ann@example.com --yes");
+    expect(await kept()).toEqual([
+      { pk: month, by, command: "organizations set", options: { create: true, rate: "7" } },
+      { pk: month, by, command: "organizations export", options: {} },
+      { pk: month, by, command: "organizations erase", options: { item: workItemId("audited", "ann@example.com") } },
+    ]);
+    expect(JSON.stringify(await kept())).not.toContain("example.com");
+  });
+
+  it("exports from a restored table only once what was erased since is erased again in it", async () => {
+    const { WORK_ITEMS_TABLE: restored } = (await createTestRuntime()).environment;
+    await createCustomer(runtime, "restored");
+    await runtime.dynamodb.send(
+      new PutCommand({
+        TableName: runtime.environment.AUDIT_TABLE,
+        Item: {
+          pk: "ERASURES#all",
+          sk: "0",
+          organization: "restored",
+          item: "x",
+          began_at: "2026-01-01T00:00:00.000Z",
+        },
+      }),
+    );
+    const refused = await run(`export restored --items-table ${restored}`);
+    expect(refused).toMatchObject({ status: 1, out: "" });
+    expect(refused.error).toContain(`reapply-erasures --items-table ${restored} --restored-to <time>`);
+    const applied = await run(`reapply-erasures --items-table ${restored} --restored-to 2026-01-01T00:00:00Z`);
+    expect(applied.out).toMatch(/^erased 0 records again, and emptied 0 items and events; .* read units/);
+    expect((await run(`export restored --items-table ${restored}`)).status).toBe(0);
+    expect((await run("reapply-erasures --restored-to 2026-01-01T00:00:00Z")).error).toContain("--items-table");
+    expect((await run(`reapply-erasures --items-table ${restored} --restored-to soon`)).error).toContain(
+      "must be a time",
+    );
   });
 
   it("erases a person, and names what may still hold the address", async () => {

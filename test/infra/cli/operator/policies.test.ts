@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { OPERATOR_POLICIES, type OperatorPolicy, policyFor } from "../../../../infra/cli/operator/policies.ts";
 import { getOrganization, listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
 import { readFeedState, resyncFeed } from "../../../../lib/operator/change-log.ts";
+import { recordCommand } from "../../../../lib/operator/command-log.ts";
+import { keptInLedger, lackedErasure, reapplyErasures } from "../../../../lib/operator/erasure-ledger.ts";
 import { eraseItem } from "../../../../lib/operator/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
 import { erasePerson } from "../../../../lib/operator/erase-person.ts";
@@ -12,9 +14,12 @@ import { createKey, listKeys, revokeKey, rotateKey } from "../../../../lib/opera
 import { growListingShards } from "../../../../lib/operator/listing-shards.ts";
 import type { Permissions } from "../../../../lib/aws/permissions.ts";
 import { resources } from "../../../../lib/resources.ts";
+import { isoTime } from "../../../../lib/clock.ts";
+import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
 import { createTestClock } from "../../../support/clock.ts";
 import { createCustomer, fill, operatorOf, putObject } from "../../../support/customer-data.ts";
 import { restrictedRuntime } from "../../../support/restricted-runtime.ts";
+import { resourcesOf, synthesize } from "../../synthesized.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 const clock = createTestClock();
@@ -22,6 +27,7 @@ const sleep = async (milliseconds: number): Promise<void> => clock.advance(milli
 const used = new Map<OperatorPolicy, Set<string>>();
 let runtime: TestRuntime;
 let lines: string[] = [];
+const command = { by: "arn:aws:iam::1:user/ann", organization: "acme", options: {} };
 
 async function* linesOf(all: readonly string[]): AsyncGenerator<string> {
   yield* all;
@@ -58,6 +64,8 @@ describe("a person with the policy", () => {
     await listKeys(read, "acme");
     await lastUsesOf(read, keys);
     await readFeedState(read, "acme");
+    await recordCommand(read, { ...command, command: "organizations export" });
+    expect(await lackedErasure(read, "restored")).toBeUndefined();
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
     lines = text.trimEnd().split("\n");
@@ -71,6 +79,7 @@ describe("a person with the policy", () => {
     const keys = operator("keys");
     // For the nearest name, where an organization doesn't exist.
     await listOrganizations(keys);
+    await recordCommand(keys, { ...command, command: "keys create" });
     const { record } = await createKey(keys, "acme", { name: "ci" });
     await rotateKey(keys, "acme", { name: "ci" });
     await revokeKey(keys, "acme", record.key_id);
@@ -86,7 +95,9 @@ describe("a person with the policy", () => {
     await readFeedState(erase, "acme");
     await putOrganization(erase, "copy");
     await Array.fromAsync(importOrganization(erase, "copy", linesOf(lines)));
-    await eraseItem(erase, "acme", "kept", { sleep });
+    await recordCommand(erase, { ...command, command: "organizations erase" });
+    await keptInLedger(erase, "acme", { item: "kept" }, () => eraseItem(erase, "acme", "kept", { sleep }));
+    await reapplyErasures(erase, isoTime(0), { onDamaged: stopAtDamaged });
     await erasePerson(erase, "acme", "ann@example.com", { sleep });
     await countForErasure(erase, "acme");
     await eraseOrganization(erase, "acme", { sleep });
@@ -111,5 +122,16 @@ test("the printed policy names the stack's own tables, bucket and queue", () => 
   expect(text).toContain(
     '["sqs:GetQueueAttributes"],"Resource":["arn:aws:sqs:eu-west-1:*:WorkItems-eu-prod-ChangesQueue*"]',
   );
-  expect(JSON.stringify(policyFor("read", "prod", "eu"))).not.toMatch(/Put|Delete|Update/);
+  const { audit: _, ...others } = OPERATOR_POLICIES.read;
+  expect(JSON.stringify(others)).not.toMatch(/Put|Delete|Update/);
+});
+
+test("no one may change or delete what is kept of commands and erasures", () => {
+  const actions = Object.values(OPERATOR_POLICIES).flatMap(({ audit }) => audit);
+  expect(new Set(actions)).toEqual(new Set(["GetItem", "Query", "PutItem"]));
+  for (const template of [synthesize().us, synthesize({}, { stage: "prod" }).eu]) {
+    const roles = JSON.stringify(resourcesOf(template, "AWS::IAM::Role"));
+    expect(roles).toContain("TablesAccess");
+    expect(roles).not.toContain("TablesAudit");
+  }
 });

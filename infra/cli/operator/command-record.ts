@@ -1,0 +1,55 @@
+import { userInfo } from "node:os";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { recordCommand } from "../../../lib/operator/command-log.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { REGIONS } from "../../../lib/regions.ts";
+import { clientOptions, type OpenedAdministration } from "./administration.ts";
+import { nameOf } from "./operator-runtime.ts";
+
+/** ARN of the caller; on a service of this machine, its user. */
+async function callerOf({ variables, region }: OpenedAdministration): Promise<string> {
+  const endpoint = variables["AWS_ENDPOINT_URL_STS"];
+  if (variables["AWS_ENDPOINT_URL_DYNAMODB"] !== undefined && endpoint === undefined) {
+    return `local:${userInfo().username}`;
+  }
+  const client = new STSClient({ ...clientOptions(variables, endpoint), region: REGIONS[region].awsRegion });
+  const { Arn: arn = "unknown" } = await client.send(new GetCallerIdentityCommand({}));
+  return arn;
+}
+
+/** Options whose values are kept: none holds a key, or what a customer has sent. */
+const KEPT = ["all", "burst", "create", "expires", "itemsTable", "listingShards", "name", "rate", "replace"] as const;
+const ALSO_KEPT = ["resync", "scopes", "table", "withoutScan"] as const;
+type Kept = (typeof KEPT | typeof ALSO_KEPT)[number];
+
+/** What a command was given. Of an item its id is kept, of a person that there was one, of a key its id. */
+export type GivenOptions = Readonly<Partial<Record<Kept, string | boolean>>> & {
+  readonly item?: string;
+  readonly person?: string;
+  readonly keyId?: string | undefined;
+};
+
+/** Keeps who runs a command that reads all data of an organization or changes any, and with which options. */
+export async function keepCommand(
+  opened: OpenedAdministration,
+  command: string,
+  organization: string,
+  given: GivenOptions,
+): Promise<void> {
+  const { item, person, keyId } = given;
+  const kept = [...KEPT, ...ALSO_KEPT].flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
+  await recordCommand(
+    { ...opened, environment: { AUDIT_TABLE: nameOf(opened, "audit") } },
+    {
+      by: await callerOf(opened),
+      command,
+      organization,
+      options: {
+        ...(Object.fromEntries(kept) as Record<string, string | boolean>),
+        ...(item !== undefined && { item: workItemId(organization, item) }),
+        ...(person !== undefined && { person: true }),
+        ...(keyId !== undefined && { key: keyId }),
+      },
+    },
+  );
+}

@@ -1,0 +1,75 @@
+import { isoTime } from "../../../lib/clock.ts";
+import { UPLOADS_KEPT_DAYS } from "../../limits.ts";
+import type { Variables } from "./administration.ts";
+
+/** Point-in-time recovery keeps changes for so long. */
+const RECOVERY_DAYS = 35;
+const DEAD_LETTER_DAYS = 14;
+/** X-Ray keeps traces for so long. */
+const TRACE_DAYS = 30;
+/** They expire after a day; DynamoDB deletes what has expired within a few days. */
+const PLAN_DAYS = 3;
+const DAY_MS = 86_400_000;
+
+/** What holds erased data for some time. */
+interface Remaining {
+  readonly what: string;
+  readonly until: string;
+}
+
+/** @param days undefined if the service isn't deployed, or doesn't say it */
+function after(finished: number, days: number | string | undefined, setting = ""): string {
+  return days === undefined ? `the setting ${setting}` : isoTime(finished + Number(days) * DAY_MS);
+}
+
+/** @param finished milliseconds since the epoch @param variables with the deployed stack's settings of backups and logs */
+function backups(finished: number, { BACKUP_VAULT: vault, BACKUP_DAYS: days }: Variables): readonly Remaining[] {
+  const recovery = "a restored table has it until organizations reapply-erasures has run on it";
+  return [
+    {
+      what: `continuous backups of the tables (point-in-time recovery); ${recovery}`,
+      until: after(finished, RECOVERY_DAYS),
+    },
+    ...(vault === undefined
+      ? []
+      : [
+          {
+            what: `recovery points in the backup vault of the stack, and their copies in ${vault}; ${recovery}`,
+            until: after(finished, days, "backup"),
+          },
+        ]),
+    { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
+    {
+      what: "the ledger of erasures: ids and times, and an HMAC of a person's address, no content",
+      until: "it is kept",
+    },
+  ];
+}
+
+/** What holds data of an erased organization for some time. */
+export function remainsOfOrganization(finished: number, variables: Variables): readonly Remaining[] {
+  const logs = after(finished, variables["LOG_DAYS"], "logDays");
+  return [
+    ...backups(finished, variables),
+    { what: "upload parts that were never completed in S3", until: after(finished, 1) },
+    { what: "messages in queues and dead letters: ids, no content", until: after(finished, DEAD_LETTER_DAYS) },
+    { what: "traces: ids, routes and times, no content", until: after(finished, TRACE_DAYS) },
+    { what: "logs: ids of the organization, its keys and its work items, routes and sizes, no content", until: logs },
+    { what: "access logs, and those of the firewall: addresses of callers, routes and times, no content", until: logs },
+  ];
+}
+
+/** What may hold data of an item or a person for some time. */
+export function remainsOfContent(finished: number, variables: Variables): readonly Remaining[] {
+  return [
+    ...backups(finished, variables),
+    { what: "files, chunks and lists of uploads that held it", until: after(finished, UPLOADS_KEPT_DAYS) },
+    { what: "plans of dry runs of uploads that held it", until: after(finished, PLAN_DAYS) },
+    { what: "logs: the item's id, no content", until: after(finished, variables["LOG_DAYS"], "logDays") },
+  ];
+}
+
+/** The lines of a receipt that say what remains. */
+export function remainsInWords(remains: readonly Remaining[]): string[] {
+  return ["what remains:", ...remains.map(({ what, until }) => `  ${what}: until ${until}`)];
+}
