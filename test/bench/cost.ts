@@ -16,6 +16,7 @@ import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/
 import { isForItems, meterDynamoDb } from "./dynamodb-meter.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
+import { measureLayers } from "./undo-cost.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
 const { exactly, fact, within } = rowsOf("cost");
@@ -175,7 +176,8 @@ const measureOperations = async (): Promise<BenchRow[]> => {
       within(name, dollars / items, "dollars a million items", derived + DOLLARS_BESIDE),
     );
   }
-  return found;
+  const layers = await createTestRuntime();
+  return [...found, ...(await measureLayers(layers, (await createTestOrganization(layers)).organization))];
 };
 
 /** Costs of a million items in requests and capacity units, without functions' time and storage. */

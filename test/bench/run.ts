@@ -12,6 +12,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => 
     cold: () => import("./cold.ts"),
     cost: () => import("./cost.ts"),
     uploads: () => import("./uploads.ts"),
+    undo: async () => (await import("./uploads.ts")).undo,
     stack: () => import("./stack.ts"),
     scale: () => import("./scale.ts"),
     latencies: () => import("./latencies.ts"),

@@ -9,6 +9,8 @@ import { create as createUploadWorkItems } from "../../functions/upload-work-ite
 import { mapConcurrently } from "../../lib/retry.ts";
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import { createRequestUndo } from "../../lib/uploads/job/new-undo.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -44,6 +46,11 @@ export interface Finished {
   /** Largest resident set of the process, in MB. */
   readonly peakMb: number;
 }
+/** Results of a file whose rows all changed an item, and of its undo. */
+export interface Undone {
+  readonly updated: Finished;
+  readonly undone: Finished;
+}
 /** How busy one instance is with a file. */
 export interface Busy {
   /** CPU time ÷ time, while chunks are applied. */
@@ -69,7 +76,10 @@ export interface Comparison {
   readonly tenRowsMs: number;
 }
 
-const runtime = await createTestRuntime();
+/** An undo waits until no worker of the import can live any more. */
+let aheadMs = 0;
+const clock = (): number => Date.now() + aheadMs;
+const runtime = await createTestRuntime({ clock });
 const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
 const { environment, sqs } = runtime;
 const store = new UploadStore(runtime);
@@ -246,19 +256,40 @@ const withLatencies = async (): Promise<readonly [number, Busy][]> => {
   return found;
 };
 
-const runFile = async (): Promise<Finished> => {
-  const { job } = await store.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
-  process.send?.({ bucket: environment.UPLOADS_BUCKET, key: objectKeys.source(job) } satisfies Ready);
-  await once(process, "message");
+const timeJob = async (job: JobKey): Promise<Finished> => {
   const start = performance.now();
   const succeeded = await runJob(job);
   const seconds = (performance.now() - start) / 1000;
   return { succeeded, perSecond: succeeded / seconds, peakMb: process.resourceUsage().maxRSS / 1024 };
 };
 
+/** Creates a job and waits until the other process has put its file into the bucket. */
+const receiveFile = async (): Promise<JobKey> => {
+  const { job } = await store.create(organization, { id: randomUUID(), origin: "form" }, Date.now() + 3_600_000);
+  process.send?.({ bucket: environment.UPLOADS_BUCKET, key: objectKeys.source(job) } satisfies Ready);
+  await once(process, "message");
+  return job;
+};
+
+const runFile = async (): Promise<Finished> => timeJob(await receiveFile());
+
+/** Creates items by one file, changes them by another, and undoes that. */
+const runUndo = async (): Promise<Undone> => {
+  await runJob(await receiveFile());
+  const job = await receiveFile();
+  const updated = await timeJob(job);
+  const { job: undo } = await createRequestUndo(store, clock)(organization, job.id, { dryRun: false });
+  aheadMs = CLAIM_MS;
+  const undone = await timeJob(undo);
+  const { undone_rows: rows } = (await store.readJob(undo))!;
+  if (rows !== updated.succeeded) throw new Error(`${rows} of ${updated.succeeded} items were undone`);
+  return { updated, undone };
+};
+
 const MODES: Readonly<Record<string, () => Promise<unknown>>> = {
   compare: compareWithBatch,
   file: runFile,
+  undo: runUndo,
   latencies: withLatencies,
 };
 process.send?.(await MODES[process.argv[2] ?? ""]?.());

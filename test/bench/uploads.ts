@@ -8,10 +8,12 @@ import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { csvOf } from "./uploads-data.ts";
-import type { Comparison, Finished, Ready } from "./uploads-process.ts";
+import type { Comparison, Finished, Ready, Undone } from "./uploads-process.ts";
 
 const { atMost, beside, fact, within } = rowsOf("uploads");
 const SIZES = [10_000, 100_000, 1_000_000] as const;
+const UNDO_SIZES = [10_000, 100_000] as const;
+const UNDO_AT_LEAST = 0.5;
 const FLAT_WITHIN_MB = 64;
 const TEN_ROWS_WITHIN_MS = 1000;
 const MAPPED_WITHIN = 1.3;
@@ -22,7 +24,7 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 const PROCESS = fileURLToPath(new URL("uploads-process.ts", import.meta.url));
 
 /** Starts the functions' process with the heap limits that the template sets for the workers. */
-const start = (mode: "compare" | "file"): ChildProcess => {
+const start = (mode: "compare" | "file" | "undo"): ChildProcess => {
   const execArgv = nodeOptionsFor(MEMORY_MB.computes).split(" ");
   return fork(PROCESS, [mode], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });
 };
@@ -47,14 +49,19 @@ const compare = async (): Promise<Comparison> => {
   return comparison;
 };
 
+/** Puts the file that a process waits for into the bucket. */
+const sendFile = async (child: ChildProcess, lines: Iterable<string>): Promise<void> => {
+  const { bucket, key } = await messageFrom<Ready>(child);
+  const s3 = createS3Client({ S3_FORCE_PATH_STYLE: true });
+  const params = { Bucket: bucket, Key: key, Body: Readable.from(lines) };
+  await new Upload({ client: s3, params, partSize: PIECE_BYTES, queueSize: 1 }).done();
+  child.send("go");
+};
+
 /** Runs the workers in a new process on a file with this many rows. */
 const runFile = async (rows: number): Promise<Finished> => {
   const child = start("file");
-  const { bucket, key } = await messageFrom<Ready>(child);
-  const s3 = createS3Client({ S3_FORCE_PATH_STYLE: true });
-  const params = { Bucket: bucket, Key: key, Body: Readable.from(csvOf(rows)) };
-  await new Upload({ client: s3, params, partSize: PIECE_BYTES, queueSize: 1 }).done();
-  child.send("go");
+  await sendFile(child, csvOf(rows));
   const finished = await messageFrom<Finished>(child);
   await end(child);
   if (finished.succeeded !== rows) throw new Error(`${finished.succeeded} of ${rows} rows were applied`);
@@ -95,6 +102,43 @@ const measureUploads = async (): Promise<BenchRow[]> => {
   }
   return rows;
 };
+
+/** The same file with other names of agents: each row changes one field. */
+function* withOtherNames(lines: Iterable<string>): Generator<string> {
+  for (const chunk of lines) yield chunk.replaceAll(",Agent ", ",Person ");
+}
+
+/** Undoes a file whose rows all change an item, in a new process. */
+const runUndo = async (rows: number): Promise<Undone> => {
+  const child = start("undo");
+  await sendFile(child, csvOf(rows));
+  await sendFile(child, withOtherNames(csvOf(rows)));
+  const result = await messageFrom<Undone>(child);
+  await end(child);
+  return result;
+};
+
+const measureUndo = async (): Promise<BenchRow[]> => {
+  const { fact: number, atLeast, within: limit } = rowsOf("undo");
+  const rows: BenchRow[] = [];
+  let smallest: number | undefined;
+  for (const size of UNDO_SIZES) {
+    const { updated, undone } = await runUndo(size);
+    const at = `at ${size.toLocaleString("en")} rows`;
+    smallest ??= undone.peakMb;
+    rows.push(
+      number(`updated rows a second ${at}`, updated.perSecond, "rows/s"),
+      number(`undone items a second ${at}`, undone.perSecond, "items/s"),
+      atLeast(`undo beside the import ${at}`, undone.perSecond / updated.perSecond, "×", UNDO_AT_LEAST),
+      number(`peak memory before the undo ${at}`, updated.peakMb, "MB"),
+      limit(`peak memory with the undo ${at}`, undone.peakMb, "MB", smallest + FLAT_WITHIN_MB),
+    );
+  }
+  return rows;
+};
+
+/** Measures the undo of files against their import. */
+export const undo = { measure: (): Promise<BenchRow[]> => withEngines(measureUndo) };
 
 /** Measures CSV against the batch endpoint, the time for a small file, and memory by file size. */
 export const measure = (): Promise<BenchRow[]> => withEngines(measureUploads);
