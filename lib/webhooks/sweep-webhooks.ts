@@ -31,7 +31,8 @@ export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQ
     const call = { kind: "call", organization, webhook: id } as const;
     try {
       const greeting = greetAt <= now ? await greetingFor(webhook) : undefined;
-      return void (await send([...(greeting === undefined ? [] : [greeting]), call]));
+      await send([...(greeting === undefined ? [] : [greeting]), call]);
+      return undefined;
     } catch (error) {
       log.error("a webhook can't be swept", { organization, webhook: id, error });
       return error;

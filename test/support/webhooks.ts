@@ -18,7 +18,9 @@ interface Received {
 }
 
 /** Starts a receiver on this machine. @param answer @default 204 */
-export async function startReceiver(answer: RequestListener = (_, response) => void response.writeHead(204).end()) {
+export async function startReceiver(
+  answer: (...call: Parameters<RequestListener>) => unknown = (_, response) => response.writeHead(204).end(),
+) {
   const received: Received[] = [];
   const paths: string[] = [];
   const take = async (request: IncomingMessage): Promise<void> => {

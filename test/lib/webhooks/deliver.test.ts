@@ -267,7 +267,10 @@ describe("a receiver that reads the feed only when it is rung", () => {
     let isWild = true;
     let mark = "0";
     const receiver = await receive(async (_, response) => {
-      if (isWild && random() < 0.3) return void response.writeHead(500).end();
+      if (isWild && random() < 0.3) {
+        response.writeHead(500).end();
+        return;
+      }
       const { type, data } = receiver.received.at(-1)!;
       if (type === "work_items.changed") mark = await readFeed(mark, copy);
       if (type === "upload.ended") told.add(String(data["id"]));
