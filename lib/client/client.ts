@@ -6,6 +6,7 @@ import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
 import { entriesOf } from "./pages.ts";
 import { fetchWithRetries, type RetryOptions } from "./retries.ts";
 import { uploadCalls } from "./upload-calls.ts";
+import { webhookCalls } from "./webhook-calls.ts";
 import { workItemCalls } from "./work-items.ts";
 
 export { ApiError } from "./api-error.ts";
@@ -17,6 +18,7 @@ export type { Names } from "./named-items.ts";
 export { inputOf } from "./schemas.ts";
 export type * from "./schemas.ts";
 export type { Upload, UploadFile, UploadOptions, WaitOptions } from "./uploads.ts";
+export type { WebhookInput, WebhookPatch } from "./webhook-calls.ts";
 export type { ApplyOptions } from "./work-items.ts";
 
 /** The service's address and the API key. */
@@ -54,6 +56,7 @@ export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     ...changeCalls(http),
     uploads: uploadCalls(http, retryOptions),
     conversationUploads: conversationUploadCalls(http),
+    webhooks: webhookCalls(http),
   };
 }
 export type Client = ReturnType<typeof createClient>;

@@ -14,6 +14,8 @@ export type {
   ConversationUploadListItem,
   ErasedWorkItemChange,
   ProblemDetail,
+  Webhook,
+  WebhookWithSecret,
   WorkItem,
   WorkItemChange,
   WorkItemEvent,

@@ -145,6 +145,20 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: "return undefined;",
     foundBy: "test/functions/nul.test.ts",
   },
+  rings: {
+    defect: "changes that come while a webhook's endpoint is called are taken for told",
+    file: "lib/webhooks/endpoint-state.ts",
+    text: "due: isNewest ? undefined : state.due",
+    instead: "due: undefined",
+    hostilities: ["slowness"],
+  },
+  due: {
+    defect: "the sweep doesn't look for webhooks whose deliverer has died",
+    file: "lib/webhooks/endpoint-state.ts",
+    text: "Math.min(greetAt, since === undefined ? Infinity : Math.max(since + SWEPT_AFTER_MS, nextAttemptAt))",
+    instead: "greetAt",
+    hostilities: ["deaths", "receivers"],
+  },
 };
 
 /** A mutant's file, and its changed text. @throws Error if the file doesn't have the text once: the mutant is out of date */

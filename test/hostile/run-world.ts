@@ -2,6 +2,7 @@ import { createFeedReaders } from "./callers/feed-readers.ts";
 import { createItemCaller, type Scene } from "./callers/item-caller.ts";
 import { createOperator } from "./callers/operator.ts";
 import { createReader } from "./callers/reader.ts";
+import { createReceiver } from "./callers/receiver.ts";
 import { createUploader } from "./callers/uploader.ts";
 import { Oracle, type Finding } from "./oracle/oracle.ts";
 import { Changes } from "./world/changes.ts";
@@ -10,6 +11,7 @@ import { lagIndexes } from "./world/lagging-index.ts";
 import { Queues } from "./world/queues.ts";
 import { Service, type Customer } from "./world/service.ts";
 import { UploadWorkers } from "./world/upload-workers.ts";
+import { Webhooks } from "./world/webhooks.ts";
 import { World } from "./world/world.ts";
 
 /** What one seed has done, and found. */
@@ -44,6 +46,7 @@ type WholeScene = Scene & {
   readonly service: Service;
   readonly uploads: UploadWorkers;
   readonly changes: Changes;
+  readonly webhooks: Webhooks;
 };
 
 /** Two organizations upload files, and others change the same items. */
@@ -54,6 +57,8 @@ async function importFiles(scene: WholeScene, seed: number): Promise<readonly Cu
     createReader(scene, customer, customers[1 - index]!, seed * 1000 + 900 + index),
   );
   const feed = createFeedReaders(scene, customers[0]!, [30]);
+  const receiver = createReceiver(scene, customers[0]!, feed);
+  await runAll(world, [receiver.begin()]);
   let isOver = false;
   const work = customers.flatMap((customer, index) => {
     const names = [...NAMES];
@@ -69,8 +74,13 @@ async function importFiles(scene: WholeScene, seed: number): Promise<readonly Cu
   const following = feed.run(() => isOver);
   await runAll(world, [Promise.all(work).finally(() => (isOver = true)), following]);
   await rest(scene, REST_MS);
+  await runAll(world, [receiver.rest()]);
   await readItems(scene, customers);
-  await runAll(world, [feed.finish(), ...readers.map((reader) => reader.compareLists())]);
+  await runAll(world, [
+    feed.items().then((items) => receiver.finish(items)),
+    feed.finish(),
+    ...readers.map((reader) => reader.compareLists()),
+  ]);
   return customers;
 }
 
@@ -81,6 +91,8 @@ async function eraseAndFollow(scene: WholeScene, seed: number): Promise<void> {
   const customer = await service.createCustomer("acme");
   const operator = createOperator(scene, customer, seed * 1000 + 500);
   const feed = createFeedReaders(scene, customer, [1, 2]);
+  const receiver = createReceiver(scene, customer, feed);
+  await runAll(world, [receiver.begin()]);
   const writeAndRead = async (calls: number): Promise<void> => {
     let isOver = false;
     const writers = Array.from({ length: ITEM_CALLERS }, (_, number) =>
@@ -95,16 +107,19 @@ async function eraseAndFollow(scene: WholeScene, seed: number): Promise<void> {
     const erasing = operator.eraseAndMakeAgain().finally(() => (isOver = true));
     await runAll(world, [erasing, feed.run(() => isOver)]);
     feed.begin();
+    await runAll(world, [receiver.begin()]);
   }
   await writeAndRead(12);
   await rest(scene, CALM_ROUNDS * CALM_ROUND_MS);
+  await runAll(world, [receiver.rest()]);
   await readItems(scene, [customer]);
-  await runAll(world, [feed.finish()]);
+  await runAll(world, [feed.items().then((items) => receiver.finish(items)), feed.finish()]);
 }
 
 /** Ends what goes wrong, and waits until everything that was late or frozen has come to its end. */
-async function rest({ world, uploads, changes, oracle }: WholeScene, milliseconds: number): Promise<void> {
+async function rest({ world, uploads, changes, webhooks, oracle }: WholeScene, milliseconds: number): Promise<void> {
   uploads.isOver = true;
+  webhooks.isOver = true;
   changes.sweepEveryMs = Infinity;
   world.hostilities.end();
   const rounds = Math.ceil(milliseconds / CALM_ROUND_MS);
@@ -139,7 +154,8 @@ export async function runWorld(seed: number, only: readonly Hostility[]): Promis
   lagIndexes(world);
   const queues = new Queues(world);
   const changes = await Changes.create(world, queues);
-  const scene = { world, oracle, changes, uploads: new UploadWorkers(world, queues), service: new Service(world) };
+  const [uploads, webhooks] = [new UploadWorkers(world, queues), new Webhooks(world, queues)];
+  const scene = { world, oracle, changes, uploads, webhooks, service: new Service(world) };
   try {
     await (seed % 3 === 0 ? eraseAndFollow(scene, seed) : importFiles(scene, seed));
   } catch (error) {

@@ -9,6 +9,8 @@ interface TerminalOptions {
   readonly input?: string;
   /** The streams at which a person sits. @default none */
   readonly people?: readonly ("stdin" | "stdout" | "stderr")[];
+  /** Ends a command that never ends by itself, when it waits. @default none */
+  readonly signal?: AbortSignal;
 }
 
 /** How long it waits for others instead. */
@@ -17,7 +19,7 @@ const PAUSE_MS = 20;
 /** A terminal that keeps what is printed. It hardly waits: its clock goes ahead by the time for which it should. */
 export const testTerminal = (
   args: readonly string[],
-  { env = process.env, input = "", people = [] }: TerminalOptions = {},
+  { env = process.env, input = "", people = [], signal }: TerminalOptions = {},
 ) => {
   const printed = { stdout: "", stderr: "" };
   const output = (name: keyof typeof printed) => {
@@ -40,7 +42,7 @@ export const testTerminal = (
     clock: () => Date.now() + waited,
     sleep: (milliseconds) => {
       waited += milliseconds;
-      return pause(PAUSE_MS);
+      return pause(PAUSE_MS, undefined, signal && { signal });
     },
   });
   return { terminal, printed };

@@ -6,9 +6,11 @@ import type { Terminal } from "../../terminal.ts";
 import { type Command, EXIT, type ExitCode } from "./command.ts";
 import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";
+import { listenCommand } from "./listen-command.ts";
 import { explain, openService } from "./service-client.ts";
 import { undoCommand } from "./undo-command.ts";
 import { uploadsCommand } from "./uploads-command.ts";
+import { webhooksCommand } from "./webhooks-command.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
   import: importCommand,
@@ -17,6 +19,8 @@ export const commands: Readonly<Record<string, Command>> = {
   changes: changesCommand,
   uploads: uploadsCommand,
   undo: undoCommand,
+  webhooks: webhooksCommand,
+  listen: listenCommand,
 };
 
 const PROGRAM = "work-items";

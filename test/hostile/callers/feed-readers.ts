@@ -76,6 +76,10 @@ export function createFeedReaders(
   };
 
   return {
+    read,
+    compare,
+    /** Items that the service's list shows. */
+    items: () => table(false),
     /** Its callers have another key, and know that everything they had is gone. */
     begin: (): void => copies.forEach((copy) => copy.begin()),
     run: async (isOver: () => boolean): Promise<void> => {

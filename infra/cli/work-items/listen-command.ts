@@ -1,0 +1,102 @@
+import { ApiError, bodyOf } from "work-items-client/api-error.ts";
+import type { Client, UploadJob } from "work-items-client/client.ts";
+import { hasEnded } from "work-items-client/uploads.ts";
+import manifest from "../../../package.json" with { type: "json" };
+import { webhookMessageId } from "../../../lib/identity.ts";
+import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
+import { isSuccess, type WebhookMessage } from "../../../lib/webhooks/endpoint-state.ts";
+import { generateSecret } from "../../../lib/webhooks/signature.ts";
+import { type Command, textOption, UsageError } from "./command.ts";
+import { explain } from "./service-client.ts";
+
+/** Between two looks at the service. */
+const EVERY_MS = 2000;
+/** Uploads that are looked at: those that ended since are among the newest. */
+const UPLOADS_MAX = 100;
+/** In the ids of messages, in place of a webhook's. */
+const LISTENER = "listen";
+
+/** Reads the feed to its end. @returns the mark there */
+async function newestMark(client: Client, after: string): Promise<string> {
+  try {
+    for (let mark = after; ;) {
+      const query = { after: mark, limit: 1000 };
+      const { meta } = await bodyOf(client.http.GET("/v1/work_items/changes", { params: { query } }));
+      mark = meta.page.next;
+      if (!meta.page.more) return mark;
+    }
+  } catch (error) {
+    // Changes after the mark are no longer available. A reader that is rung finds that, too.
+    if (error instanceof ApiError && error.status === 410 && after !== "now") return newestMark(client, "now");
+    throw error;
+  }
+}
+
+async function endedUploads({ uploads }: Client): Promise<UploadJob[]> {
+  const ended: UploadJob[] = [];
+  let listed = 0;
+  for await (const job of uploads.list({ limit: UPLOADS_MAX })) {
+    if (hasEnded(job)) ended.push(job as UploadJob);
+    if (++listed === UPLOADS_MAX) break;
+  }
+  return ended;
+}
+
+function ringOf(mark: string): WebhookMessage {
+  const type = "work_items.changed";
+  return { id: webhookMessageId(LISTENER, type, mark), type, data: { sequence: Number(mark) } };
+}
+
+function endOf({ id, status, dry_run, undo_of, total_rows, succeeded_rows, failed_rows }: UploadJob): WebhookMessage {
+  const data = { id, status, dry_run, ...(undo_of && { undo_of }), total_rows, succeeded_rows, failed_rows };
+  return { id: webhookMessageId(LISTENER, "upload.ended", id), type: "upload.ended", data };
+}
+
+/** Posts to a program on this machine what a webhook would get, so that it needs no address on the internet. */
+export const listenCommand: Command = {
+  arguments: "",
+  summary: "send webhook messages to a receiver on this computer while you develop it",
+  options: {
+    "--forward-to <url>": "your receiver, such as http://localhost:4000/hook",
+    "--secret <whsec_…>": "signs the messages (default: a new one, which is shown)",
+  },
+  examples: ["listen --forward-to http://localhost:4000/hook"],
+  run: async ({ terminal, client, options }) => {
+    const url = textOption(options, "forwardTo");
+    if (url === undefined || !URL.canParse(url)) throw new UsageError("--forward-to requires the URL of your receiver");
+    const secret = textOption(options, "secret") ?? generateSecret();
+    if (!secret.startsWith("whsec_")) throw new UsageError("--secret requires a secret that begins with whsec_");
+    const call = createCallReceiver({
+      clock: terminal.clock,
+      environment: { WEBHOOKS_TO_LOCALHOST: true, VERSION: manifest.version },
+    });
+    const service = client();
+    const told = new Set((await endedUploads(service)).map(({ id }) => id));
+    let mark = await newestMark(service, "now");
+    terminal.note(`The messages are signed with ${secret}`);
+    terminal.note(`Listening. Messages go to ${url} until you stop this command.`);
+    const forward = async (message: WebhookMessage): Promise<boolean> => {
+      const outcome = await call(url, message, { secret });
+      const answer = outcome.status ?? outcome.reason;
+      terminal.print(`${message.type} ${JSON.stringify(message.data)} -> ${answer}`);
+      return isSuccess(outcome);
+    };
+    const look = async (): Promise<void> => {
+      const next = await newestMark(service, mark);
+      // What the receiver didn't take is sent again.
+      if (next !== mark && (await forward(ringOf(next)))) mark = next;
+      for (const job of (await endedUploads(service)).toReversed()) {
+        if (!told.has(job.id) && (await forward(endOf(job)))) told.add(job.id);
+      }
+    };
+    for (;;) {
+      await terminal.sleep(EVERY_MS);
+      await look().catch((error: unknown) => {
+        const message = explain(terminal, error);
+        const isRefused = error instanceof ApiError && [401, 403].includes(error.status);
+        if (message === undefined || isRefused) throw error;
+        terminal.note(message);
+      });
+    }
+  },
+};

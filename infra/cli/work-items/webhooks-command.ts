@@ -1,0 +1,87 @@
+import type { Client, Webhook, WebhookWithSecret } from "work-items-client/client.ts";
+import { type Command, type CommandCall, EXIT, type ExitCode, UsageError } from "./command.ts";
+
+/** What a receiver answered, in words. */
+function answerOf({ status, reason, milliseconds }: NonNullable<Webhook["last_delivery"]>): string {
+  return `${status ?? reason} after ${milliseconds} ms`;
+}
+
+function describeWebhook({ id, url, types, status, last_delivery: last, next_attempt_at: next }: Webhook): string {
+  const delivery = last === null ? "no delivery yet" : `last delivery ${last.at}: ${answerOf(last)}`;
+  return [id, status, url, types.join(","), delivery, ...(next === null ? [] : [`next attempt ${next}`])].join("  ");
+}
+
+function print({ terminal, options }: CommandCall, webhook: Webhook): void {
+  if (options["json"] === true) terminal.printData(JSON.stringify(webhook));
+  else terminal.print(describeWebhook(webhook));
+}
+
+/** The secret goes to the standard output alone, so that a script can keep it. */
+function printSecret(call: CommandCall, webhook: WebhookWithSecret): void {
+  if (call.options["json"] === true) return print(call, webhook);
+  call.terminal.note(describeWebhook(webhook));
+  call.terminal.note("Keep the secret. It won't be shown again:");
+  call.terminal.print(webhook.secret);
+}
+
+async function test({ terminal, options }: CommandCall, { webhooks }: Client, id: string): Promise<ExitCode> {
+  const answer = await webhooks.test(id);
+  const { status } = answer;
+  if (options["json"] === true) terminal.printData(JSON.stringify(answer));
+  else terminal.print(`The receiver answered ${answerOf({ ...answer, at: "" })}.`);
+  return status !== null && status >= 200 && status < 300 ? EXIT.done : EXIT.someFailed;
+}
+
+/** What can be done with the webhook of an ID. */
+const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: string) => Promise<ExitCode | void>>> = {
+  show: async (call, { webhooks }, id) => print(call, await webhooks.get(id)),
+  test,
+  pause: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: false })),
+  resume: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: true })),
+  rotate: async (call, { webhooks }, id) => printSecret(call, await webhooks.rotateSecret(id)),
+  remove: async ({ terminal }, { webhooks }, id) => terminal.print(`removed ${(await webhooks.delete(id)).id}`),
+};
+
+function typesIn(given: unknown): Webhook["types"] | undefined {
+  // The service says which types there are.
+  return typeof given === "string" ? (given.split(",") as Webhook["types"]) : undefined;
+}
+
+/** Manages webhooks. */
+export const webhooksCommand: Command = {
+  arguments: "[action] [url-or-id]",
+  summary: "list webhooks; add <url>, or show, test, pause, resume, rotate or remove <id>",
+  options: {
+    "--types <types>": "what to be notified of, such as work_items.changed,upload.ended (default: everything)",
+    "--description <text>": "a note of your own, for add",
+    "--json": "print webhooks as JSON",
+  },
+  examples: [
+    "webhooks",
+    "webhooks add https://hooks.example.com/work-items",
+    "webhooks test 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e",
+  ],
+  run: async (call) => {
+    const { options, positionals } = call;
+    const [action = "list", target] = positionals;
+    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+    if (act === undefined && action !== "list" && action !== "add") {
+      throw new UsageError(`unknown action ${action}; use list, add, ${Object.keys(ACTIONS).join(", ")}`);
+    }
+    if (action !== "list" && target === undefined) {
+      throw new UsageError(
+        action === "add" ? "the URL of your receiver is required" : "the ID of a webhook is required",
+      );
+    }
+    const client = call.client();
+    if (act !== undefined) return (await act(call, client, target ?? "")) ?? EXIT.done;
+    if (action === "add") {
+      const [types, description] = [typesIn(options["types"]), options["description"]];
+      const more = { ...(types && { types }), ...(typeof description === "string" && { description }) };
+      printSecret(call, await client.webhooks.create({ url: target ?? "", ...more }));
+      return EXIT.done;
+    }
+    for (const webhook of await client.webhooks.list()) print(call, webhook);
+    return EXIT.done;
+  },
+};

@@ -1,0 +1,33 @@
+import { dataOf } from "./api-error.ts";
+import type { operations } from "./api.ts";
+import { type CallOptions, type Http, path } from "./http.ts";
+
+type BodyOf<Name extends "createWebhook" | "updateWebhook"> =
+  operations[Name]["requestBody"]["content"]["application/json"]["webhook"];
+
+/** Where messages are sent, and of what. */
+export type WebhookInput = BodyOf<"createWebhook">;
+/** What of a webhook is changed. */
+export type WebhookPatch = BodyOf<"updateWebhook">;
+
+/** Calls on webhooks. */
+export function webhookCalls(http: Http) {
+  return {
+    /** Adds a webhook. Only this response, and that of `rotateSecret`, shows the secret. */
+    create: (webhook: WebhookInput, options: CallOptions = {}) =>
+      dataOf(http.POST("/v1/webhooks", { body: { webhook }, ...options })),
+    list: (options: CallOptions = {}) => dataOf(http.GET("/v1/webhooks", { ...options })),
+    get: (id: string, options: CallOptions = {}) =>
+      dataOf(http.GET("/v1/webhooks/{id}", { params: path(id), ...options })),
+    update: (id: string, webhook: WebhookPatch, options: CallOptions = {}) =>
+      dataOf(http.PATCH("/v1/webhooks/{id}", { params: path(id), body: { webhook }, ...options })),
+    delete: (id: string, options: CallOptions = {}) =>
+      dataOf(http.DELETE("/v1/webhooks/{id}", { params: path(id), ...options })),
+    /** Makes a new secret. The one before signs beside it for 24 hours. */
+    rotateSecret: (id: string, options: CallOptions = {}) =>
+      dataOf(http.POST("/v1/webhooks/{id}/rotate_secret", { params: path(id), ...options })),
+    /** Sends a test message. @returns what the receiver answered */
+    test: (id: string, options: CallOptions = {}) =>
+      dataOf(http.POST("/v1/webhooks/{id}/test", { params: path(id), ...options })),
+  };
+}

@@ -1,0 +1,102 @@
+import type { WebhookMessage } from "../../../lib/webhooks/endpoint-state.ts";
+import type { Webhooks } from "../world/webhooks.ts";
+import type { Customer } from "../world/service.ts";
+import { NO_RESPONSE, type World } from "../world/world.ts";
+import { createCopy } from "./copy.ts";
+import type { createFeedReaders } from "./feed-readers.ts";
+import type { Scene } from "./item-caller.ts";
+
+const MINUTE_MS = 60_000;
+const READS_AFTER_MS = 5000;
+const RING_EVERY_MS = 1000;
+/** A failing endpoint is called after an hour at the latest. */
+const WAITS_MAX = 100;
+const PAGES_MAX = 3000;
+
+interface ListedJob {
+  readonly id: string;
+  readonly status: string;
+}
+const isEnded = ({ status }: ListedJob): boolean => status !== "pending" && status !== "processing";
+
+/**
+ * A receiver that reads the feed, and lists uploads, only when it is rung: once all rests, its copy must be what the table
+ * holds, and it must know of every upload that has ended.
+ */
+export function createReceiver(
+  { world, service, oracle, webhooks }: Scene & { readonly world: World; readonly webhooks: Webhooks },
+  customer: Customer,
+  { read, compare }: Pick<ReturnType<typeof createFeedReaders>, "read" | "compare">,
+) {
+  const url = `https://${customer.organization.id}.example.com/hook`;
+  const copy = createCopy({ limit: 100 });
+  const told = new Set<string>();
+  let [isRung, isToList, isReading] = [false, false, false];
+  let rungAt = -Infinity;
+  let id = "";
+
+  const jobs = async (isCalm: boolean): Promise<readonly ListedJob[]> => {
+    const query = { limit: 100 };
+    const response = await service.call(customer, "listWorkItemUploads", { query }, { isCalm });
+    return response === NO_RESPONSE || response.status !== 200 ? [] : (response.body.data as ListedJob[]);
+  };
+  const readAll = async (): Promise<void> => {
+    isReading = true;
+    for (let page = 0; (isRung || isToList || !copy.isAtEnd()) && page < PAGES_MAX; page++) {
+      if (isToList) {
+        isToList = false;
+        for (const job of (await jobs(true)).filter(isEnded)) told.add(job.id);
+      }
+      isRung = false;
+      await read(copy, false);
+      if (!copy.isAtEnd()) await world.sleep(world.below(READS_AFTER_MS));
+    }
+    isReading = false;
+  };
+  const take = ({ type, data }: WebhookMessage): void => {
+    if (type === "upload.ended") told.add((data as ListedJob).id);
+    if (type === "uploads.ended") isToList = true;
+    if (type === "work_items.changed") {
+      if (world.clock() - rungAt < RING_EVERY_MS) oracle.report("wrong", "a webhook was rung twice within a second");
+      rungAt = world.clock();
+      isRung = true;
+    }
+    if (isReading || !(isRung || isToList)) return;
+    isReading = true;
+    world.at(world.clock() + world.below(READS_AFTER_MS), () => void readAll());
+  };
+  const webhook = async (): Promise<string> => {
+    const response = await service.call(customer, "getWebhook", { params: { id } }, { isCalm: true });
+    return response === NO_RESPONSE ? "" : (response.body.data as ListedJob).status;
+  };
+
+  return {
+    /** Adds its webhook, at the beginning and after the organization was made again. */
+    begin: async (): Promise<void> => {
+      webhooks.listen(url, take);
+      if (id !== "") copy.begin();
+      const response = await service.call(customer, "createWebhook", { body: { webhook: { url } } }, { isCalm: true });
+      if (response === NO_RESPONSE || response.status !== 201) throw new Error("the webhook can't be added");
+      ({ id } = response.body.data as { id: string });
+    },
+    /** Waits until nothing is due any more. Its owner enables it again if it has failed for days. */
+    rest: async (): Promise<void> => {
+      await world.sleep(2 * MINUTE_MS);
+      if ((await webhook()) === "disabled") {
+        const body = { webhook: { enabled: true } };
+        await service.call(customer, "updateWebhook", { params: { id }, body }, { isCalm: true });
+      }
+      for (let waits = 0; waits < 8 || isReading || (await webhook()) !== "active"; waits++) {
+        if (waits > WAITS_MAX) return oracle.report("missed", `the webhook of ${url} doesn't come to rest`);
+        await webhooks.sweep();
+        await world.sleep(waits < 4 ? MINUTE_MS : 15 * MINUTE_MS);
+      }
+    },
+    /** Compares what it has without reading any more. */
+    finish: async (right: ReadonlyMap<string, string>): Promise<void> => {
+      compare(copy, right);
+      const missed = (await jobs(true)).filter((job) => isEnded(job) && !told.has(job.id));
+      if (missed.length > 0) oracle.report("missed", { "ended uploads that were not told": missed });
+    },
+  };
+}
