@@ -155,7 +155,7 @@ export async function buildPages(outdir: string): Promise<void> {
   const { nameOf, files } = await buildAssets();
   const index: PageIndex = { pages: {}, assets: {} };
   const site = docsSite();
-  const searched = Buffer.from(JSON.stringify(site.search));
+  const searched = Buffer.from(site.search);
   const search = `search-${createHash("sha256").update(searched).digest("hex").slice(0, 8)}.json`;
   files.set(search, searched);
   for (const [name, bytes] of files) {

@@ -68,6 +68,9 @@ type PageFiles = ReturnType<typeof openPageFiles>;
 /** Subtypes of texts by what their paths end with. @default html */
 const TEXTS: Readonly<Record<string, string>> = { ".md": "markdown", ".txt": "plain" };
 
+/** The page that browsers get where there is none. Programs get an error. */
+export const NOT_FOUND_PAGE = "/404";
+
 /** The path parameter that names an asset. */
 const ASSET = "{asset}";
 
@@ -141,7 +144,7 @@ function assetResult({ mediaType, coding, bytes }: Asset): APIGatewayProxyResult
 function unlessKnown(event: ApiEvent, result: APIGatewayProxyResult): APIGatewayProxyResult {
   const etag = etagOf(result.body, undefined);
   const headers = { ...result.headers, etag, "x-content-type-options": "nosniff" };
-  return isKnown(event.progress.headers["if-none-match"], etag)
+  return result.statusCode === 200 && isKnown(event.progress.headers["if-none-match"], etag)
     ? { statusCode: 304, headers, body: "" }
     : { ...result, headers };
 }
@@ -161,12 +164,14 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
       return assetResult(asset);
     }
     const path = pathOf(event);
-    const text = files.page(path);
+    const found = files.page(path);
+    const isBrowser = event.progress.headers["accept"]?.includes("text/html") ?? false;
+    const text = found ?? (isBrowser ? files.page(NOT_FOUND_PAGE) : undefined);
     if (text === undefined) throw new NotFoundError("no such page");
     return {
-      statusCode: 200,
+      statusCode: found === undefined ? 404 : 200,
       headers: {
-        "content-type": `text/${TEXTS[extname(path)] ?? "html"}; charset=utf-8`,
+        "content-type": `text/${(found !== undefined && TEXTS[extname(path)]) || "html"}; charset=utf-8`,
         "cache-control": REVALIDATED,
         "content-security-policy": policy,
         "cross-origin-opener-policy": "same-origin",

@@ -195,6 +195,16 @@ describe("pages", () => {
     expect([again.status, again.body]).toEqual([304, ""]);
   });
 
+  test("that do not exist are 404 with a page for browsers", async () => {
+    const headers = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    for (const address of [guide("nothing"), guide("nothing.md")]) {
+      const { status, body, headers: answered } = await request({ ...address, headers });
+      expect([status, answered["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
+      expect(body).toContain("<h1>Page not found</h1>");
+      expect(body).not.toContain("{{");
+    }
+  });
+
   test("that do not exist are 404 in the contract's form", async () => {
     for (const address of [
       guide("nothing"),

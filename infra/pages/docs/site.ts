@@ -1,11 +1,16 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { NOT_FOUND_PAGE } from "../../../lib/http/page-endpoint.ts";
+import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { CODE_HELP } from "./error-help.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { errorEntries, errorsPage } from "./errors-page.ts";
-import { type Html, html } from "./html.ts";
+import { Html, html } from "./html.ts";
 import { documentMarkdown, errorsMarkdown, llmsText, operationMarkdown } from "./markdown-pages.ts";
 import { plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationPage } from "./operation-page.ts";
 import { operations, tags } from "./operations.ts";
+import { SEARCH_WORDS } from "./search-words.ts";
 
 /** A page below `/docs`. */
 interface DocsPage {
@@ -15,13 +20,6 @@ interface DocsPage {
   readonly content: Html;
   /** The same as Markdown, with absolute links. @default it has none */
   readonly markdown?: string;
-}
-
-/** An entry of the search: a page, or a place in one. */
-interface SearchEntry {
-  readonly title: string;
-  readonly path: string;
-  readonly text: string;
 }
 
 interface Link {
@@ -38,7 +36,11 @@ function linkOf({ name, title }: MarkdownDocument): Link {
   return { path: `/docs/${name}`, title };
 }
 
+/** What the service is, how data flows, and three ways to begin. */
+const OVERVIEW = fileURLToPath(new URL("../docs-overview.html", import.meta.url));
+
 const ERRORS: Link = { path: "/docs/errors", title: "Errors" };
+const ERRORS_DESCRIPTION = "Every error and code, and what to do.";
 
 function navigation(sections: readonly Section[], current: string): Html {
   return html`<nav class="contents" aria-label="Documentation">
@@ -78,7 +80,7 @@ export function guideCards(guides: readonly MarkdownDocument[]): Html {
 
 function overview(guides: readonly MarkdownDocument[], topics: readonly MarkdownDocument[]): Html {
   return html`<main id="content" class="text">
-    <h1>Documentation</h1>
+    ${new Html(readFileSync(OVERVIEW, "utf8"))}
     <h2 id="guides">Guides</h2>
     <ul class="cards">
       ${guideCards(guides)}
@@ -110,7 +112,9 @@ function overview(guides: readonly MarkdownDocument[], topics: readonly Markdown
   </main>`;
 }
 
-function entriesOf({ name, title, summary, markdown }: MarkdownDocument): SearchEntry[] {
+type FoundEntry = Omit<SearchEntry, "words">;
+
+function entriesOf({ name, title, summary, markdown }: MarkdownDocument): FoundEntry[] {
   const sections = sectionsOf(markdown).filter(({ heading }) => heading !== title);
   return [
     { title, path: `docs/${name}`, text: summary },
@@ -120,6 +124,14 @@ function entriesOf({ name, title, summary, markdown }: MarkdownDocument): Search
       text: text.trim().slice(0, 2000),
     })),
   ];
+}
+
+/** The index of the search, as JSON. @throws Error if there are words for a page that doesn't exist */
+function searchOf(entries: readonly FoundEntry[]): string {
+  const paths = new Set(entries.map(({ path }) => path));
+  const unknown = Object.keys(SEARCH_WORDS).filter((path) => !paths.has(path));
+  if (unknown.length > 0) throw new Error(`no page has the address ${unknown.join(", ")}`);
+  return createIndex(entries.map((entry) => ({ ...entry, words: SEARCH_WORDS[entry.path] ?? "" })));
 }
 
 /** All pages below `/docs`, their list for language models, and what their search finds. */
@@ -145,8 +157,20 @@ export function docsSite() {
       content: overview(guides, topics),
     },
     {
+      path: NOT_FOUND_PAGE,
+      title: "Page not found",
+      description: "There is no such page.",
+      content: html`<main id="content" class="text">
+        <h1>Page not found</h1>
+        <p>
+          There is no page at this address. It may have moved: search, choose from the contents, or go to the
+          <a href="{{root}}docs">documentation</a>.
+        </p>
+      </main>`,
+    },
+    {
       ...ERRORS,
-      description: "Every error and code, and what to do.",
+      description: ERRORS_DESCRIPTION,
       content: errorsPage(),
       markdown: errorsMarkdown(),
     },
@@ -175,12 +199,13 @@ export function docsSite() {
         pages: links.map(({ path }) => pages.find((page) => page.path === path)!),
       })),
     ),
-    search: [
+    search: searchOf([
       ...operations.map(({ name, method, path, summary, parameters, description }) => ({
         title: plainText(summary),
         path: `docs/${name}`,
         text: plainText(`${method} ${path} ${parameters.map((each) => each.name).join(" ")} ${description}`),
       })),
+      { title: ERRORS.title, path: "docs/errors", text: ERRORS_DESCRIPTION },
       ...errorEntries.map(({ status, name, when, action }) => ({
         title: `Error ${status} ${name}`,
         path: `docs/errors#${name}`,
@@ -191,7 +216,8 @@ export function docsSite() {
         path: `docs/errors#code-${code}`,
         text: plainText(text),
       })),
-      ...documents.flatMap(entriesOf),
-    ] satisfies readonly SearchEntry[],
+      // A changelog has a word for everything, and the same headings again and again.
+      ...documents.flatMap((document) => entriesOf(document).slice(0, document.name === "changelog" ? 1 : undefined)),
+    ]),
   };
 }

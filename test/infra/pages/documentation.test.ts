@@ -82,9 +82,25 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
       await page.locator(".results").getByRole("link", { name: result }).click();
       await page.waitForURL(`${stack.baseUrl}${address}`);
     }
+    await page.getByLabel("Search").fill("retrying safely");
+    await page.locator(".results mark").first().waitFor();
+    expect(await page.locator(".results mark").allTextContents()).toEqual(expect.arrayContaining(["retry"]));
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await takeScreenshot(page, "docs-search");
     await page.getByLabel("Search").fill("xylophone");
     await page.getByText("Nothing found").waitFor();
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("has a page for an address without one, from which the search works", async () => {
+    const { page } = await openPage(browser, [stack.baseUrl]);
+    expect((await page.goto(`${stack.baseUrl}/docs/webhooks`))?.status()).toBe(404);
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await page.getByLabel("Search").fill("webhooks");
+    await page.locator(".results").getByRole("link", { name: "Are there webhooks?" }).click();
+    await page.getByRole("heading", { name: "Questions and answers" }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
     await page.context().close();
   });
 

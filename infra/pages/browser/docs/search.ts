@@ -1,63 +1,68 @@
-interface Entry {
-  readonly title: string;
-  readonly path: string;
-  readonly text: string;
-}
+import { type Found, openIndex, termsOf } from "./search-index.ts";
 
 /** The most results that are shown. */
-const RESULTS_MAX = 12;
+const RESULTS_MAX = 8;
+/** Characters of a result's text that are shown, and how many of them before the first word that fits. */
+const EXCERPT = { length: 150, before: 50 };
 
-/** How well an entry fits: each word must occur in it, and words of the title count more. 0 if it doesn't fit. */
-function fitOf({ title, text }: Entry, words: readonly string[]): number {
-  const [inTitle, inText] = [title.toLowerCase(), text.toLowerCase()];
-  if (!words.every((word) => inTitle.includes(word) || inText.includes(word))) return 0;
-  return 1 + words.filter((word) => inTitle.includes(word)).length * 10 - title.length / 1000;
+/** The part of a text around the first word that fits, with all that fit marked. */
+function excerptOf({ text, terms }: Found): HTMLElement {
+  const words = text.split(/(?<=\s)/);
+  const fits = (word: string): boolean =>
+    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.has(term));
+  let [start, end, length] = [Math.max(0, words.findIndex(fits)), 0, 0];
+  for (let before = 0; start > 0 && before < EXCERPT.before; before += words[start]!.length) start -= 1;
+  for (end = start; end < words.length && length < EXCERPT.length; end++) length += words[end]!.length;
+  const excerpt = document.createElement("p");
+  if (start > 0) excerpt.append("… ");
+  for (const word of words.slice(start, end)) {
+    if (!fits(word)) excerpt.append(word);
+    else {
+      const mark = document.createElement("mark");
+      mark.textContent = word.trimEnd();
+      excerpt.append(mark, " ");
+    }
+  }
+  if (end < words.length) excerpt.append("…");
+  return excerpt;
+}
+
+function resultOf(found: Found, root: URL): HTMLElement {
+  const link = document.createElement("a");
+  link.href = new URL(found.path, root).href;
+  link.textContent = found.title;
+  const item = document.createElement("li");
+  item.append(link, excerptOf(found));
+  return item;
 }
 
 /** Lets the search find pages and places in them. The index is loaded when the search is first used. */
 export function startSearch(): void {
   const input = document.querySelector<HTMLInputElement>("#search");
   const list = document.querySelector(".results");
-  const found = document.querySelector(".found");
-  if (!input || !list || !found) return;
+  const status = document.querySelector(".found");
+  if (!input || !list || !status) return;
   input.parentElement!.hidden = false;
   const root = new URL(input.dataset["root"]!, location.href);
-  let loaded: Promise<readonly Entry[]> | undefined;
-  const load = (): Promise<readonly Entry[]> =>
+  let loaded: Promise<(query: string) => Found[]> | undefined;
+  const load = (): Promise<(query: string) => Found[]> =>
     (loaded ??= fetch(new URL(input.dataset["index"]!, location.href)).then(async (response) => {
       if (!response.ok) throw new Error(`The search could not be loaded (${response.status}).`);
-      return (await response.json()) as readonly Entry[];
+      return openIndex(await response.text());
     }));
   const show = async (): Promise<void> => {
     const typed = input.value;
-    const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length === 0) {
-      list.replaceChildren();
-      found.textContent = "";
-      return;
-    }
-    const entries = await load();
+    const search = await load();
     if (input.value !== typed) return;
-    const results = entries
-      .map((entry) => ({ ...entry, fit: fitOf(entry, words) }))
-      .filter(({ fit }) => fit > 0)
-      .toSorted((a, b) => b.fit - a.fit);
-    found.textContent = results.length === 0 ? `Nothing found for “${typed}”.` : `${results.length} found`;
-    list.replaceChildren(
-      ...results.slice(0, RESULTS_MAX).map(({ title, path }) => {
-        const link = document.createElement("a");
-        link.href = new URL(path, root).href;
-        link.textContent = title;
-        const item = document.createElement("li");
-        item.append(link);
-        return item;
-      }),
-    );
+    const results = search(typed);
+    if (typed.trim() === "") status.textContent = "";
+    else status.textContent = results.length === 0 ? `Nothing found for “${typed}”.` : `${results.length} found`;
+    list.replaceChildren(...results.slice(0, RESULTS_MAX).map((found) => resultOf(found, root)));
   };
   input.addEventListener("input", () => {
     show().catch((error: unknown) => {
       loaded = undefined;
-      found.textContent = error instanceof Error ? error.message : "The search could not be loaded.";
+      status.textContent = error instanceof Error ? error.message : "The search could not be loaded.";
     });
   });
 }

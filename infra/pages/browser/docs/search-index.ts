@@ -1,0 +1,63 @@
+import MiniSearch, { type Options, type SearchResult } from "minisearch";
+import { stemmer } from "stemmer";
+
+/** What the search finds: a page, or a place in one. */
+export interface SearchEntry {
+  /** Where it leads, from the root. */
+  readonly path: string;
+  readonly title: string;
+  /** Words by which people look for it and which it doesn't contain. */
+  readonly words: string;
+  readonly text: string;
+}
+
+/** An entry that was found. */
+export interface Found extends Pick<SearchEntry, "path" | "title" | "text"> {
+  /** The words in the index that fit. */
+  readonly terms: ReadonlySet<string>;
+}
+
+/** Words of questions that say nothing of their subject. */
+const IGNORED = new Set(
+  "a an and are as at be by can do does for from get has have how i if in is it its my need of on or our should so that the there they this to use was we what when where which who why will with you your".split(
+    " ",
+  ),
+);
+
+/** A word and its stem, as the index has them; none if the word says nothing. A misspelt word has another stem. */
+export function termsOf(word: string): string[] {
+  const lower = word.toLowerCase().replace(/['’]s$/, "");
+  return IGNORED.has(lower) ? [] : [...new Set([lower, stemmer(lower)])];
+}
+
+const OPTIONS: Options<SearchEntry> = {
+  idField: "path",
+  fields: ["title", "words", "text"],
+  storeFields: ["title", "text"],
+  processTerm: termsOf,
+  searchOptions: {
+    boost: { title: 4, words: 6 },
+    prefix: (_, index, terms) => index >= terms.length - 2,
+    fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+    weights: { fuzzy: 0.2, prefix: 0.5 },
+  },
+};
+
+/** Makes the index, as JSON. */
+export function createIndex(entries: readonly SearchEntry[]): string {
+  const index = new MiniSearch(OPTIONS);
+  index.addAll(entries);
+  return JSON.stringify(index);
+}
+
+/** Opens an index. @returns the search, best results first */
+export function openIndex(json: string): (query: string) => Found[] {
+  const index = MiniSearch.loadJSON(json, OPTIONS);
+  return (query) =>
+    index.search(query).map(({ id, title, text, terms }: SearchResult) => ({
+      path: String(id),
+      title: String(title),
+      text: String(text),
+      terms: new Set(terms),
+    }));
+}
