@@ -67,7 +67,7 @@ export const measureLayers = async (runtime: TestRuntime, organization: Organiza
     await measure("updated by an import", named("batch", { agent_name: "Bob" }), true);
     const [{ custom_attributes: attributes = {} } = {}] = items;
     const others = Object.fromEntries(
-      Object.entries(attributes).map(([name, value]) => [name, `y${String(value as string)}`.slice(0, -1)]),
+      Object.entries(attributes).map(([name, value]) => [name, `y${JSON.stringify(value)}`.slice(0, -2)]),
     );
     await measure("all attributes updated by an import", named("batch", { custom_attributes: others }), true);
   }

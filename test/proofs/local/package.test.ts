@@ -3,8 +3,10 @@ import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { Marked, type Tokens } from "marked";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
+import { readTopics } from "../../../infra/pages/docs/documents.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
 
 const PACKAGE = join(PROJECT_ROOT, "lib/client");
@@ -34,6 +36,13 @@ const installClient = async (): Promise<void> => {
   }
   writeFileSync(join(scratch, "package.json"), JSON.stringify({ type: "module" }));
 };
+
+/** The code blocks of the client's page, by their languages. */
+const blocksOf = (markdown: string, language: string): string[] =>
+  new Marked()
+    .lexer(markdown)
+    .filter((token): token is Tokens.Code => token.type === "code" && token["lang"] === language)
+    .map(({ text }) => text);
 
 const PROGRAM = `
 import { createClient, inputOf, type WorkItemInput } from "work-items-client";
@@ -96,4 +105,43 @@ it("is packed and used by a project that has nothing else: 5,000 tickets, 10 cha
     status: "completed",
     failed: [expect.stringMatching(/^3 .*status/)],
   });
+});
+
+it("is installed as its page says, in an empty folder, and runs the program there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "empty-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { markdown } = readTopics().find(({ name }) => name === "typescript-client")!;
+  const [install = "", start = ""] = blocksOf(markdown, "console");
+  const [clone, dependencies, ...commands] = install.split("\n");
+  expect([clone, dependencies]).toEqual(['git clone "$REPOSITORY" work-items', "npm ci --prefix work-items"]);
+  // This checkout, whose packages are installed, stands for the clone.
+  symlinkSync(PROJECT_ROOT, join(folder, "work-items"));
+  const quietly = { npm_config_audit: "false", npm_config_fund: "false", npm_config_prefer_offline: "true" };
+  for (const command of commands) await run("bash", ["-c", command], folder, quietly);
+  const [program = ""] = blocksOf(markdown, "js");
+  writeFileSync(join(folder, "first.mjs"), program);
+  const [variables, command = ""] = start.split("\n");
+  expect(variables).toMatch(/^export BASE_URL=\S+ API_KEY=wi_us_/);
+  const printed = await run("bash", ["-c", command], folder, { BASE_URL: stack.baseUrl, API_KEY: stack.apiKey });
+  expect(printed).toMatch(/^client-1 created\n[0-9a-f-]{36} call\n$/);
+});
+
+it("has a command beside it, installed as the page about exports says", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "empty-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { markdown } = readTopics().find(({ name }) => name === "from-an-export")!;
+  const [install = ""] = blocksOf(markdown, "console");
+  symlinkSync(PROJECT_ROOT, join(folder, "work-items"));
+  const [, dependencies, ...commands] = install.split("\n");
+  expect(dependencies).toBe("npm ci --prefix work-items");
+  for (const command of commands) await run("bash", ["-c", command], folder);
+  const variables = { WORK_ITEMS_URL: stack.baseUrl, WORK_ITEMS_KEY: stack.apiKey };
+  writeFileSync(join(folder, "export.csv"), "external_id,type\ncommand-1,call\n");
+  const printed = await run(
+    process.execPath,
+    ["work-items.cjs", "import", "export.csv", "--yes", "--wait"],
+    folder,
+    variables,
+  );
+  expect(printed).toMatch(/completed: 1 rows, 1 created/);
 });
