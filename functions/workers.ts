@@ -29,7 +29,12 @@ export type Trigger =
       /** The most records that one invocation gets. */
       readonly batchSize: number;
     }
-  | { readonly kind: "schedule"; readonly everyMinutes: number }
+  | {
+      readonly kind: "schedule";
+      readonly everyMinutes: number;
+      /** The longest that one run takes. @default 2 */
+      readonly timeoutMinutes?: 15;
+    }
   /** Invoked by other systems of the same account, by IAM alone. */
   | { readonly kind: "direct" };
 
@@ -170,6 +175,19 @@ export const workers = {
       changes: { actions: ["Query"], partitions: ["LOG"] },
       webhooks: { actions: ["Query"], partitions: ["DUE_WEBHOOKS"], indexes: ["due"] },
       webhooksQueue: { actions: ["SendMessage"] },
+    },
+  },
+  eraseExpired: {
+    name: "erase-expired",
+    summary: "Erases work items that are older than their organization keeps them",
+    trigger: { kind: "schedule", everyMinutes: 24 * 60, timeoutMinutes: 15 },
+    permissions: {
+      access: { actions: ["GetItem", "Query"] },
+      workItems: {
+        actions: ["Query", "DeleteItem", "ConditionCheckItem"],
+        partitions: ["ITEM", "LIST_ITEM", "LIST_DELETED_ITEM"],
+        indexes: ["listing"],
+      },
     },
   },
   recordQaScore: {

@@ -41,11 +41,13 @@ function metricsOf({ Namespace: namespace = "", MetricName: name = "", Metrics: 
   );
 }
 
+const MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
+
 /** Runs a month of `rate(5 minutes)`. */
 function runsOf(schedule: unknown): number {
-  const [, every] = /^rate\((\d+) minutes?\)$/.exec(String(schedule)) ?? [];
-  if (every === undefined) throw new Error(`no schedule in minutes: ${String(schedule)}`);
-  return MINUTES_A_MONTH / Number(every);
+  const [, every, unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(String(schedule)) ?? [];
+  if (every === undefined) throw new Error(`no rate: ${String(schedule)}`);
+  return MINUTES_A_MONTH / (Number(every) * MINUTES[unit as keyof typeof MINUTES]);
 }
 
 /**

@@ -7,7 +7,7 @@ import { type QueueResource, resources } from "../lib/resources.ts";
 export const API_TIMEOUT_SECONDS = 28;
 /** A worker takes on nothing new after 90 s; the remaining 30 s are for the window that it is applying. */
 const WORKER_TIMEOUT_SECONDS = 120;
-/** The longest that Lambda allows, for files of 5 GiB. */
+/** The longest that Lambda allows, for files of 5 GiB and for expired items. */
 const LARGE_WORKER_TIMEOUT_SECONDS = 900;
 /** Of a function that keeps all messages: after a crash its messages, and those of their groups, wait six times as long. */
 const KEEPER_TIMEOUT_SECONDS = 30;
@@ -19,10 +19,11 @@ const TIMEOUTS_HIDDEN = 6;
 /** How long an invocation of a function that is not behind the gateway may take. */
 export function workerTimeoutSeconds(trigger: Trigger): number {
   if (trigger.kind === "stream") return STREAM_WORKER_TIMEOUT_SECONDS;
-  if (trigger.kind !== "queue") return WORKER_TIMEOUT_SECONDS;
+  if (trigger.kind === "direct") return WORKER_TIMEOUT_SECONDS;
+  if (trigger.timeoutMinutes !== undefined) return LARGE_WORKER_TIMEOUT_SECONDS;
+  if (trigger.kind === "schedule") return WORKER_TIMEOUT_SECONDS;
   const { keepsAll }: QueueResource = resources[trigger.queue];
-  if (keepsAll === true) return KEEPER_TIMEOUT_SECONDS;
-  return trigger.timeoutMinutes === undefined ? WORKER_TIMEOUT_SECONDS : LARGE_WORKER_TIMEOUT_SECONDS;
+  return keepsAll === true ? KEEPER_TIMEOUT_SECONDS : WORKER_TIMEOUT_SECONDS;
 }
 
 /** How long a message of a queue stays hidden while a function works on it. */

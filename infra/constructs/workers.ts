@@ -24,6 +24,9 @@ interface QueueSource {
  */
 const GATHERED = { usually: Duration.seconds(STREAM_WINDOW_SECONDS), inSmallAccounts: Duration.seconds(10) };
 
+/** The longest that Lambda keeps an event. */
+const EVENT_AGE_MINUTES_MAX = 6 * 60;
+
 type StreamTrigger = Extract<Trigger, { readonly kind: "stream" }>;
 
 /** Lambda describes and reads the stream with the function's role. Only `ListStreams` has no resource of its own. */
@@ -140,7 +143,8 @@ export function addWorker(
       targets: [new LambdaFunction(workerFunction.function, { retryAttempts: 0 })],
     });
     // No retries, neither of EventBridge nor of Lambda's own queue: the next run does the same work soon enough.
-    workerFunction.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: interval });
+    const maxEventAge = Duration.minutes(Math.min(trigger.everyMinutes, EVENT_AGE_MINUTES_MAX));
+    workerFunction.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge });
   }
   return workerFunction;
 }

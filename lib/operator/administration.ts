@@ -43,7 +43,7 @@ const absent = `attribute_not_exists(${PARTITION_KEY})`;
 export async function putOrganization(
   administration: Administration,
   id: string,
-  settings: Pick<OrganizationChanges, "rate" | "burst"> = {},
+  settings: Pick<OrganizationChanges, "rate" | "burst" | "retention_days"> = {},
 ): Promise<OrganizationRecord> {
   const { clock, dynamodb, environment } = administration;
   const fresh = organizationRecordSchema.parse({
@@ -53,6 +53,7 @@ export async function putOrganization(
     burst: settings.burst ?? Math.max(BURST_DEFAULT, settings.rate ?? 0),
     listing_shards: LISTING_SHARDS_DEFAULT,
     cursor_secret: generateCursorSecret(),
+    retention_days: settings.retention_days,
   });
   const TableName = environment.ACCESS_TABLE;
   const listed = { TableName, Item: listedOrganizationKey(id) };
@@ -60,8 +61,7 @@ export async function putOrganization(
   return retry(CREATING, async () => {
     const create = new TransactWriteCommand({ TransactItems: [{ Put: record }, { Put: listed }] });
     if (await tryWrite(dynamodb, create)) return fresh;
-    const { rate, burst } = settings;
-    return changeOrganization(administration, id, { rate, burst }).catch((error: unknown) => {
+    return changeOrganization(administration, id, settings).catch((error: unknown) => {
       // Another command has erased it meanwhile, or is about to create it.
       if (error instanceof NotFoundError) return undefined;
       throw error;

@@ -17,6 +17,9 @@ export const LISTING_SHARDS_DEFAULT = 2;
 /** The most shards of an organization's lists. */
 export const LISTING_SHARDS_MAX = 64;
 
+/** A century. */
+export const RETENTION_DAYS_MAX = 36_500;
+
 /** The first number of the change log of an organization whose record doesn't say. The mark before it is not 0. */
 export const FIRST_NUMBER_DEFAULT = 2;
 
@@ -34,6 +37,8 @@ export const organizationRecordSchema = z.object({
   /** Absent unless the number of shards has grown. */
   listing_write_shards: z.int().min(1).optional(),
   cursor_secret: z.string().min(1),
+  /** Days after which work items are erased: since they were completed, else created. Absent or 0: never. */
+  retention_days: z.int().min(0).max(RETENTION_DAYS_MAX).optional(),
   /**
    * The first number of its change log: microseconds since 1970, so that an organization that is made again under the
    * same id continues above every number of the one before. Absent if an older version has created it.

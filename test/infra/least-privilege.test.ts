@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { APIGatewayProxyResult, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
@@ -10,7 +10,10 @@ import { workItemEventId, workItemId } from "../../lib/identity.ts";
 import { beginPiecewiseObject } from "../../lib/uploads/files/piecewise-object.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
+import { changeOrganization } from "../../lib/operator/administration.ts";
+import { injectFaults } from "../support/faults.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
+import { eventKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { createQueueDelivery } from "../support/changes-queue.ts";
 import { createTestClock } from "../support/clock.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -230,6 +233,31 @@ test("webhooks are managed, rung and swept with no more than each function's pol
   const { data: shown } = await request(routes.getWebhook, { params });
   expect(shown).toMatchObject({ last_delivery: { reason: "the host has an address of a private network" } });
   await request(routes.deleteWebhook, { params });
+  expect(deployed.refused).toEqual([]);
+});
+
+test("expired items are erased with no more than the function's policy", async () => {
+  const body = { work_items: [{ external_id: "expired", events: [{ external_id: "1" }] }] };
+  await request(routes.applyWorkItemBatch, { body });
+  await changeOrganization(runtime, organization, { retention_days: 1 });
+  clock.advance(48 * HOUR_MS);
+  const late = { ...eventKeyOf(organization, workItemId(organization, "expired"), "late"), version: 1, writes: "1:a" };
+  let isErased = false;
+  const removeFaults = injectFaults(runtime.dynamodb, async (command) => {
+    if (command === "TransactWriteItemsCommand") isErased = true;
+    else if (command === "QueryCommand" && isErased) {
+      isErased = false;
+      await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));
+      // The second look, after 30 s, is due at the next page.
+      clock.advance(31_000);
+    }
+    return "none";
+  });
+  await deployed.functions.get("erase-expired")?.({}, lambdaContext(HOUR_MS));
+  removeFaults();
+  const { status } = await request(routes.getWorkItem, { params: { id: workItemId(organization, "expired") } });
+  expect(status).toBe(404);
+  await changeOrganization(runtime, organization, { retention_days: 0 });
   expect(deployed.refused).toEqual([]);
 });
 

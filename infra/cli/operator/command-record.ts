@@ -19,7 +19,7 @@ async function callerOf({ variables, region }: OpenedAdministration): Promise<st
 
 /** Options whose values are kept: none holds a key, or what a customer has sent. */
 const KEPT = ["all", "burst", "create", "expires", "itemsTable", "listingShards", "name", "rate", "replace"] as const;
-const ALSO_KEPT = ["resync", "scopes", "table", "withoutScan"] as const;
+const ALSO_KEPT = ["resync", "retentionDays", "restoredTo", "scopes", "table", "withoutScan"] as const;
 type Kept = (typeof KEPT | typeof ALSO_KEPT)[number];
 
 /** What a command was given. Of an item its id is kept, of a person that there was one, of a key its id. */

@@ -14,6 +14,7 @@ import {
   type OrganizationRecord,
   organizationRecordSchema,
   RATE_MAX,
+  RETENTION_DAYS_MAX,
 } from "../../../lib/organizations/organization.ts";
 import {
   describeError,
@@ -39,10 +40,10 @@ import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 
-function wholeNumber(name: string, text: string | undefined, max: number): number | undefined {
+function wholeNumber(name: string, text: string | undefined, max: number, min = 1): number | undefined {
   if (text === undefined) return undefined;
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > max) throw new UsageError(`--${name}: must be a whole number from 1 to ${max}`);
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  if (value < min || value > max) throw new UsageError(`--${name}: must be a whole number from ${min} to ${max}`);
   return value;
 }
 
@@ -55,6 +56,8 @@ type Values = Target & {
   readonly rate?: string;
   readonly burst?: string;
   readonly listingShards?: string;
+  readonly retentionDays?: string;
+  readonly yes?: boolean;
   readonly create?: boolean;
 };
 
@@ -74,7 +77,16 @@ async function changed(
   values: Values,
 ): Promise<OrganizationRecord> {
   const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
+  const retention = wholeNumber("retention-days", values.retentionDays, RETENTION_DAYS_MAX, 0);
+  if (retention !== undefined && retention > 0 && values.yes !== true) {
+    const typed = await terminal.ask(
+      `From the next night on this erases work items ${retention} days after they were completed, else created, ` +
+        `and can't be undone. Type ${organization} to continue: `,
+    );
+    if (typed !== organization) throw new UsageError("nothing was changed");
+  }
   const record = await putOrganization(administration, organization, {
+    retention_days: retention,
     rate: wholeNumber("rate", values.rate, RATE_MAX),
     burst: wholeNumber("burst", values.burst, BURST_MAX),
   });
@@ -91,6 +103,7 @@ function describe(record: OrganizationRecord, region: RegionCode): string {
   return (
     `${record.organization} in ${region}: ${record.rate} requests a second, ${record.burst} at once; ` +
     `its lists have ${record.listing_shards} shards` +
+    (record.retention_days ? `; work items are erased after ${record.retention_days} days` : "") +
     (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`)
   );
 }
@@ -216,7 +229,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--rate <number>", "requests a second")
     .option("--burst <number>", "requests at once")
     .option("--listing-shards <number>", "shards of its lists; they can only grow")
+    .option("--retention-days <number>", "erase work items so long after they were completed, else created; 0: never")
     .option("--create", "create it if it doesn't exist")
+    .option("--yes", "don't ask for confirmation")
     .action(onExisting(set, "organizations set", "use --create for a new one"));
   command("changes [organization]", "show the marks of its change feed")
     .option("--all", "of all organizations")

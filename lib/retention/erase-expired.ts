@@ -1,0 +1,118 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
+import { isUnavailable } from "../aws/error-codes.ts";
+import { decodeOrganization, listOrganizationIds, organizationRecordKey } from "../organizations/access-store.ts";
+import { toOrganization } from "../organizations/organization.ts";
+import { mapConcurrently } from "../retry.ts";
+import { getItem } from "../store/batch-get.ts";
+import { traceOf } from "../trace.ts";
+import { createEraseExpiredItem } from "./erase-expired-item.ts";
+import { listExpiredItems } from "./expired-items.ts";
+
+const DAY_MS = 86_400_000;
+const CONCURRENT = 16;
+/** After this time a call that had read an item before it was erased has ended. */
+const CALLS_END_WITHIN_MS = 30_000;
+/** Reserved at the end for the second look at the items that were erased last. */
+const LAST_LOOK_MS = 60_000;
+
+/** An organization whose items expire, and the pages of those that have. */
+interface Expiring {
+  readonly id: string;
+  readonly before: string;
+  readonly pages: AsyncGenerator<readonly string[]>;
+  erased: number;
+}
+interface Erased {
+  readonly organization: string;
+  readonly ids: readonly string[];
+  readonly at: number;
+}
+
+/**
+ * Makes the function that erases the work items that are older than their organization keeps them, as `erase item` does.
+ * Organizations take turns, a page each, so that a large one doesn't hold up the others. One that can't be read is left out
+ * until the next run. Nothing is kept in between: what is left when the time is over is found by the next run.
+ * @returns a function of the time after which it stops, in milliseconds since the epoch
+ */
+export function createEraseExpired(
+  runtime: RuntimeWith<"workItems" | "access">,
+  sleep: (milliseconds: number) => Promise<unknown> = wait,
+) {
+  const { clock, dynamodb, environment, log } = runtime;
+  const { erase, eraseLate } = createEraseExpiredItem(runtime);
+  const fail = (organization: string, error: unknown): void =>
+    log.error("the retention of an organization waits for the next run", { organization, ...traceOf(error) });
+
+  const findExpiring = async (id: string): Promise<Expiring[]> => {
+    const item = await getItem(dynamodb, environment.ACCESS_TABLE, organizationRecordKey(id));
+    const record = item && decodeOrganization(item);
+    if (!record?.retention_days || record.erasing_since !== undefined) return [];
+    const before = isoTime(clock() - record.retention_days * DAY_MS);
+    return [{ id, before, pages: listExpiredItems(runtime, toOrganization(record), before), erased: 0 }];
+  };
+  const allExpiring = async (): Promise<Expiring[]> => {
+    const found: Expiring[] = [];
+    for await (const ids of listOrganizationIds(runtime)) {
+      const each = await mapConcurrently(ids, CONCURRENT, (id) =>
+        findExpiring(id).catch((error: unknown) => {
+          fail(id, error);
+          return [];
+        }),
+      );
+      found.push(...each.flat());
+    }
+    return found;
+  };
+
+  /** @returns the erased ids; undefined if there are no more pages */
+  const eraseNextPage = async (expiring: Expiring): Promise<Erased | undefined> => {
+    const { id: organization, before, pages } = expiring;
+    const { value: ids, done } = await pages.next();
+    if (done === true) return undefined;
+    const results = await mapConcurrently(ids, CONCURRENT, async (id) =>
+      erase(organization, id, before).catch((error: unknown) => {
+        if (isUnavailable(error)) throw error;
+        log.error("a work item can't be erased", { organization, id, ...traceOf(error) });
+        return false;
+      }),
+    );
+    const erased = ids.filter((_, index) => results[index]);
+    expiring.erased += erased.length;
+    return { organization, ids: erased, at: clock() };
+  };
+  const lookAgain = ({ organization, ids }: Erased): Promise<unknown> =>
+    mapConcurrently(ids, CONCURRENT, (id) => eraseLate(organization, id)).catch((error: unknown) =>
+      fail(organization, error),
+    );
+
+  return async (until: number): Promise<void> => {
+    const all = await allExpiring();
+    const waiting: Erased[] = [];
+    for (let active = all; active.length > 0;) {
+      const next: Expiring[] = [];
+      for (const expiring of active) {
+        if (clock() > until - LAST_LOOK_MS - CALLS_END_WITHIN_MS) break;
+        try {
+          const erased = await eraseNextPage(expiring);
+          if (erased === undefined) continue;
+          waiting.push(erased);
+          next.push(expiring);
+        } catch (error) {
+          fail(expiring.id, error);
+        }
+        while (waiting[0] !== undefined && clock() >= waiting[0].at + CALLS_END_WITHIN_MS) {
+          await lookAgain(waiting.shift()!);
+        }
+      }
+      active = next;
+    }
+    const last = waiting.at(-1);
+    if (last !== undefined) await sleep(last.at + CALLS_END_WITHIN_MS - clock());
+    for (const erased of waiting) await lookAgain(erased);
+    for (const { id: organization, erased } of all) {
+      if (erased > 0) log.info("work items have expired", { organization, erased });
+    }
+  };
+}

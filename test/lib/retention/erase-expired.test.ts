@@ -1,0 +1,167 @@
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { isoTime } from "../../../lib/clock.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { changeOrganization } from "../../../lib/operator/administration.ts";
+import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
+import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
+import { createEraseExpiredItem } from "../../../lib/retention/erase-expired-item.ts";
+import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { type Customer, tracesOf } from "../../support/customer-data.ts";
+import { type Fault, injectFaults } from "../../support/faults.ts";
+import { createFeedCustomer, readFeed } from "../../support/feed.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const clock = createTestClock();
+const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
+
+let runtime: TestRuntime;
+let acme: Awaited<ReturnType<typeof createFeedCustomer>>;
+beforeEach(async () => {
+  runtime = await createTestRuntime({ clock });
+  acme = await createFeedCustomer(runtime);
+});
+
+const ago = (days: number): string => isoTime(clock() - days * DAY_MS);
+const keep = ({ organization }: Customer, days: number) =>
+  changeOrganization(runtime, organization.id, { retention_days: days });
+const run = (minutes = 15) => createEraseExpired(runtime, sleep)(clock() + minutes * MINUTE_MS);
+const listed = async ({ send }: Customer): Promise<string[]> =>
+  (await send("listWorkItems")).body.data.map(({ external_id: id }) => id).toSorted();
+/** Keys of the items in the table, deleted ones too. */
+const itemsOf = async ({ organization }: Customer): Promise<string[]> =>
+  (await tracesOf(runtime, organization.id)).filter((key) => /^ITEM#.* #ITEM$/.test(key));
+const events = (count: number) => Array.from({ length: count }, (_, index) => ({ external_id: `e${index}` }));
+
+/** Gives a customer items of which "kept" ones must stay after 30 days. */
+async function fillOld({ apply, send, organization }: Customer): Promise<void> {
+  await apply(
+    { external_id: "created long ago", events: events(99) },
+    { external_id: "deleted long ago" },
+    { external_id: "kept: completed since" },
+  );
+  for (let more = 0; more < 2; more++) {
+    const event = events(99).map(({ external_id: id }) => ({ external_id: `${id} ${more}` }));
+    await apply({ external_id: "created long ago", events: event });
+  }
+  await send("deleteWorkItem", { params: { id: workItemId(organization.id, "deleted long ago") } });
+  clock.advance(40 * DAY_MS);
+  await apply(
+    { external_id: "completed long ago", completed_at: ago(31), events: events(2) },
+    { external_id: "kept: completed since", completed_at: ago(1) },
+    { external_id: "kept: not yet", completed_at: ago(29) },
+    { external_id: "kept: new" },
+  );
+}
+const KEPT = ["kept: completed since", "kept: new", "kept: not yet"];
+
+describe("work items that are older than their organization keeps them", () => {
+  it("are erased with their events, deleted ones too, and the feed says so", async () => {
+    await fillOld(acme);
+    await acme.deliver();
+    const before = await readFeed(acme);
+    await run();
+    expect(await listed(acme)).toHaveLength(5);
+    await keep(acme, 30);
+    await run();
+    expect(await listed(acme)).toEqual(KEPT);
+    const ids = ["created long ago", "deleted long ago", "completed long ago"].map((name) =>
+      workItemId(acme.organization.id, name),
+    );
+    const left = JSON.stringify(await tracesOf(runtime, acme.organization.id));
+    for (const id of ids) expect(left).not.toContain(`ITEM#${acme.organization.id}#${id}`);
+    await acme.deliver();
+    const { records } = await readFeed(acme, { after: before.mark });
+    expect(records.map(({ id, ...rest }) => [id, "erased" in rest]).toSorted()).toEqual(
+      ids.map((id) => [id, true]).toSorted(),
+    );
+    await keep(acme, 0);
+    clock.advance(40 * DAY_MS);
+    await run();
+    expect(await listed(acme)).toEqual(KEPT);
+  });
+
+  it("stay if they were completed since the list was read, with all of their events", async () => {
+    const { id } = acme.organization;
+    const { erase } = createEraseExpiredItem(runtime);
+    await acme.apply({ external_id: "a", events: events(3) });
+    clock.advance(40 * DAY_MS);
+    const removeFaults = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
+      if (command !== "TransactWriteItemsCommand") return "none";
+      removeFaults();
+      await acme.apply({ external_id: "a", completed_at: ago(0) });
+      return "none";
+    });
+    expect(await erase(id, workItemId(id, "a"), ago(30))).toBe(false);
+    const { body } = await acme.send("getWorkItem", { params: { id: workItemId(id, "a") } });
+    expect(body.data.events).toHaveLength(3);
+  });
+
+  it("take with them events that came late, from a call that had read the item", async () => {
+    const { id } = acme.organization;
+    await acme.apply({ external_id: "a" });
+    clock.advance(40 * DAY_MS);
+    await keep(acme, 30);
+    const late = { ...eventKeyOf(id, workItemId(id, "a"), "late"), external_id: "late", version: 1, writes: "1:x" };
+    await createEraseExpired(runtime, async (milliseconds) => {
+      await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));
+      clock.advance(milliseconds);
+    })(clock() + 15 * MINUTE_MS);
+    expect(JSON.stringify(await tracesOf(runtime, id))).not.toContain("EVENT#");
+  });
+
+  it("of one organization that can't be read, and damaged ones, don't hold up others", async () => {
+    const logged = vi.spyOn(runtime.log, "error").mockImplementation(() => undefined);
+    const [damaged, unreadable] = [await createFeedCustomer(runtime), await createFeedCustomer(runtime)];
+    for (const each of [damaged, unreadable, acme]) await each.apply({ external_id: "a" }, { external_id: "b" });
+    clock.advance(40 * DAY_MS);
+    for (const each of [damaged, unreadable, acme]) await keep(each, 30);
+    const set = { UpdateExpression: "SET rate = :x", ExpressionAttributeValues: { ":x": "much" } };
+    const { ACCESS_TABLE, WORK_ITEMS_TABLE } = runtime.environment;
+    const key = organizationRecordKey(damaged.organization.id);
+    await runtime.dynamodb.send(new UpdateCommand({ TableName: ACCESS_TABLE, Key: key, ...set }));
+    const item = itemKeyOf(acme.organization.id, "a");
+    const broken = { UpdateExpression: "REMOVE created_at" };
+    await runtime.dynamodb.send(new UpdateCommand({ TableName: WORK_ITEMS_TABLE, Key: item, ...broken }));
+    const removeFaults = injectFaults(runtime.dynamodb, (_, input) =>
+      JSON.stringify(input).includes(`#${unreadable.organization.id}#`) ? "throttled" : "none",
+    );
+    await run();
+    removeFaults();
+    expect(await itemsOf(acme)).toEqual([`${item.pk} #ITEM`]);
+    expect(await listed(unreadable)).toEqual(["a", "b"]);
+    expect(logged.mock.calls.map(([message]) => message).toSorted()).toEqual([
+      "a work item can't be erased",
+      "the retention of an organization waits for the next run",
+      "the retention of an organization waits for the next run",
+    ]);
+    expect(JSON.stringify(logged.mock.calls)).not.toMatch(/"external_id"/);
+  });
+
+  it("are left to the next night when the time is over, and organizations take turns", async () => {
+    const other = await createFeedCustomer(runtime);
+    for (const each of [acme, other]) {
+      for (let batch = 0; batch < 3; batch++)
+        await each.apply(...Array.from({ length: 100 }, (_, index) => ({ external_id: `${batch} ${index}` })));
+    }
+    clock.advance(40 * DAY_MS);
+    for (const each of [acme, other]) await keep(each, 30);
+    let pages = 0;
+    const removeFaults = injectFaults(runtime.dynamodb, (command, input) => {
+      const isPage = command === "QueryCommand" && "IndexName" in input && input["IndexName"] === "listing";
+      if (isPage && ++pages > 3) clock.advance(20 * MINUTE_MS);
+      return "none";
+    });
+    await run();
+    removeFaults();
+    const left = async (each: Customer): Promise<number> => (await itemsOf(each)).length;
+    expect(await left(acme)).toBeLessThan(300);
+    expect(await left(other)).toBeLessThan(300);
+    expect((await left(acme)) + (await left(other))).toBeGreaterThan(100);
+    await run();
+    expect([await left(acme), await left(other)]).toEqual([0, 0]);
+  });
+});
