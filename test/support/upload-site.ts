@@ -50,12 +50,27 @@ export function becomes(page: Page, column: string): Promise<string> {
 
 /** Says of all columns whose meaning is only likely that they are right, and that times without a zone are in UTC. */
 export async function confirmColumns(page: Page): Promise<void> {
-  await page.getByRole("heading", { name: "2. Map your columns" }).waitFor();
+  await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
   await expect.poll(() => page.getByText("Comparing all rows").count()).toBe(0);
   const zones = page.getByRole("group", { name: /^Which time zone/ });
-  if ((await zones.count()) > 0) await zones.first().getByRole("radio", { name: "UTC" }).check();
+  if ((await zones.count()) > 0) await zones.first().getByRole("radio", { name: /UTC/ }).last().check();
   const buttons = page.getByRole("button", { name: /^Looks right:/ });
   while ((await buttons.count()) > 0) await buttons.first().click();
+}
+
+/** Opens what a column becomes and how it is read, and what else is folded around it. */
+export async function openColumn(page: Page, column: string): Promise<void> {
+  const field = page.getByLabel(`“${column}” becomes`);
+  await field.evaluate((element) => {
+    for (let each = element.closest("details"); each; each = each.parentElement?.closest("details") ?? null)
+      each.open = true;
+  });
+  await field.waitFor();
+}
+
+/** Opens a line of the steps, or something that is folded. */
+export async function open(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator("button.step, summary", { hasText: text }).first().click();
 }
 
 /** Drops a file where files are chosen. */

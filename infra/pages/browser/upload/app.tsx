@@ -7,6 +7,7 @@ import { ItemsView } from "./items-view.tsx";
 import { JobView } from "./job-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
+import { Heading } from "./parts.tsx";
 import type { EarlierMapping, Sent } from "./send.ts";
 
 /** What is shown: the name, the id and the filters after `#` in the address, which a reload and the browser's history keep. */
@@ -45,7 +46,7 @@ export function App({ root }: { readonly root: URL }) {
     const key = readKept(() => sessionStorage, KEPT_KEY);
     return key === null ? undefined : createApi(root, key);
   });
-  const [sent, setSent] = useState<Sent>();
+  const [sents, setSents] = useState<readonly Sent[]>([]);
   const [earlier, setEarlier] = useState<EarlierMapping>();
   const { name, id, query } = usePlace();
   useEffect(() => {
@@ -62,14 +63,18 @@ export function App({ root }: { readonly root: URL }) {
   const forgetKey = (): void => {
     keep(() => sessionStorage, KEPT_KEY, null);
     setApi(undefined);
-    setSent(undefined);
+    setSents([]);
     setEarlier(undefined);
   };
   if (api === undefined) return <KeyForm onKey={takeKey} root={root} />;
-  const current = SECTION_OF[name] ?? name;
+  const own = name === "job" ? sents.find(({ jobId }) => jobId === id) : undefined;
+  const current = own ? "import" : (SECTION_OF[name] ?? name);
+  const keepSent = (sent: Sent): void => setSents([...sents.filter(({ jobId }) => jobId !== sent.jobId), sent]);
+  const job = name === "job" && (
+    <JobView key={id} api={api} id={id} sent={own} onSent={keepSent} onUseAgain={useAgain} />
+  );
   return (
     <div class="wide">
-      <h1>Upload</h1>
       <nav class="sections" aria-label="Sections">
         {Object.entries(SECTIONS).map(([section, title]) => (
           <a key={section} href={`#${section}`} aria-current={section === current ? "page" : undefined}>
@@ -81,20 +86,19 @@ export function App({ root }: { readonly root: URL }) {
         </button>
       </nav>
       {name === "jobs" && <JobsView api={api} />}
-      {name === "job" && (
-        <JobView
-          key={id}
-          api={api}
-          id={id}
-          sent={sent?.jobId === id ? sent : undefined}
-          onSent={setSent}
-          onUseAgain={useAgain}
-        />
-      )}
+      {!own && job}
       {name === "items" && <ItemsView key={query} api={api} query={query} />}
       {name === "item" && <ItemView key={id} api={api} id={id} />}
       <div hidden={current !== "import"}>
-        <ImportView api={api} earlier={earlier} sent={sent} onForget={() => setEarlier(undefined)} onSent={setSent} />
+        {current === "import" && <Heading>Import a file</Heading>}
+        <ImportView
+          api={api}
+          earlier={earlier}
+          sent={sents.at(-1)}
+          job={own && { isTrial: own.dryRun, view: job }}
+          onForget={() => setEarlier(undefined)}
+          onSent={keepSent}
+        />
       </div>
     </div>
   );

@@ -6,6 +6,7 @@ import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts"
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type ColumnRole, KEPT, rolesOf } from "./column-roles.ts";
+import { inPageWords } from "./field-names.ts";
 import { asSentence, isBlank } from "./read-text.ts";
 import type { TableFile } from "./table-file.ts";
 
@@ -30,7 +31,7 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
     return problemWith("Choose the column with the unique ID of each item: nothing can be imported without it.");
   }
   const problems = problemsOfMapping(mapping);
-  if (problems.length > 0) return problemWith(describeProblems(problems, "mapping"));
+  if (problems.length > 0) return problemWith(asSentence(inPageWords(describeProblems(problems, "mapping"))));
   try {
     assertHeader(names, headerRow);
     const reader = mappedReader(mapping, names);
@@ -43,7 +44,7 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
     });
     return { problem: undefined, rows: read.length, failed };
   } catch (error) {
-    return problemWith(error instanceof Error ? error.message : "The file cannot be read.");
+    return problemWith(error instanceof Error ? asSentence(inPageWords(error.message)) : "The file can’t be read.");
   }
 }
 
@@ -102,12 +103,14 @@ export function readRowProblem(names: readonly string[], mapping: Mapping) {
 /** What the service says in one line, in sentences: the pieces that it puts semicolons between. */
 function inSentences(problem: string): string {
   // A further problem begins with its field, such as `; agent_email: must be …`.
-  return asSentence(problem.replaceAll(/; (?![\w.]+:)([a-z])/g, (_, first: string) => `. ${first.toUpperCase()}`));
+  const sentences = problem.replaceAll(/; (?![\w.]+:)([a-z])/g, (_, first: string) => `. ${first.toUpperCase()}`);
+  return asSentence(inPageWords(sentences.replaceAll(/(?<=one of [\w, ]*)_/g, " ")));
 }
 
 /** An error in the words of the page, whose tables name column and value beside it. */
 export function exampleOf({ message, value }: Pick<RowError, "message" | "value">): string {
   const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
   const isNamed = value === "" || problem.startsWith('"');
-  return inSentences(isNamed ? problem : `“${value}” ${problem}`);
+  const wrong = problem.replace(/^must be (?=one of |an? )/, "isn’t ");
+  return inSentences(isNamed ? problem : `“${value}” ${wrong}`);
 }

@@ -21,6 +21,8 @@ export interface ColumnRole {
   readonly role: string;
   /** The source that is made of it; undefined if `others` says what becomes of it, or if it is combined. */
   readonly source: Source | undefined;
+  /** The target that it is one of several columns of; empty if it isn't combined. */
+  readonly partOf: string;
   /** The columns of the same target that come before it, if the first that isn't empty counts. */
   readonly before: readonly string[];
 }
@@ -38,8 +40,12 @@ function isOf(source: Source, name: string): boolean {
 
 /** What becomes of each column. Those of a report of failed rows are not shown: they are never imported. */
 export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole[] {
-  const { fields = {}, event: _, ...rest } = mapping;
-  const used = columnsIn({ fields, ...rest });
+  const { fields = {} } = mapping;
+  const combined = new Map(
+    Object.entries(fields).flatMap(([target, source]) =>
+      [...columnsIn({ fields: { external_id: source } })].map((column) => [column, target] as const),
+    ),
+  );
   return numberedNames(header).flatMap((name, index): ColumnRole[] => {
     if (isReportColumn(name)) return [];
     for (const [target, each] of name === "" ? [] : Object.entries(fields)) {
@@ -47,13 +53,12 @@ export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole
       const place = sources.findIndex((source) => isOf(source, name));
       if (place === -1) continue;
       const before = sources.slice(0, place).map(({ column = "" }) => column);
-      return [
-        { index, name, role: target === ATTRIBUTE_PREFIX + name ? KEPT : target, source: sources[place], before },
-      ];
+      const role = target === ATTRIBUTE_PREFIX + name ? KEPT : target;
+      return [{ index, name, role, source: sources[place], partOf: "", before }];
     }
-    const isCombined = name !== "" && used.has(comparable(name));
+    const partOf = name === "" ? "" : (combined.get(comparable(name)) ?? "");
     const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
-    return [{ index, name, role: isCombined ? COMBINED : left, source: undefined, before: [] }];
+    return [{ index, name, role: partOf === "" ? left : COMBINED, source: undefined, partOf, before: [] }];
   });
 }
 

@@ -17,7 +17,8 @@ const TARGETS: readonly (readonly [target: string, label: string])[] = [
 /** No column; no header begins so. */
 const NONE = "\u0000none";
 
-interface EventFormProps {
+/** What changes a mapping, and what was said of it. */
+export interface EventFormProps {
   readonly table: TableFile;
   readonly mapping: Mapping;
   readonly onChange: (mapping: Mapping) => void;

@@ -26,9 +26,10 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
         if (file) onFile(file);
       }}
     >
-      <span>Choose a file, or drop it here: CSV in any usual encoding, or an Excel workbook (.xlsx)</span>
+      <span class="button">Choose a file</span> or drop it here: CSV in any usual encoding, or an Excel workbook (.xlsx)
       <input
         type="file"
+        class="hidden"
         accept=".csv,.tsv,.txt,.xlsx,text/csv"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];
@@ -45,10 +46,10 @@ export function FileStep({
   earlier,
   isReading,
   error,
-  headerDoubt,
   onFile,
   onRead,
   onForget,
+  onContinue,
 }: {
   readonly table: TableFile | undefined;
   /** The mapping to begin with, in place of a proposal. */
@@ -56,16 +57,17 @@ export function FileStep({
   readonly isReading: boolean;
   /** Why the file can't be read. */
   readonly error: string | undefined;
-  /** Why the header may be a row of data. */
-  readonly headerDoubt: string | undefined;
   readonly onFile: (file: File) => void;
   /** Called with the same file, read in another way. */
   readonly onRead: (table: TableFile) => void;
   readonly onForget: () => void;
+  readonly onContinue: () => void;
 }) {
   return (
     <section aria-labelledby="file">
-      <h2 id="file">1. Choose a file</h2>
+      <h2 id="file" tabIndex={-1}>
+        1. Choose a file
+      </h2>
       {earlier && (
         <p role="status">
           Using the mapping of {earlier.fileName}.{" "}
@@ -86,12 +88,14 @@ export function FileStep({
           <ReadingForm table={table} onRead={onRead} />
           {!table.text?.format.doubt && (
             <>
-              {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
               <Table
                 caption="The first rows of the file"
                 columns={table.names}
                 rows={table.rows.filter((row) => !isBlank(row)).slice(0, SHOWN_ROWS)}
               />
+              <button type="button" class="main" disabled={isReading} onClick={onContinue}>
+                Continue
+              </button>
             </>
           )}
         </>

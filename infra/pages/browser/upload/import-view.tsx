@@ -1,27 +1,27 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import type { Api } from "./api.ts";
-import { answersIn, type Checked, uncheckedColumns, ZONE_ANSWERED } from "./answers.ts";
+import { type Answered, answersIn, type Checked, uncheckedColumns, ZONE_ANSWERED } from "./answers.ts";
 import { checkRows } from "./check-rows.ts";
-import { CheckStep } from "./check-step.tsx";
 import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { FileStep } from "./file-step.tsx";
-import { MappingForm } from "./mapping-form.tsx";
-import { saveFile } from "./parts.tsx";
-import { LEFT_OUT, type Repairs, textOfRepairs } from "@work-items/importer/files/repairs.ts";
-import { type EarlierMapping, send, type Sent } from "./send.ts";
-import { sentenceOf } from "./shown.ts";
+import { MatchStep } from "./match-step.tsx";
+import { summaryOf } from "./match-summary.tsx";
+import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
+import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
+import { countOf, sentenceOf, shownBytes } from "./shown.ts";
 import { TIME_ZONE } from "./sources.ts";
 import { keepTimeZone, keptTimeZone } from "./kept-zone.ts";
+import { Steps } from "./steps.tsx";
 import { surveyFile } from "./survey-file.ts";
 import { readFile, type TableFile } from "./table-file.ts";
 import { totalsOf, withoutRows } from "./left-out-rows.ts";
-import { TotalsForm } from "./totals-form.tsx";
-import { UndatedNote } from "./undated-note.tsx";
 
 const NOTHING_CHECKED: Checked = new Set();
+const NOTHING_PROPOSED: Proposal = { mapping: {}, columns: [] };
 /** Why a scan of the file ends early: it is read in another way. */
 const REPLACED = "replaced";
 const NO_ROWS: ReadonlySet<number> = new Set();
@@ -34,46 +34,36 @@ function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile
   return { mapping: isSame ? mapping : { ...others, ...place }, columns: [] };
 }
 
-/** Whether what was sent last was a trial of the whole file as it would be imported now. */
-function isTrialOf(
-  { table, mapping, tried }: Sent,
-  now: { readonly table: TableFile | undefined; readonly mapping: Mapping; readonly repairs: Repairs },
-): boolean {
-  const isSame = table === now.table && JSON.stringify(mapping) === JSON.stringify(now.mapping);
-  return isSame && tried !== undefined && textOfRepairs(tried) === textOfRepairs(now.repairs);
-}
-
-/** From a file to its import. @param earlier the mapping to begin with, in place of a proposal */
+/** From a file to its import, one step on the screen. @param earlier the mapping to begin with, in place of a proposal */
 export function ImportView({
   api,
   earlier,
   sent,
+  job,
   onForget,
   onSent,
 }: {
   readonly api: Api;
   readonly earlier: EarlierMapping | undefined;
-  /** What was sent last, whose mapping may have got a prefix since. */
+  /** What was sent last, whose mapping may have changed since. */
   readonly sent: Sent | undefined;
+  /** The job of a file that this page has sent, while it is looked at. */
+  readonly job: { readonly isTrial: boolean; readonly view: ComponentChildren } | undefined;
   readonly onForget: () => void;
   readonly onSent: (sent: Sent) => void;
 }) {
   const [table, setTable] = useState<TableFile>();
   const [isReading, setReading] = useState(false);
   const [mapping, setMapping] = useState<Mapping>({});
-  const [proposed, setProposed] = useState<Proposal["columns"]>([]);
-  const [headerDoubt, setHeaderDoubt] = useState<string>();
+  const [proposal, setProposal] = useState<Proposal>(NOTHING_PROPOSED);
+  const [begun, setBegun] = useState<Answered>({ mapping: {}, checked: NOTHING_CHECKED });
   const [checked, setChecked] = useState(NOTHING_CHECKED);
   const [error, setError] = useState<string>();
   const [sending, setSending] = useState<number>();
-  const [filesTaken, setFilesTaken] = useState(0);
+  const [step, setStep] = useState<"File" | "Match">("File");
   const [keptTotals, setKeptTotals] = useState(NO_ROWS);
   const scan = useRef<AbortController | undefined>(undefined);
   const [scanned, setScanned] = useState(0);
-  // The next step begins where the file was taken.
-  useEffect(() => {
-    if (filesTaken > 0) document.querySelector<HTMLElement>("#columns")?.focus();
-  }, [filesTaken]);
   const totals = useMemo(() => (table ? totalsOf(table, mapping) : []), [table, mapping]);
   const leftOut = useMemo(
     () => new Set(totals.flatMap(({ row }) => (keptTotals.has(row) ? [] : [row]))),
@@ -83,9 +73,19 @@ export function ImportView({
   const repairs: Repairs = useMemo(() => new Map([...leftOut].map((row) => [row, LEFT_OUT])), [leftOut]);
   const check = useMemo(() => (imported ? checkRows(imported, mapping) : undefined), [imported, mapping]);
   const ids = useFileIds(table, mapping, leftOut);
-  const columns = useMemo(() => confirmedColumns(proposed, mapping, ids), [proposed, mapping, ids]);
+  const columns = useMemo(() => confirmedColumns(proposal.columns, mapping, ids), [proposal, mapping, ids]);
   const unchecked = table ? uncheckedColumns(table, mapping, columns, checked) : [];
+  const canMatch = table !== undefined && !table.text?.format.doubt;
 
+  const open = (next: "File" | "Match"): void => {
+    setStep(next);
+    // The step appears after this.
+    setTimeout(() => document.querySelector<HTMLElement>(next === "File" ? "#file" : "#columns")?.focus());
+  };
+  const answer = (answered: Answered): void => {
+    setMapping(answered.mapping);
+    setChecked(answered.checked);
+  };
   /** Looks through the file, then proposes a mapping. A file that is read in another way meanwhile takes its place. */
   const read = async (next: TableFile): Promise<void> => {
     scan.current?.abort(REPLACED);
@@ -99,12 +99,12 @@ export function ImportView({
     setReading(false);
     const seen = { ...next, survey };
     const times = { timeZone: zone ?? TIME_ZONE, isZoneChosen: zone !== undefined };
-    const proposal = earlier ? fitted(earlier, next) : proposeMapping({ ...seen, ...times });
+    const proposed = earlier ? fitted(earlier, next) : proposeMapping({ ...seen, ...times });
+    const known = earlier ? answersIn(seen, proposed.mapping) : zone === undefined ? NOTHING_CHECKED : ZONE_ANSWERED;
     setTable(seen);
-    setMapping(proposal.mapping);
-    setProposed(proposal.columns);
-    setHeaderDoubt(proposal.headerDoubt);
-    setChecked(earlier ? answersIn(seen, proposal.mapping) : zone === undefined ? NOTHING_CHECKED : ZONE_ANSWERED);
+    setProposal(proposed);
+    setBegun({ mapping: proposed.mapping, checked: known });
+    answer({ mapping: proposed.mapping, checked: known });
     setKeptTotals(NO_ROWS);
   };
   useEffect(() => {
@@ -113,18 +113,33 @@ export function ImportView({
   useEffect(() => {
     if (sent && sent.table === table) setMapping(sent.mapping);
   }, [sent]);
+  useEffect(() => {
+    // After an import, the next one begins with its file.
+    if (job?.isTrial === false) setStep("File");
+  }, [job?.isTrial]);
   const take = (file: File): void => {
     setError(undefined);
     setReading(true);
     readFile(file)
-      .then(read)
-      .then(() => setFilesTaken((count) => count + 1))
+      .then(async (next) => {
+        await read(next);
+        open(next.text?.format.doubt ? "File" : "Match");
+      })
       .catch((caught: unknown) => {
         setTable(undefined);
         setReading(false);
+        open("File");
         setError(sentenceOf(caught));
       });
   };
+  /** The same file, read in another way; a question that was answered leads to the next step. */
+  const readAgain = async (next: TableFile): Promise<void> => {
+    const wasAsked = table?.text?.format.doubt !== undefined && !next.text?.format.doubt;
+    await read(next);
+    if (wasAsked) open("Match");
+  };
+  // What was sent last, if it was a trial of the whole file as it would be imported now.
+  const trial = sent?.table === table && sent?.tried === triedBy({ mapping, repairs }) ? sent : undefined;
   const start = async (dryRun: boolean): Promise<void> => {
     if (!table) return;
     setError(undefined);
@@ -132,74 +147,75 @@ export function ImportView({
     try {
       const isChecked = unchecked.length === 0;
       await keepTimeZone(api, mapping);
-      await send(api, { table, mapping, dryRun, isChecked, repairs }, onSent, setSending, earlier);
+      const { trialId, found } = trial ?? {};
+      await send(api, { table, mapping, dryRun, isChecked, repairs, trialId, found }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
     setSending(undefined);
   };
-
-  return (
+  const parts = canMatch ? summaryOf(table, mapping, checked).map(({ text }) => text) : [];
+  const lines = {
+    ...(table && { File: `${table.name}, ${shownBytes(table.size)}, ${countOf(table.names.length, "column")}` }),
+    ...(canMatch && { Match: parts.join(" · ") }),
+    ...(trial && { Check: trial.found ?? "Trial run finished" }),
+  };
+  const fileStep = (
     <>
       <FileStep
         table={table}
         earlier={earlier}
         isReading={isReading}
         error={error}
-        headerDoubt={headerDoubt}
         onFile={take}
-        onRead={(next) => void read(next)}
+        onRead={(next) => void readAgain(next)}
         onForget={onForget}
+        onContinue={() => open("Match")}
       />
       {isReading && scanned > 0 && (
         <p role="status">
           Looking through the file… <progress value={scanned} aria-label="Part of the file that was looked through" />{" "}
           <button type="button" onClick={() => scan.current?.abort()}>
-            Go on with the rows so far
+            Continue with the rows so far
           </button>
         </p>
       )}
-      {table && imported && check && !table.text?.format.doubt && (
-        <>
-          <section aria-labelledby="columns">
-            <h2 id="columns" tabIndex={-1}>
-              2. Map your columns
-            </h2>
-            <MappingForm
-              table={imported}
-              mapping={mapping}
-              proposed={columns}
-              checked={checked}
-              onChange={setMapping}
-              onAnswer={(answered) => {
-                setMapping(answered.mapping);
-                setChecked(answered.checked);
-              }}
-            />
-            <TotalsForm totals={totals} kept={keptTotals} onChange={setKeptTotals} />
-            <UndatedNote table={imported} mapping={mapping} />
-            <details>
-              <summary>This mapping as JSON, for the API</summary>
-              <pre tabIndex={0}>{JSON.stringify(mapping, null, 2)}</pre>
-              <button
-                type="button"
-                onClick={() => saveFile("mapping.json", new Blob([JSON.stringify(mapping, null, 2)]))}
-              >
-                Save
-              </button>
-            </details>
-          </section>
-          <CheckStep
+    </>
+  );
+  return (
+    <Steps
+      current={job ? (job.isTrial ? "Check" : "Import") : step}
+      lines={lines}
+      onOpen={(next) => {
+        if (next === "Check") location.hash = `#job=${trial?.trialId ?? ""}`;
+        if (next !== "File" && next !== "Match") return;
+        location.hash = "#import";
+        open(next);
+      }}
+      contents={{
+        File: fileStep,
+        Match: canMatch && imported && check && (
+          <MatchStep
+            begun={begun}
+            table={imported}
+            mapping={mapping}
+            proposed={columns}
+            checked={checked}
+            headerDoubt={proposal.headerDoubt}
+            totals={{ totals, kept: keptTotals, onChange: setKeptTotals }}
             check={check}
             ids={ids}
-            trial={sent && isTrialOf(sent, { table, mapping, repairs }) ? sent.jobId : undefined}
+            hasTried={trial !== undefined}
             unchecked={unchecked}
             error={error}
             sending={sending}
+            onChange={setMapping}
+            onAnswer={answer}
             onStart={(dryRun) => void start(dryRun)}
           />
-        </>
-      )}
-    </>
+        ),
+        [job?.isTrial === true ? "Check" : "Import"]: job?.view,
+      }}
+    />
   );
 }

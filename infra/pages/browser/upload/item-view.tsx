@@ -20,7 +20,7 @@ function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   const ordered = entries.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
   return (
     <section aria-labelledby="events">
-      <h3 id="events">Events</h3>
+      <h2 id="events">Events</h2>
       <Alert text={error} />
       <ol class="timeline">
         {ordered.map((event) => (

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Api, CallError, type Job } from "./api.ts";
 import { FailedRows } from "./failed-rows.tsx";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { Alert, Heading } from "./parts.tsx";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
-import { type EarlierMapping, send, type Sent } from "./send.ts";
-import { type Repairs, textOfRepairs } from "@work-items/importer/files/repairs.ts";
+import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
+import type { Repairs } from "@work-items/importer/files/repairs.ts";
 import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
 import { NOT_KNOWN, UndoOffer, UndoView } from "./undo-view.tsx";
 
@@ -157,14 +158,21 @@ function AfterEnd({
   );
 }
 
+/** What a trial found, in a line. */
+function shownFindings({ created_rows: created, updated_rows: updated, failed_rows: failed }: Job): string {
+  const counts = [["created", created] as const, ["changed", updated] as const, ["failed", failed] as const];
+  const shown = counts.filter(([, count]) => count > 0).map(([name, count]) => `${shownNumber(count)} ${name}`);
+  return `Trial run: ${shown.join(", ") || "nothing would change"}`;
+}
+
 function importLabel({ repairs }: Sent): string {
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
   return corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
 }
 
 /** Whether the corrections are those with which the trial ran: others may change further items. */
-function isTried({ tried, repairs }: Sent): boolean {
-  return tried === undefined || textOfRepairs(tried) === textOfRepairs(repairs);
+function isTried(sent: Sent): boolean {
+  return sent.tried === undefined || sent.tried === triedBy(sent);
 }
 
 /** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
@@ -186,7 +194,8 @@ export function JobView({
   const [isCancelling, setCancelling] = useState(false);
   const hasTried = job?.dry_run === true && job.status === "completed";
   useEffect(() => {
-    if (hasTried && sent && sent.tried === undefined) onSent({ ...sent, tried: sent.repairs });
+    if (hasTried && sent && sent.tried === undefined)
+      onSent({ ...sent, tried: triedBy(sent), trialId: id, found: shownFindings(job) });
   }, [hasTried, sent]);
   const cancel = async (): Promise<void> => {
     setCancelling(true);
@@ -211,7 +220,7 @@ export function JobView({
   if (!job) {
     return (
       <>
-        <Heading>Import</Heading>
+        <Heading isStep={sent !== undefined}>Import</Heading>
         <Alert text={error} />
         {error === undefined && <p role="status">Loading…</p>}
       </>
@@ -242,12 +251,14 @@ export function JobView({
     names: sent.table.names,
     mapping: sent.mapping,
     repairs: sent.repairs,
+    before: job.mapping ?? sent.mapping,
     onRepair: (repairs: Repairs) => onSent({ ...sent, repairs }),
+    onMapping: (mapping: Mapping) => onSent({ ...sent, mapping }),
   };
   const name = job.file_name ?? "The file";
   return (
     <>
-      <Heading>{job.dry_run ? `Trial run of ${name}` : `Import of ${name}`}</Heading>
+      <Heading isStep={sent !== undefined}>{job.dry_run ? `Trial run of ${name}` : `Import of ${name}`}</Heading>
       <p role="status" class={`status ${job.status}`}>
         {statusOf(job, name)}
       </p>

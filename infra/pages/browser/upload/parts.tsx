@@ -7,16 +7,24 @@ export function Alert({ text }: { readonly text: string | undefined }) {
 }
 
 /** A heading that takes the focus when its view appears, so that keyboard and screen reader begin there, and names the view in the tab. */
-export function Heading({ children }: { readonly children: ComponentChildren }) {
+export function Heading({
+  children,
+  isStep = false,
+}: {
+  readonly children: string;
+  /** Whether it is below the heading of all steps. */
+  readonly isStep?: boolean;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
-    document.title = `${heading.current?.textContent ?? ""} · Work items`;
-  });
+    document.title = `${children} · Work items`;
+  }, [children]);
+  const Level = isStep ? "h2" : "h1";
   return (
-    <h2 ref={heading} tabIndex={-1}>
+    <Level ref={heading} tabIndex={-1}>
       {children}
-    </h2>
+    </Level>
   );
 }
 
@@ -56,12 +64,14 @@ export function Choice({
 /** A line of text to fill in, with its label. */
 export function TextField({
   label,
+  isLabelHidden = false,
   value,
   onChange,
   type = "text",
   list,
 }: {
   readonly label: string;
+  readonly isLabelHidden?: boolean;
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly type?: "text" | "date";
@@ -71,7 +81,9 @@ export function TextField({
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={isLabelHidden ? "hidden" : undefined}>
+        {label}
+      </label>
       <input
         id={id}
         type={type}

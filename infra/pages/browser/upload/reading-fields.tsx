@@ -1,12 +1,14 @@
-import { useId, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import { aliasOf, withAlias } from "./aliases.ts";
+import { shownChoice } from "./field-names.ts";
 import { Choice, TextField } from "./parts.tsx";
-import { TIME_ZONE } from "./sources.ts";
+import { isUnknownChoice, OFFERED_ZONES, type TimeAsking, TimeQuestions } from "./questions.tsx";
+import { countOf } from "./shown.ts";
 
 /** More values of a column are not shown: it is hardly a choice then. */
 const SHOWN_VALUES = 30;
@@ -19,83 +21,49 @@ interface ReadingProps {
   readonly onChange: (source: Source) => void;
 }
 
-/** The aliases of a source in which a text has another one, however it is spelled there; none if it is undefined. */
-function withAlias({ values = {} }: Source, text: string, alias: string | undefined): Source["values"] {
-  const others = Object.entries(values).filter(([each]) => comparable(each) !== comparable(text));
-  return Object.fromEntries(alias === undefined ? others : [...others, [text, alias]]);
-}
-
-/** What a text becomes by its alias; undefined if it has none. */
-function aliasOf({ values = {} }: Source, text: string): string | undefined {
-  return Object.entries(values).find(([each]) => comparable(each) === comparable(text))?.[1];
-}
-
 /** Words of a choice, as options. */
 export function choiceOptions(choices: readonly string[]): (readonly [string, string])[] {
-  return choices.map((choice) => [choice, choice.replaceAll("_", " ")]);
+  return choices.map((choice) => [choice, shownChoice(choice)]);
 }
 
-/** Which choice each value means. An unknown one is to be chosen. */
+/** The values of a choice whose meaning a person has yet to say. */
+export function unansweredValues(choices: readonly string[], source: Source, values: readonly string[]): string[] {
+  return values.filter(
+    (value) => isUnknownChoice(choices, value) && (aliasOf(source, value) ?? source.otherwise) === undefined,
+  );
+}
+
+/** Which choice each known value means. */
 export function ChoiceValues({
   choices,
   source,
   values,
   onChange,
 }: ReadingProps & { readonly choices: readonly string[] }) {
+  const known = values.filter((value) => !isUnknownChoice(choices, value));
+  if (known.length === 0) return null;
   return (
-    <div class="reading">
-      {values.slice(0, SHOWN_VALUES).map((value) => (
-        <Choice
-          key={value}
-          label={`“${value}” means`}
-          value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
-          options={[["", "Choose…"], ...choiceOptions(choices)]}
-          onChange={(choice) =>
-            onChange({ ...source, values: withAlias(source, value, choice === "" ? undefined : choice) })
-          }
-        />
-      ))}
-    </div>
-  );
-}
-
-/** A question with a few answers, of which none is chosen before a person chooses. */
-function Question({
-  text,
-  answers,
-  chosen,
-  onChoose,
-}: {
-  readonly text: string;
-  /** Values and how they are shown. */
-  readonly answers: readonly (readonly [string, string])[];
-  readonly chosen: string | undefined;
-  readonly onChoose: (answer: string) => void;
-}) {
-  const id = useId();
-  return (
-    <fieldset class="question">
-      <legend>{text}</legend>
-      {answers.map(([answer, shown]) => (
-        <label key={answer}>
-          <input type="radio" name={id} checked={chosen === answer} onChange={() => onChoose(answer)} />
-          {shown}
-        </label>
-      ))}
-    </fieldset>
+    <details>
+      <summary>{countOf(known.length, "recognized value")}</summary>
+      <div class="reading">
+        {known.slice(0, SHOWN_VALUES).map((value) => (
+          <Choice
+            key={value}
+            label={`“${value}” means`}
+            value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
+            options={[["", "Choose…"], ...choiceOptions(choices)]}
+            onChange={(choice) =>
+              onChange({ ...source, values: withAlias(source, value, choice === "" ? undefined : choice) })
+            }
+          />
+        ))}
+      </div>
+    </details>
   );
 }
 
 function shownFormat(format: string): string {
   return format === "iso" ? "ISO 8601 (2026-01-31 09:30)" : format;
-}
-
-/** What is asked about a column of date-times, and what handles the answers. */
-export interface TimeAsking {
-  /** Whether a person still has to say how dates are read, or in which time zone they are. */
-  readonly asked: ReadonlySet<"date" | "zone">;
-  readonly onFormat: (column: string, format: string) => void;
-  readonly onZone: (zone: string) => void;
 }
 
 /** How date-times are written. */
@@ -108,58 +76,41 @@ export function TimeReading({
   onChange,
 }: Omit<ReadingProps, "values"> & TimeAsking & { readonly survey: SurveyedColumn }) {
   const readings = useMemo(() => timeReadingsOf(survey.shapes), [survey]);
-  const { column = "", format = "iso", time_zone: zone } = source;
+  const { column = "", format = "iso", time_zone: zone = "" } = source;
   const formats: readonly string[] = readings?.formats ?? [];
   const example = readings?.example ?? survey.shapes[0]?.examples[0];
   const ordered = [...formats, ...TIME_FORMATS.filter((each) => !formats.includes(each))];
   const isListed = ordered.includes(format);
-  const isLocal = readings?.needsZone === true;
   return (
-    <div class="reading">
-      {formats.length > 1 && example !== undefined && (
-        <Question
-          text={`Which date is “${example}”?`}
-          answers={formats.map((each) => [each, shownReading(example, each)])}
-          chosen={asked.has("date") ? undefined : format}
-          onChoose={(chosen) => onFormat(column, chosen)}
+    <>
+      <TimeQuestions source={source} survey={survey} asked={asked} onFormat={onFormat} onZone={onZone} />
+      <div class="reading">
+        <Choice
+          label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
+          value={isListed ? format : OTHER}
+          options={[
+            ...ordered.map((each) => [each, shownFormat(each) + (formats.includes(each) ? " · fits" : "")] as const),
+            [OTHER, "Another format…"],
+          ]}
+          onChange={(chosen) => onFormat(column, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
         />
-      )}
-      <Choice
-        label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
-        value={isListed ? format : OTHER}
-        options={[
-          ...ordered.map((each) => [each, shownFormat(each) + (formats.includes(each) ? " · fits" : "")] as const),
-          [OTHER, "Another format…"],
-        ]}
-        onChange={(chosen) => onFormat(column, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
-      />
-      {!isListed && (
-        <TextField
-          label="Unicode date pattern"
-          value={format}
-          onChange={(chosen) => onChange({ ...source, format: chosen })}
-        />
-      )}
-      {isLocal && (
-        <Question
-          text="Which time zone are these times in?"
-          answers={[...new Set([TIME_ZONE, "UTC"])].map((each) => [
-            each,
-            each === TIME_ZONE ? `${each} (this computer’s)` : each,
-          ])}
-          chosen={asked.has("zone") ? undefined : zone}
-          onChoose={onZone}
-        />
-      )}
-      {!format.startsWith("unix") && (
-        <TextField
-          label="Time zone (for dates without one)"
-          value={isLocal && asked.has("zone") ? "" : (zone ?? "")}
-          list="time-zones"
-          onChange={onZone}
-        />
-      )}
-    </div>
+        {!isListed && (
+          <TextField
+            label="Unicode date pattern"
+            value={format}
+            onChange={(chosen) => onChange({ ...source, format: chosen })}
+          />
+        )}
+        {!format.startsWith("unix") && (
+          <TextField
+            label="Another time zone"
+            value={(readings?.needsZone && asked.has("zone")) || OFFERED_ZONES.includes(zone) ? "" : zone}
+            list="time-zones"
+            onChange={onZone}
+          />
+        )}
+      </div>
+    </>
   );
 }
 
@@ -192,7 +143,8 @@ export function EmptyMarks({
   );
 }
 
-const KIND_NAMES: Readonly<Record<ValueKind, string>> = {
+/** Types of custom attributes, as people call them. */
+export const KIND_NAMES: Readonly<Record<ValueKind, string>> = {
   text: "Text",
   number: "Number",
   boolean: "Yes or no",

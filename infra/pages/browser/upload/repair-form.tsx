@@ -1,16 +1,10 @@
 import { useMemo } from "preact/hooks";
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import type { FailedRow } from "@work-items/importer/checks/failed-values.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRowProblem, type RowProblem } from "./check-rows.ts";
 import { repairedCells, type Repairs, withRepair } from "@work-items/importer/files/repairs.ts";
 import { countOf } from "./shown.ts";
-
-/** A row of the file that failed. */
-export interface FailedRow {
-  readonly row: number;
-  /** As they stand in the file. */
-  readonly cells: readonly string[];
-}
 
 interface RepairFormProps {
   readonly names: readonly string[];

@@ -12,8 +12,17 @@ export interface Sent {
   readonly isChecked: boolean;
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
-  /** The corrections with which a trial of it has finished; undefined if none has. */
-  readonly tried: Repairs | undefined;
+  readonly dryRun: boolean;
+  /** The mapping and the corrections with which a trial of it has finished (`triedBy`); undefined if none has. */
+  readonly tried: string | undefined;
+  /** Id of that trial, and what it found, in a line. */
+  readonly trialId?: string | undefined;
+  readonly found?: string | undefined;
+}
+
+/** A mapping and corrections as a text that is the same for the same of both. */
+export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">): string {
+  return JSON.stringify(mapping) + textOfRepairs(repairs);
 }
 
 /** The mapping of an earlier import, to be used again. */
@@ -24,9 +33,7 @@ export interface EarlierMapping {
 }
 
 /** What is sent. */
-interface Sending extends Omit<Sent, "jobId" | "tried"> {
-  readonly dryRun: boolean;
-}
+type Sending = Omit<Sent, "jobId" | "tried">;
 
 /** Keys of what was sent and not answered, by what it was. */
 const unanswered = new WeakMap<TableFile, Map<string, string>>();
@@ -35,7 +42,7 @@ const unanswered = new WeakMap<TableFile, Map<string, string>>();
 function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
-  const what = JSON.stringify([mapping, dryRun, textOfRepairs(repairs)]);
+  const what = triedBy({ mapping, repairs }) + String(dryRun);
   const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
@@ -44,7 +51,7 @@ function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "map
 /** Sends a file and shows its job. @param earlier where the mapping may come from */
 export async function send(
   api: Api,
-  { table, mapping, dryRun, isChecked, repairs }: Sending,
+  { table, mapping, dryRun, isChecked, repairs, trialId, found }: Sending,
   onSent: (sent: Sent) => void,
   onProgress: (sent: number) => void,
   earlier?: EarlierMapping,
@@ -62,6 +69,16 @@ export async function send(
     onProgress,
   );
   forget();
-  onSent({ jobId: id, table, mapping, isChecked, repairs, tried: undefined });
+  const trial = dryRun ? {} : { trialId, found };
+  onSent({
+    jobId: id,
+    table,
+    mapping,
+    isChecked,
+    repairs,
+    dryRun,
+    tried: trialId === undefined || dryRun ? undefined : triedBy({ mapping, repairs }),
+    ...trial,
+  });
   location.hash = `#job=${id}`;
 }

@@ -40,6 +40,13 @@ export function valuesAt(table: Rows, index: number, empty: readonly string[]): 
   return [...spellings].filter(([word]) => !nothing.has(word)).map(([, [first = ""]]) => first);
 }
 
+/** The number of rows with a value, in all its spellings; undefined if it isn't known. */
+export function rowsWith(table: Rows, index: number, value: string): number | undefined {
+  const { words } = surveyed(table, index);
+  const counts = [...(words ?? [])].filter(([word]) => comparable(word) === comparable(value));
+  return words && counts.reduce((sum, [, rows]) => sum + rows, 0);
+}
+
 /** How a column is read that becomes a target. */
 export function sourceFor(target: Target | undefined, column: string, table: Rows): Source {
   const index = placeOf(table.names, column);

@@ -66,6 +66,43 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.context().close();
   });
 
+  test("corrects a value once for all of its rows, and imports them", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = Array.from({ length: 12 }, (_, index) => {
+      const status = index < 6 ? "Parked" : index === 6 ? "Lost" : "Closed";
+      return `value-${index},${status},${index % 4 === 3 ? "nobody" : "ann@example.com"}`;
+    });
+    await chooseFile(page, "values.csv", Buffer.from(`Ticket ID,Status,Assignee email\n${rows.join("\n")}\n`));
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    const values = page.getByRole("region", { name: "Values to replace" });
+    await values.waitFor();
+    // The row with two wrong values is named by the first of them.
+    expect(await values.locator("tbody tr").allTextContents()).toEqual([
+      expect.stringMatching(/^5StatusParked/),
+      expect.stringMatching(/^3Assignee emailnobody/),
+      expect.stringMatching(/^1StatusLost/),
+    ]);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await values.getByLabel("Instead of “Parked” in Status").selectOption("in_progress");
+    await values.getByLabel("Instead of “Lost” in Status").selectOption("");
+    await values.getByRole("button", { name: "Leave empty" }).click();
+    expect(await values.getByText("✓ Fits now").count()).toBe(3);
+    await takeScreenshot(page, "upload-values");
+    await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();
+    await expect.poll(() => count(page, "would be created")).toBe("12");
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["12", "0"]);
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    const form = page.getByRole("form", { name: "Filters" });
+    await form.getByLabel("Status").selectOption("in_progress");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("posts a large file to the bucket, and continues with its job after it was closed", async () => {
     const { page, complaints } = await site.begin();
     const rows = Array.from({ length: 300 }, (_, index) => `large-${index},${"x".repeat(14_000)}`);

@@ -1,0 +1,44 @@
+import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
+
+/** What a column can become, as people call it. */
+export const FIELD_NAMES: Readonly<Record<string, string>> = {
+  external_id: "Unique ID",
+  ...Object.fromEntries(Object.entries(WORK_ITEM_FIELDS).map(([target, { label }]) => [target, label])),
+  [`${ATTRIBUTE_PREFIX}short_description`]: "Short description",
+  [`${ATTRIBUTE_PREFIX}description`]: "Description",
+};
+
+const EVENT_NAMES: Readonly<Record<string, string>> = {
+  external_id: "Unique ID of the event",
+  ...Object.fromEntries(Object.entries(EVENT_FIELDS).map(([target, { label }]) => [target, label])),
+};
+
+/** A field as the page calls it. */
+export function fieldName(target: string): string {
+  return FIELD_NAMES[target] ?? `Custom attribute “${target.replace(ATTRIBUTE_PREFIX, "")}”`;
+}
+
+/** A word of a choice, such as a status, as it is shown. */
+export function shownChoice(choice: string): string {
+  const text = choice.replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const PATH = /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\[[^\]]*\])*)/g;
+const OPTION = /\.values\["((?:[^"\\]|\\.)*)"\]$/;
+
+/** A message of the service in which fields are called as the page calls them. */
+export function inPageWords(message: string): string {
+  return message
+    .replaceAll(PATH, (_, kind: string, plain: string | undefined, quoted = "", options = "") => {
+      const target = plain ?? quoted;
+      const name = kind === "event" ? (EVENT_NAMES[target] ?? target) : fieldName(target);
+      const [, value] = OPTION.exec(options) ?? [];
+      return value === undefined ? name : `${name}, “${value}”`;
+    })
+    .replaceAll(/(?<![\w.])(external_id|[a-z]+_(?:email|name|external_id|at)|status|type)(?=: )/g, (name) =>
+      fieldName(name),
+    )
+    .replaceAll(/\bcustom_attributes\.(\S+?)(?=: )/g, (_, name: string) => fieldName(ATTRIBUTE_PREFIX + name));
+}
