@@ -6,6 +6,8 @@ import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 export interface NamedColumn {
   readonly index: number;
   readonly name: string;
+  /** Whether its values are kept as numbers. */
+  readonly isNumber?: boolean;
 }
 
 /** The most columns that a proposal names one by one, */
@@ -49,13 +51,16 @@ export function keptColumns(
     taken.add(`${ATTRIBUTE_PREFIX}${name} (${count})`);
     return `${ATTRIBUTE_PREFIX}${name} (${count})`;
   };
-  const sourceOf = ({ name }: NamedColumn): readonly [string, Source] => {
+  const sourceOf = ({ name, isNumber = false }: NamedColumn): readonly [string, Source] => {
     const target = ATTRIBUTE_PREFIX + name;
-    return [Object.hasOwn(fields, target) ? renamed(name) : target, { column: name }];
+    const source = { column: name, ...(isNumber && { as: "number" as const }) };
+    return [Object.hasOwn(fields, target) ? renamed(name) : target, source];
   };
   const canKeepAll = plain.length === columns.length && !(hasNamelessValues && columns.length <= NAMED_COLUMNS_MAX);
   // A column whose attribute a field sets already keeps its values under another name.
-  const ones = canKeepAll ? plain.filter(({ name }) => Object.hasOwn(fields, ATTRIBUTE_PREFIX + name)) : named(plain);
+  const isOwn = ({ name, isNumber }: NamedColumn): boolean =>
+    isNumber || Object.hasOwn(fields, ATTRIBUTE_PREFIX + name);
+  const ones = named(canKeepAll ? plain.filter(isOwn) : plain);
   return {
     fields: Object.fromEntries(ones.map(sourceOf)),
     others: canKeepAll ? "custom_attributes" : "ignore",

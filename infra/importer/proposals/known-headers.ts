@@ -1,7 +1,9 @@
 import { distance } from "fastest-levenshtein";
 
 /** What other systems call the thing that is worked on; many names begin with it. */
-const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgang|anfrage|fall|demande|incidencia|solicitud|caso)`;
+const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgangs?|kundenvorgangs?|anfrage|fall|demande|requete|incidencia|solicitud|caso)`;
+/** What stands between a property and the item that has it. */
+const OF = "(?:du|de|del|de la|de l|des|der|d)";
 const ITEM_OF = String.raw`(?:${ITEM} )?`;
 
 /** A rule about the names of columns, as `plainWords` makes them. */
@@ -28,36 +30,41 @@ const ENDS = [
   ["finished|done", "finish"],
 ] as const;
 
+/** What a column of a date is called in German, French and Spanish. */
+const WHEN = "(?:date|heure|date heure|date et heure|fecha|hora|fecha hora|fecha y hora|datum|zeit|datum uhrzeit)";
+
 /** Rules about everything but agents, the most telling first. */
 const RULES: readonly HeaderRule[] = [
   rule("external_id", "external id"),
-  rule("external_id", `${ITEM} (?:key|number|nummer|nr|no|numero)`),
-  rule(
-    "external_id",
-    `${ITEM}s? ?id|(?:vorgangs|ticket|fall)(?:nummer|nr)|(?:id|numero) (?:du|de|del|de la|de l) ?${ITEM}`,
-  ),
+  rule("external_id", `${ITEM} ?(?:key|number|nummer|nr|no|numero|schlussel)`),
+  rule("external_id", `${ITEM}s? ?id|(?:id|numero|cle|clave|reference) ${OF} ?${ITEM}`),
   rule("external_id", "number|id|key|nr|no|numero|nummer|reference|ref", false),
-  rule("status", `${ITEM_OF}(?:status|statut)|incident state|conversation state`),
-  rule("status", `${ITEM_OF}(?:state|zustand|etat|estado|stage)`, false),
+  rule("status", `${ITEM_OF}(?:status|statut)|${ITEM}status|statut ${OF} ?${ITEM}|incident state|conversation state`),
+  rule("status", `${ITEM_OF}(?:state|zustand|etat|estado|stage)|(?:etat|estado) ${OF} ?${ITEM}`, false),
   ...ENDS.flatMap(([end, noun]) => [
-    rule("completed_at", `(?:date |date time |time |last )?${ITEM_OF}(?:${end})(?: at| on| date| time| datetime)?`),
-    rule("completed_at", `${ITEM_OF}(?:${noun}) (?:date|time)`),
+    rule(
+      "completed_at",
+      `(?:date |date time |time |last )?${ITEM_OF}(?:${end})(?: ?at| on| ?date| time| datetime| timestamp)?`,
+    ),
+    rule("completed_at", `${ITEM_OF}(?:${noun}) ?(?:date|time)`),
   ]),
   rule(
     "completed_at",
     `(?:${ITEM_OF}|call |chat )(?:end|ended)(?: at| on)?(?: date| time)+|(?:call |chat )?ended(?: at)?`,
     false,
   ),
-  rule("completed_at", "(?:geschlossen|abgeschlossen)(?: am| um)?|abschlussdatum"),
-  rule("completed_at", "(?:gelost|erledigt)(?: am| um)?|erledigungsdatum"),
-  rule("completed_at", "date de (?:fermeture|cloture)|(?:ferme|cloture) le"),
-  rule("completed_at", "date de resolution|(?:resolu|termine) le"),
-  rule("completed_at", "fecha de cierre|cerrado el"),
-  rule("completed_at", "fecha de (?:resolucion|finalizacion)|resuelto el"),
-  rule("type", `type|${ITEM} type|(?:ticket|vorgangs)typ|vorgangsart|type de ${ITEM}|tipo de ${ITEM}`),
+  rule("completed_at", `(?:geschlossen|abgeschlossen)(?: am| um)?|(?:abschluss|schliess)datum|${WHEN} des abschlusses`),
+  rule("completed_at", "(?:gelost|erledigt)(?: am| um)?|(?:erledigungs|losungs)datum"),
+  rule("completed_at", `${WHEN} de (?:fermeture|cloture)|(?:fermee?|clotur(?:e|ee)|clos)(?: le)?`),
+  rule("completed_at", `${WHEN} de (?:resolution|solution)|(?:resolue?|terminee?)(?: le)?`),
+  rule("completed_at", `${WHEN} de cierre|cerrad[oa](?: el)?`),
+  rule("completed_at", `${WHEN} de (?:resolucion|solucion|finalizacion)|resuelt[oa](?: el)?`),
+  rule("type", `type|${ITEM} type|${ITEM}typ|vorgangsart|type ${OF} ?${ITEM}|tipo ${OF} ?${ITEM}`),
   rule("type", `${ITEM_OF}category|kind|art|typ|tipo|kategorie|categorie|categoria`, false),
   rule("custom_attributes.short_description", `short description|${ITEM_OF}(?:subject|summary|title)|ticket name`),
-  rule("custom_attributes.short_description", "betreff|titel|zusammenfassung|objet|sujet|titre|asunto|titulo|resumen"),
+  rule("custom_attributes.short_description", "betreff|titel|zusammenfassung|kurzbeschreibung|ticketname"),
+  rule("custom_attributes.short_description", `objet|sujet|titre|resume|breve description|nom ${OF} ?${ITEM}`),
+  rule("custom_attributes.short_description", `asunto|titulo|resumen|breve descripcion|nombre ${OF} ?${ITEM}`),
   rule("custom_attributes.description", `${ITEM_OF}(?:description|details)|beschreibung|descripcion`),
 ];
 
@@ -103,7 +110,10 @@ function isClose(name: string, other: string): boolean {
 
 /** The target of a column whose name has a slip; undefined if none is known. */
 export function targetOfSlip(name: string): string | undefined {
-  return isCustomer(name) ? undefined : SPELLINGS.find(([known]) => isClose(name, known))?.[1];
+  const target = isCustomer(name) ? undefined : SPELLINGS.find(([known]) => isClose(name, known))?.[1];
+  // A column that is named after an agent holds something else; a time is no slip of a person.
+  const isOther = agentOfName(name) !== undefined || /\b(?:at|on|date|time)$/.test(name);
+  return target?.startsWith("agent_") && isOther ? undefined : target;
 }
 
 /**
@@ -111,9 +121,12 @@ export function targetOfSlip(name: string): string | undefined {
  * a ticket does not belong to the name of its assignee.
  */
 const ROLES = [
-  "assignee|assigned to|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|zugewiesen an|asignado a|assigne a",
-  "owner",
-  "agent|handler|resolver|advis[oe]r|representative|rep|teammate|technician|bearbeiter(?:in)?|sachbearbeiter(?:in)?|agente|conseiller|bearbeitet von",
+  "assignee|assigned to(?: technician)?|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|teammate assigned" +
+    "|zugewiesen (?:an|zu)(?: techniker)?|zugewiesene(?:r|s)? (?:person|mitarbeiter|agent|benutzer)" +
+    "|assignee?(?: a)?|(?:attribue|affecte) a(?: technicien)?|agent assigne" +
+    "|asignado a(?: tecnico)?|agente asignado|persona asignada",
+  `owner|(?:ticket|fall|kundenvorgangs?) ?(?:inhaber|zustandiger)|inhaber(?: des ${ITEM})?|propriet?aire(?: ${OF} ?${ITEM})?|propietario(?: ${OF} ?${ITEM})?`,
+  "agent|handler|resolver|advis[oe]r|representative|rep|teammate|technician|bearbeiter(?:in)?|sachbearbeiter(?:in)?|zustandige(?:r|person)?|mitarbeiter(?:in)?|techniker(?:in)?|technicien(?:ne)?|responsable|agente|tecnico|conseiller|bearbeitet von",
   "(?:handled|resolved|solved|closed|completed|answered) by",
 ];
 /** What a column says about a person, after the role. */
@@ -121,17 +134,19 @@ const DETAILS: Readonly<Record<string, string>> = {
   agent_email: "(?:email|mail)(?: address| adresse)?",
   agent_external_id: "(?:user |employee |external |sys |account )?(?:id|key|number)",
   agent_name: "(?:full |display )?name",
+  first_name: "(?:first|given) ?name|vorname|prenom|nombre",
+  last_name: "(?:last|family) ?name|surname|nachname|nom|apellidos?",
 };
-const BEFORE_ROLE = String.raw`(?:(?:${ITEM}|current|currently|primary|hubspot|support|service|last) )*`;
+const BEFORE_ROLE = String.raw`(?:(?:${ITEM}|current|currently|primary|hubspot|support|service|last) ?)*`;
 const AGENTS = ROLES.map(
   (role) =>
     new RegExp(
-      `^${BEFORE_ROLE}(?<role>${role})(?: (?:${Object.entries(DETAILS)
+      `^${BEFORE_ROLE}(?<role>${role})(?: ?(?:${Object.entries(DETAILS)
         .map(([target, detail]) => `(?<${target}>${detail})`)
         .join("|")}))?$`,
     ),
 );
-const OF_ROLE = /^(email|mail|id|name) (?:of the|of|de l|del|de|du|des|der) (.+)$/;
+const OF_ROLE = /^(email|mail|id|name|prenom|nom|nombre|apellidos?) (?:of the|of|de l|del|de|du|des|der) (.+)$/;
 
 /** A column about the person who does the work. */
 export interface AgentName {
@@ -139,7 +154,7 @@ export interface AgentName {
   readonly rank: number;
   /** What the person is called. */
   readonly role: string;
-  /** The field that the name shows; undefined if only the cells do. */
+  /** The field that the name shows, or `first_name` or `last_name`; undefined if only the cells show it. */
   readonly target: string | undefined;
 }
 
@@ -161,7 +176,7 @@ export function agentOfBareName(name: string): string | undefined {
 }
 
 const CUSTOMER = new RegExp(
-  String.raw`\b(?:customers?|clients?|requesters?|requestor|reporter|contacts?|callers?|from|sender|submitter|consumer|buyer|guest|visitor|lead|account|company|organi[sz]ation|kund(?:e|en|in)|melder|absender|anfrager|demandeur|solicitante|remitente)\b`,
+  String.raw`\b(?:customers?|clients?|requesters?|requestor|reporter|contacts?|callers?|from|sender|submitter|consumer|buyer|guest|visitor|lead|account|company|organi[sz]ation|kund(?:e|en|in)|melder|absender|anfrager|anfragender|anforderer|antragsteller|anrufer|demandeur|appelant|rapporteur|solicitante|informador|remitente)\b`,
 );
 
 /** Whether a name is about the person who asks, never about the one who does the work. */

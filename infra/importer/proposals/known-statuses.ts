@@ -11,22 +11,26 @@ type Status = WorkItem["status"];
  */
 const WORDS: Readonly<Record<Status, readonly string[]>> = {
   pending: [
-    "pending, open, new, to do, todo, backlog, not started, waiting, queued, unassigned",
-    "offen, neu, ausstehend, wartend, zu erledigen, nicht begonnen",
-    "ouvert, ouverte, nouveau, nouvelle, a faire, en attente, non commence",
-    "abierto, abierta, nuevo, nueva, pendiente, por hacer, en espera, sin empezar",
+    "pending, open, opened, new, to do, todo, backlog, not started, waiting, queued, unassigned, submitted" +
+      ", waiting on customer, waiting on contact, waiting for customer, waiting on third party, waiting for support" +
+      ", selected for development, awaiting caller",
+    "offen, neu, ausstehend, wartend, zu erledigen, nicht begonnen, warten auf kunden",
+    "ouvert, ouverte, nouveau, nouvelle, a faire, en attente, en attente du client, non commence",
+    "abierto, abierta, nuevo, nueva, pendiente, por hacer, tareas por hacer, en espera, sin empezar",
   ],
   in_progress: [
-    "in progress, work in progress, wip, doing, in work, started, in process, in review",
-    "in bearbeitung, in arbeit, begonnen, laufend",
-    "en cours, en cours de traitement, en traitement, commence",
-    "en curso, en progreso, en proceso, en tramite, empezado",
+    "in progress, work in progress, wip, doing, in work, started, in process, in review, working, active, assigned" +
+      ", processing, processing assigned, processing planned, waiting on us",
+    "in bearbeitung, in arbeit, begonnen, laufend, wird ausgefuhrt, zugewiesen" +
+      ", in bearbeitung zugewiesen, in bearbeitung geplant",
+    "en cours, en cours de traitement, en traitement, commence, en cours attribue, en cours planifie, attribue",
+    "en curso, en progreso, en proceso, en tramite, empezado, en curso asignado, en curso planificado, asignado",
   ],
   completed: [
     "completed, complete, closed, done, resolved, solved, finished, fixed",
     "erledigt, geschlossen, abgeschlossen, gelost, fertig, beendet",
-    "ferme, fermee, resolu, resolue, termine, terminee, cloture, cloturee, acheve",
-    "cerrado, cerrada, resuelto, resuelta, completado, completada, terminado, finalizado, hecho",
+    "ferme, fermee, clos, close, resolu, resolue, resolu e, termine, terminee, termine e, cloture, cloturee, acheve",
+    "cerrado, cerrada, resuelto, resuelta, completado, completada, terminado, finalizado, finalizada, hecho, listo, lista",
   ],
   cancelled: [
     "cancelled, canceled, rejected, declined, withdrawn, wont do, won t do, abandoned",
@@ -45,9 +49,12 @@ const BY_WORD: ReadonlyMap<string, Status> = new Map(
   ),
 );
 
+/** What some systems put after each status: the pipeline that it is in. */
+const PIPELINE = /\s*\([^()]*pipeline[^()]*\)\s*$/i;
+
 /** The status that a word of another system means; undefined if it is not known. */
 export function statusOf(word: string): Status | undefined {
-  return BY_WORD.get(plainWords(word));
+  return BY_WORD.get(plainWords(word.replace(PIPELINE, "")));
 }
 
 /**

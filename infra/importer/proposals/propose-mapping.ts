@@ -3,18 +3,13 @@ import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import { isTotalsRow } from "./find-totals.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
-import {
-  type AgentName,
-  agentOfBareName,
-  agentOfName,
-  isCustomer,
-  targetOfName,
-  targetOfSlip,
-} from "./known-headers.ts";
+import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
+import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known-headers.ts";
 import { aliasesOf, statusOf } from "./known-statuses.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
 import { proposeTime, type TimeAnswers, type TimeQuestion } from "./propose-time.ts";
+import { timeReadingsOf } from "./time-formats.ts";
 import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
@@ -71,6 +66,14 @@ const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
 /** Names of more columns are not searched for slips, which takes seconds. */
 const COMPARED_COLUMNS_MAX = 1000;
 
+/** More different texts are no statuses, unless some of them are known. */
+const STATUSES_MAX = 12;
+/** Columns of numbers whose digits are a name, so that they stay texts. */
+const NUMBERED = /\b(?:id|key|code|ref|reference|number|no|nr|nummer|numero|phone|mobile|tel|fax|zip|postal|plz|cp)\b/;
+/** Columns that identify no item, although no two of their values are the same. */
+const NO_ID =
+  /\b(?:(?:first|last|full|user)? ?name|vorname|nachname|prenom|nom|nombre|apellidos?|email|mail|date|datum|fecha|time|at|on|am|le|subject|title|summary|description|betreff|titel|sujet|objet|asunto|note|notes|comment|amount|price|cost|score|duration|total|count|average|avg|minutes|hours|percent|url|link|phone|address)\b/;
+
 /** A column that is looked at. */
 interface Column {
   readonly index: number;
@@ -92,10 +95,6 @@ interface Found {
 /** Whether so many texts are what a column is meant to hold: some rows may be wrong. */
 function isMost(count: number, values: readonly string[]): boolean {
   return count > 0 && count >= values.length / 2;
-}
-
-function isEmail(value: string): boolean {
-  return /^[^\s@]+@[^\s@]+$/.test(value.trim());
 }
 
 /** Whether a column could identify items: no two cells are the same. */
@@ -124,49 +123,34 @@ function checkValues(target: string, column: Column, rows: number, isCertain: bo
     return isRepeated ? found(source, "likely", "by name, but values repeat") : named(source);
   }
   if (target === "agent_email") {
-    return values.length > 0 && !isMost(values.filter(isEmail).length, values) ? undefined : named(source);
+    return values.length > 0 && !areEmails(values) ? undefined : named(source);
   }
   if (target === "status") {
     const known = values.filter((value) => statusOf(value) !== undefined).length;
     const translated = { column: name, ...aliasesOf(statusWords(column)) };
-    if (isCertain) return named(translated);
-    return isMost(known, values) ? found(translated, "certain", "by name and values") : undefined;
+    if (isMost(known, values)) return found(translated, "certain", isCertain ? "by name" : "by name and values");
+    const unknown = new Set(values.map(comparable)).size;
+    if (!isCertain || (known === 0 && unknown > STATUSES_MAX)) return undefined;
+    if (values.length === 0) return named(translated);
+    return found(translated, "likely", `by name, but ${values.length - known} of ${values.length} values aren't known`);
+  }
+  if (target === "type" && values.length > STATUSES_MAX && isDistinct(column)) {
+    return found(source, "likely", "by name, but no two values are the same");
   }
   return named(source);
 }
 
 /** Aliases that leave out of a field what is no id, no person and no date: other fields keep such words. */
 function withoutMarks(target: string, { survey }: Column): Pick<Source, "values"> {
-  const isStrict = target === "external_id" || target === "completed_at" || target.startsWith("agent_");
-  const marks = isStrict ? marksOf(survey) : [];
+  const isAgent = target.startsWith("agent_");
+  const isStrict = target === "external_id" || target === "completed_at" || isAgent;
+  const marks = [...(isStrict ? marksOf(survey) : []), ...(isAgent ? nobodyIn(survey) : [])];
   return marks.length > 0 ? { values: Object.fromEntries(marks.map((mark) => [mark, ""])) } : {};
 }
 
 /** The words of a column that may mean nothing, each once, without those that do so wherever they stand. */
 function marksOf({ marks }: SurveyedColumn): string[] {
   return [...new Set([...marks.keys()].map(comparable))].filter((mark) => !SURELY_EMPTY.has(mark));
-}
-
-/** The columns of the person who did the work: those of one role only. */
-function agentColumns(columns: readonly Column[]): { readonly target: string; readonly column: Column }[] {
-  const named = columns.flatMap((column) => {
-    const agent = agentOfName(column.words);
-    return agent ? [{ column, agent }] : [];
-  });
-  const best = named.reduce<AgentName | undefined>(
-    (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
-    undefined,
-  );
-  return named.flatMap(({ column, agent }) =>
-    agent.role === best?.role ? [{ column, target: agent.target ?? targetOfPerson(column) }] : [],
-  );
-}
-
-/** What a column holds that names a person and no detail. */
-function targetOfPerson({ values }: Column): string {
-  if (isMost(values.filter(isEmail).length, values)) return "agent_email";
-  const ids = values.filter((value) => /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(value.trim()));
-  return isMost(ids.length, values) ? "agent_external_id" : "agent_name";
 }
 
 /** Whether all cells are known words for statuses, of at least two different ones. */
@@ -201,6 +185,25 @@ class Choices {
     this.sources.set(target, found.source);
     const why = reason === undefined ? found : { certainty: "likely" as const, reason };
     this.columns.set(column.index, { target, certainty: why.certainty, reason: why.reason });
+  }
+
+  /** Takes what the columns say of the agent. */
+  takeAgents(columns: readonly Column[]): void {
+    for (const { target, columns: own, source, isCertain, reason } of agentFields(columns)) {
+      const isTaken = own.some(
+        ({ index }) => this.columns.has(index) && this.columns.get(index)?.target !== "agent_name",
+      );
+      const checked = checkValues(target, own[0]!, this.#rows, true);
+      const isSplit = source.values !== undefined;
+      if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
+      const marks = source.columns ? {} : withoutMarks(target, own[0]!);
+      const values = { ...marks.values, ...source.values };
+      this.sources.set(target, { ...source, ...(Object.keys(values).length > 0 && { values }) });
+      const certainty = isCertain ? "certain" : "likely";
+      for (const { index } of own) {
+        if (!this.columns.has(index)) this.columns.set(index, { target, certainty, reason });
+      }
+    }
   }
 
   /** Takes all columns of date-times that say when an item was completed: the first that isn't empty counts. */
@@ -271,7 +274,7 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
   const times = known.filter(({ target }) => target === "completed_at");
   choices.takeTimes(times.filter(({ isCertain }) => isCertain));
   choices.takeTimes(times);
-  if (!choices.hasAgent()) for (const { target, column } of agentColumns(columns)) choices.take(target, column, true);
+  if (!choices.hasAgent()) choices.takeAgents(columns);
   if (columns.length <= COMPARED_COLUMNS_MAX) {
     for (const column of columns) {
       const target = targetOfSlip(column.words);
@@ -287,8 +290,16 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
   }
   for (const column of columns) if (holdsStatuses(column)) choices.take("status", column, true, "by values");
   const ids = columns.filter((column) => column.values.length === rows && isDistinct(column));
-  for (const column of ids) choices.take("external_id", column, false, "by values: no two are the same");
+  for (const column of ids.filter(isIdentifier))
+    choices.take("external_id", column, false, "by values: no two are the same");
   return choices;
+}
+
+/** Whether the values of a column look like identifiers: no names of people, no texts, dates, sums or measures. */
+function isIdentifier({ words, values, survey }: Column): boolean {
+  if (NO_ID.test(words) || isCustomer(words) || areEmails(values)) return false;
+  const isText = values.some((value) => /\s/.test(value.trim()) || value.length > 64 || /^-?\d+[.,]\d+$/.test(value));
+  return !isText && timeReadingsOf(survey.shapes) === undefined;
 }
 
 /** Why the header may be a row of data: names of columns are also among their values. */
@@ -331,7 +342,8 @@ export function proposeMapping(sample: Sample): Proposal {
     .map(({ name, index }): Column => ({
       index,
       name,
-      words: plainWords(name),
+      // Of two columns with the same header, the second has a number in its name.
+      words: plainWords(names[index]!),
       values: filled.map((cells) => cells[index] ?? "").filter((cell) => cell.trim() !== "" && !isMark(cell.trim())),
       survey: survey.columns[index]!,
     }));
@@ -341,7 +353,12 @@ export function proposeMapping(sample: Sample): Proposal {
     columns.find(({ index }) => choices.columns.get(index)?.target === target);
   const fields = { ...(id && { external_id: id }), ...others };
   const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.hasValues);
-  const free = named.filter(({ index }) => !choices.columns.has(index));
+  const free = named
+    .filter(({ index }) => !choices.columns.has(index))
+    .map((column) => {
+      const isNumber = survey.columns[column.index]!.isNumeric && !NUMBERED.test(plainWords(column.name));
+      return { ...column, isNumber };
+    });
   const kept = keptColumns(free, fields, hasNameless);
   const marks = new Set(survey.columns.flatMap((column) => [...column.marks.keys()].map(comparable)));
   const empty = [...SURELY_EMPTY].filter((mark) => marks.has(mark));

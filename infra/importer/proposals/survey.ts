@@ -18,6 +18,8 @@ export interface SurveyedColumn {
   /** Words that may mean that there is no value, as they are first spelled, with their numbers of rows. */
   readonly marks: ReadonlyMap<string, number>;
   readonly hasValues: boolean;
+  /** Whether all its texts are numbers whose digits say all: none begins with a zero that would be lost. */
+  readonly isNumeric: boolean;
 }
 
 /** A row with its number in the file. */
@@ -73,15 +75,19 @@ function shapeOf(text: string): string {
   return (isEither ? "=" : "") + text.replaceAll(/\d+|\p{L}+/gu, (run) => (/\d/.test(run) ? shapeOfDigits(run) : "a"));
 }
 
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/;
+
 class ColumnSurvey {
   #words: Map<string, number> | undefined = new Map();
   #shapes: Map<string, { examples: string[]; rows: number }> | undefined = new Map();
   readonly #marks = new Map<string, number>();
   #hasValues = false;
+  #isNumeric = true;
 
   observe(text: string): void {
     if (text === "") return;
     this.#hasValues = true;
+    this.#isNumeric &&= NUMBER.test(text);
     if (isMark(text)) this.#marks.set(text, (this.#marks.get(text) ?? 0) + 1);
     else this.#addShape(text);
     if (this.#words === undefined) return;
@@ -105,6 +111,7 @@ class ColumnSurvey {
       shapes: [...(this.#shapes?.values() ?? [])],
       marks: this.#marks,
       hasValues: this.#hasValues,
+      isNumeric: this.#hasValues && this.#isNumeric,
     };
   }
 }

@@ -20,7 +20,13 @@ function surveyIn({ names, rows, survey }: Rows): Survey {
   return known;
 }
 
-const NO_COLUMN: SurveyedColumn = { words: new Map(), shapes: [], marks: new Map(), hasValues: false };
+const NO_COLUMN: SurveyedColumn = {
+  words: new Map(),
+  shapes: [],
+  marks: new Map(),
+  hasValues: false,
+  isNumeric: false,
+};
 
 /** What stands in the column in a place. */
 export function surveyed(table: Rows, index: number): SurveyedColumn {

@@ -1,0 +1,116 @@
+import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { type AgentName, agentOfName } from "./known-headers.ts";
+import { plainWords } from "./plain-words.ts";
+import type { SurveyedColumn } from "./survey.ts";
+
+/** What a column of a person is recognized by. */
+interface PersonColumn {
+  readonly name: string;
+  readonly words: string;
+  readonly values: readonly string[];
+  readonly survey: SurveyedColumn;
+}
+
+/** Texts that say that nobody works on an item, in English, German, French and Spanish, as `plainWords` makes them. */
+const NOBODY = new Set(
+  (
+    "no agent, no owner, no assignee, unassigned, not assigned, " +
+    "nicht zugewiesen, kein agent, kein bearbeiter, " +
+    "non assigne, non attribue, non affecte, aucun agent, aucun, " +
+    "sin asignar, no asignado, sin agente, ninguno"
+  ).split(", "),
+);
+
+/** The texts of a column that say that an item has no agent. */
+export function nobodyIn({ words }: SurveyedColumn): string[] {
+  const found = [...(words?.keys() ?? [])].filter((text) => NOBODY.has(plainWords(text)));
+  return [...Map.groupBy(found, comparable).values()].map(([text = ""]) => text);
+}
+
+const FLAG = /^(?:true|false|yes|no|ja|nein|oui|non|si|sí|[01yn])$/i;
+const NAME_AND_EMAIL = /^(.*\S)\s*[(<]\s*([^\s@()<>]+@[^\s@()<>]+)\s*[)>]$/;
+/** More people are not listed in a mapping, which has a limit. */
+const LISTED_PEOPLE = 200;
+
+function isMost(count: number, values: readonly string[]): boolean {
+  return count > 0 && count >= values.length / 2;
+}
+
+/** Whether a text is an email address. */
+export function isEmail(value: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(value.trim());
+}
+
+/** Whether most of some texts are email addresses. */
+export function areEmails(values: readonly string[]): boolean {
+  return isMost(values.filter(isEmail).length, values);
+}
+
+/** What a column holds that names a person and no detail; undefined if it holds no people, but flags or sums. */
+function targetOfPerson({ values }: PersonColumn): string | undefined {
+  const texts = values.map((value) => value.trim());
+  if (isMost(texts.filter((text) => FLAG.test(text) || /^-?\d+[.,]\d+%?$|%$/.test(text)).length, texts))
+    return undefined;
+  if (areEmails(texts)) return "agent_email";
+  const ids = texts.filter((text) =>
+    /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|00[5G][\dA-Za-z]{12,15})$/i.test(text),
+  );
+  return isMost(ids.length, texts) ? "agent_external_id" : "agent_name";
+}
+
+/** A field of the agent, and how it is made. */
+interface AgentField<C> {
+  readonly target: string;
+  readonly columns: readonly C[];
+  readonly source: Source;
+  readonly isCertain: boolean;
+  readonly reason: string;
+}
+
+/** "Ann Lee (ann@example.com)" as name and email, each text listed: no source can cut a text. */
+function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
+  const { words } = column.survey;
+  const people = [...Map.groupBy(words?.keys() ?? [], comparable).values()].map(([text = ""]) => text);
+  const split = people.flatMap((text) => {
+    const [, name, email] = NAME_AND_EMAIL.exec(text) ?? [];
+    return name === undefined || email === undefined ? [] : [{ text, name, email }];
+  });
+  if (!isMost(split.length, people) || split.length > LISTED_PEOPLE) return [];
+  const valuesOf = (key: "name" | "email") => Object.fromEntries(split.map((each) => [each.text, each[key]]));
+  const [isCertain, reason] = [true, "by name and values: “Name (email)”"];
+  const source = { column: column.name, values: valuesOf("name") };
+  const emails = { column: column.name, values: valuesOf("email"), otherwise: "" };
+  return [
+    { target: "agent_name", columns: [column], source, isCertain, reason },
+    { target: "agent_email", columns: [column], source: emails, isCertain, reason },
+  ];
+}
+
+/** What the columns say of the person who did the work: those of one role only. */
+export function agentFields<C extends PersonColumn>(columns: readonly C[]): readonly AgentField<C>[] {
+  const named = columns.flatMap((column) => {
+    const agent = agentOfName(column.words);
+    const target = agent && (agent.target ?? targetOfPerson(column));
+    return agent && target !== undefined ? [{ column, agent, target }] : [];
+  });
+  const best = named.reduce<AgentName | undefined>(
+    (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
+    undefined,
+  );
+  const own = named.filter(({ agent }) => agent.role === best?.role);
+  const fields = own.flatMap(({ column, target }): AgentField<C>[] => {
+    if (target === "first_name" || target === "last_name") return [];
+    const split = target === "agent_name" ? nameAndEmail(column) : [];
+    const whole = { target, columns: [column], source: { column: column.name }, isCertain: true, reason: "by name" };
+    return split.length > 0 ? split : [whole];
+  });
+  const partOf = (part: string) => own.find(({ target }) => target === part)?.column;
+  const parts = [partOf("first_name"), partOf("last_name")].filter((column) => column !== undefined);
+  if (parts.length === 0 || fields.some(({ target }) => target === "agent_name")) return fields;
+  const [first] = parts as [C, ...C[]];
+  const isJoined = parts.length === 2;
+  const source = isJoined ? { columns: parts.map(({ name }) => name) } : { column: first.name };
+  const reason = isJoined ? "by name, joined with the other name" : "by name, but it may be part of a name";
+  return [...fields, { target: "agent_name", columns: parts, source, isCertain: isJoined, reason }];
+}

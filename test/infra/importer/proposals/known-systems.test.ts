@@ -1,0 +1,332 @@
+import { describe, expect, it } from "vitest";
+import { statusOf } from "../../../../infra/importer/proposals/known-statuses.ts";
+import { proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
+
+const [EARLIER, LATER] = ["2024-03-13 20:15", "2024-03-14 09:30"] as const;
+/** What stands below a header, two rows. */
+const CELLS: Readonly<Record<string, readonly [string, string]>> = {
+  external_id: ["4711", "4712"],
+  status: ["Closed", "Open"],
+  completed_at: [EARLIER, LATER],
+  agent_name: ["Ann Lee", "Bob Stone"],
+  agent_email: ["ann@desk.example", "bob@desk.example"],
+  agent_external_id: ["360001", "360002"],
+  type: ["Incident", "Incident"],
+  "custom_attributes.short_description": ["Printer is broken", "Paper is missing"],
+  "custom_attributes.description": ["It is broken.", "It is missing."],
+  other: ["Some text", "Other text"],
+};
+
+/** Headers of exports by system and language, and what each means; a question mark says that it needs a look. */
+const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "Zendesk (en)": {
+    external_id: "ID, Id, Ticket ID",
+    status: "Status, Ticket status",
+    completed_at: "Solved at, Ticket solved - Timestamp, Ticket solved - Date",
+    agent_name: "Assignee, Assignee name",
+    agent_external_id: "Assignee id",
+    agent_email: "Assignee email",
+    type: "Ticket type, Type",
+    "custom_attributes.short_description": "Subject, Ticket subject",
+    other: "Requester, Requester email, Submitter, Group, Organization, Created at, Updated at, Assigned at, Via",
+  },
+  "Zendesk (de)": {
+    external_id: "Ticket-ID",
+    status: "Status, Ticketstatus",
+    completed_at: "Gelöst am, Geschlossen am",
+    agent_name: "Mitarbeiter, Zugewiesener Mitarbeiter",
+    type: "Tickettyp",
+    "custom_attributes.short_description": "Betreff",
+    other: "Anfragender, Gruppe, Erstellt am",
+  },
+  "Zendesk (fr)": {
+    external_id: "ID du ticket",
+    status: "Statut, Statut du ticket",
+    completed_at: "Résolu le",
+    agent_name: "Assigné, Assigné à",
+    type: "Type de ticket",
+    "custom_attributes.short_description": "Sujet, Objet",
+    other: "Demandeur, Groupe, Créé le",
+  },
+  "Zendesk (es)": {
+    external_id: "ID del ticket",
+    status: "Estado, Estado del ticket",
+    completed_at: "Resuelto el",
+    agent_name: "Agente asignado, Asignado a",
+    type: "Tipo de ticket",
+    "custom_attributes.short_description": "Asunto",
+    other: "Solicitante, Grupo, Creado el",
+  },
+  "Freshdesk (en)": {
+    external_id: "Ticket ID",
+    status: "Status",
+    completed_at: "Closed time, Resolved time",
+    agent_name: "Agent",
+    type: "Type",
+    "custom_attributes.short_description": "Subject",
+    other: "Full name, Email, Contact ID, Created time, Due by Time, Agent interactions, Resolution status",
+  },
+  "Freshdesk (de)": {
+    external_id: "Ticket-ID",
+    completed_at: "Gelöst um, Geschlossen um",
+    agent_name: "Agent",
+    "type?": "Typ",
+    other: "Erstellt um, Fällig bis",
+  },
+  "Freshdesk (fr)": {
+    completed_at: "Heure de résolution, Heure de clôture, Heure de fermeture",
+    agent_name: "Agent",
+    other: "Heure de création",
+  },
+  "Freshdesk (es)": {
+    completed_at: "Hora de resolución, Hora de cierre",
+    agent_name: "Agente",
+    "type?": "Tipo",
+    other: "Hora de creación",
+  },
+  "Jira (en)": {
+    external_id: "Issue key, Issue id, Key",
+    status: "Status",
+    completed_at: "Resolved, resolutiondate",
+    agent_name: "Assignee",
+    agent_external_id: "Assignee Id",
+    type: "Issue Type",
+    "custom_attributes.short_description": "Summary",
+    "custom_attributes.description": "Description",
+    other: "Reporter, Creator, Project lead, Created, Resolution, Status Category Changed",
+  },
+  "Jira (de)": {
+    external_id: "Vorgangsschlüssel, Vorgangs-ID",
+    completed_at: "Erledigt, Gelöst",
+    agent_name: "Zugewiesene Person, Bearbeiter",
+    type: "Vorgangstyp",
+    "custom_attributes.short_description": "Zusammenfassung",
+    "custom_attributes.description": "Beschreibung",
+    other: "Autor, Erstellt",
+  },
+  "Jira (fr)": {
+    external_id: "Clé de ticket, ID de ticket",
+    status: "État",
+    completed_at: "Résolue, Résolu",
+    agent_name: "Responsable",
+    type: "Type de ticket",
+    "custom_attributes.short_description": "Résumé",
+    other: "Rapporteur, Créé",
+  },
+  "Jira (es)": {
+    external_id: "Clave de incidencia, ID de incidencia",
+    status: "Estado",
+    completed_at: "Resuelta",
+    agent_name: "Persona asignada, Responsable",
+    type: "Tipo de Incidencia",
+    "custom_attributes.short_description": "Resumen",
+    other: "Informador, Creada",
+  },
+  "ServiceNow (en)": {
+    external_id: "Number",
+    status: "State, Incident state, incident_state",
+    completed_at: "Closed, Resolved, closed_at, resolved_at",
+    agent_name: "Assigned to, assigned_to",
+    "type?": "Category",
+    "custom_attributes.short_description": "Short description, short_description",
+    other: "Caller, caller_id, Opened, Opened by, Assignment group, Updated by, Priority",
+  },
+  "ServiceNow (de)": {
+    external_id: "Nummer",
+    completed_at: "Geschlossen, Gelöst",
+    agent_name: "Zugewiesen an, Zugewiesen zu",
+    "type?": "Kategorie",
+    "custom_attributes.short_description": "Kurzbeschreibung",
+    other: "Anrufer, Geöffnet, Zuweisungsgruppe",
+  },
+  "ServiceNow (fr)": {
+    external_id: "Numéro",
+    status: "État",
+    completed_at: "Fermé, Résolu",
+    agent_name: "Affecté à, Attribué à",
+    "type?": "Catégorie",
+    "custom_attributes.short_description": "Brève description",
+    other: "Appelant, Ouvert, Groupe d'affectation",
+  },
+  "ServiceNow (es)": {
+    external_id: "Número",
+    status: "Estado",
+    completed_at: "Cerrado, Resuelto",
+    agent_name: "Asignado a",
+    "type?": "Categoría",
+    "custom_attributes.short_description": "Breve descripción",
+    other: "Solicitante, Abierto, Grupo de asignación",
+  },
+  "Salesforce report": {
+    external_id: "Case Number, Número del caso, Numéro de la requête, Kundenvorgangsnummer",
+    status: "Status, Statut",
+    completed_at:
+      "Date/Time Closed, Closed Date, Datum/Uhrzeit des Abschlusses, Date/Heure de fermeture, Fecha/Hora de cierre",
+    agent_name: "Case Owner, Propriétaire de la requête, Propietario del caso, Kundenvorgangsinhaber",
+    type: "Type, Case Type",
+    "custom_attributes.short_description": "Subject",
+    other: "Account Name, Contact Name, Contact Email, Created By, Case Origin, Date/Time Opened",
+  },
+  "Salesforce Data Loader": {
+    external_id: "ID, CASENUMBER, CaseNumber",
+    status: "STATUS, Status",
+    completed_at: "CLOSEDDATE, ClosedDate",
+    agent_external_id: "OWNERID, OwnerId",
+    agent_name: "OWNER.NAME, Owner.Name",
+    agent_email: "OWNER.EMAIL, Owner.Email",
+    type: "TYPE",
+    "custom_attributes.short_description": "SUBJECT",
+    "custom_attributes.description": "DESCRIPTION",
+    other: "CONTACTEMAIL, CONTACTID, ACCOUNTID, SUPPLIEDEMAIL, CREATEDDATE, CREATEDBYID, LASTMODIFIEDDATE",
+  },
+  HubSpot: {
+    external_id: "Ticket ID, ID du ticket, ID de ticket",
+    status: "Ticket status, Ticketstatus, Statut du ticket, Estado del ticket",
+    completed_at: "Close date, Schließdatum, Abschlussdatum, Date de fermeture, Fecha de cierre",
+    agent_name: "Ticket owner, Ticketinhaber, Propriétaire du ticket, Propietario del ticket",
+    "type?": "Category",
+    "custom_attributes.short_description": "Ticket name, Nom du ticket, Nombre del ticket",
+    other: "Pipeline, Create date, Associated Contact, Source",
+  },
+  Intercom: {
+    external_id: "Conversation ID",
+    status: "Conversation state",
+    completed_at: "Last closed at",
+    agent_name: "Teammate currently assigned, Teammate assigned",
+    other: "User name, User email, From, Conversation started at, Contact external ID",
+  },
+  "GLPI (en, de, fr, es)": {
+    external_id: "ID",
+    status: "Status, Statut, Estado",
+    completed_at:
+      "Closing date, Resolution date, Solution date, Abschlussdatum, Lösungsdatum, Date de clôture, Date de résolution, Date de solution, Fecha de cierre, Fecha de solución",
+    agent_name:
+      "Assigned to - Technician, Zugewiesen an - Techniker, Attribué à - Technicien, Asignado a - Técnico, Technician",
+    "type?": "Category, Kategorie, Catégorie, Categoría",
+    "custom_attributes.short_description": "Title, Titel, Titre, Título",
+    other:
+      "Entity, Opening date, Requester - Requester, Anforderer, Demandeur - Demandeur, Time to resolve, Last update",
+  },
+};
+
+const ROWS = Object.entries(HEADERS).flatMap(([system, targets]) =>
+  Object.entries(targets).flatMap(([target, names]) =>
+    names.split(", ").map((name) => [system, name, target.replace("?", ""), target.endsWith("?")] as const),
+  ),
+);
+
+describe("the header of an export", () => {
+  it.each(ROWS)("%s: %s becomes %s", (_, name, target, needsLook) => {
+    const isId = target === "external_id";
+    const cells = CELLS[target]!;
+    const proposal = proposeMapping({
+      names: [...(isId ? [] : ["external_id"]), name],
+      rows: cells.map((cell, index) => [...(isId ? [] : [String(index)]), cell]),
+      delimiter: ",",
+      timeZone: "Europe/Berlin",
+      isZoneChosen: true,
+    });
+    const found = proposal.columns.at(-1);
+    if (target === "other") expect([found?.target, found?.certainty]).toEqual([undefined, "unknown"]);
+    else expect([found?.target, found?.certainty]).toEqual([target, needsLook ? "likely" : "certain"]);
+  });
+});
+
+/** Statuses of the same systems. Those that systems mean differently are asked. */
+const STATUSES: Readonly<Record<string, string>> = {
+  pending:
+    "New, Open, Pending, Waiting on Customer, Waiting on Third Party, To Do, Backlog, Selected for Development, Waiting for support, Waiting on contact, New (Support Pipeline), Neu, Offen, Wartend, Zu erledigen, Nouveau, Ouvert, En attente, À faire, Nuevo, Abierto, Pendiente, Tareas por hacer",
+  in_progress:
+    "In Progress, Work in progress, Working, Waiting on us, Processing (assigned), Processing (planned), In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
+  completed:
+    "Solved, Resolved, Closed, Done, Closed (Support Pipeline), Gelöst, Geschlossen, Erledigt, Fertig, Résolu, Résolu(e), Clos, Fermé, Terminé(e), Resuelto, Cerrado, Finalizada, Listo",
+  cancelled: "Cancelled, Canceled, CANCELLED, Won't do, Storniert, Abgebrochen, Annulé, Cancelado, Cancelada",
+  undefined: "Hold, On Hold, On-hold, Deleted, Escalated, Reopened, Snoozed, Blocked, Spam, In Wartestellung",
+};
+
+it.each(
+  Object.entries(STATUSES).flatMap(([status, words]) => words.split(", ").map((word) => [word, status] as const)),
+)("the status %s means %s", (word, status) => {
+  expect(String(statusOf(word))).toBe(status);
+});
+
+const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
+  proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true });
+
+describe("an agent", () => {
+  it.each([
+    ["Agent First Name", "Agent Last Name"],
+    ["Bearbeiter Vorname", "Bearbeiter Nachname"],
+    ["Prénom de l'agent", "Nom de l'agent"],
+    ["Nombre del agente", "Apellidos del agente"],
+  ])("is made of %s and %s", (first, last) => {
+    const { mapping, columns } = propose(["ID", last, first], ["1", "Lee", "Ann"], ["2", "Stone", "Bob"]);
+    expect(mapping.fields?.["agent_name"]).toEqual({ columns: [first, last] });
+    expect(columns.slice(1).map(({ target, certainty }) => [target, certainty])).toEqual([
+      ["agent_name", "certain"],
+      ["agent_name", "certain"],
+    ]);
+  });
+
+  it("is nobody where the text says so, in the whole file", () => {
+    const words = ["No Agent", "Unassigned", "-", "Nicht zugewiesen", "Non assigné", "Sin asignar"];
+    const { mapping } = propose(["ID", "Agent"], ...words.map((word, index) => [String(index), word]), ["9", "Ann"]);
+    expect(mapping.fields?.["agent_name"]?.values).toEqual(Object.fromEntries(words.map((word) => [word, ""])));
+  });
+
+  it("is split into name and email, where both stand in one value", () => {
+    const { mapping } = propose(["ID", "Owner"], ["1", "Ann Lee (ann@x.org)"], ["2", "Bob <bob@x.org>"], ["3", "Cy"]);
+    expect(mapping.fields).toMatchObject({
+      agent_name: { column: "Owner", values: { "Ann Lee (ann@x.org)": "Ann Lee", "Bob <bob@x.org>": "Bob" } },
+      agent_email: { values: { "Ann Lee (ann@x.org)": "ann@x.org", "Bob <bob@x.org>": "bob@x.org" }, otherwise: "" },
+    });
+  });
+
+  it("has the email of a second column with the same header", () => {
+    const { mapping } = propose(["ID", "Agent", "agent"], ["1", "Bob Stone", "bob@x.org"], ["2", "Cy", "cy@x.org"]);
+    expect(mapping.fields).toMatchObject({ agent_name: { column: "Agent" }, agent_email: { column: "agent (2)" } });
+  });
+
+  it.each([
+    ["rep", "TRUE", "FALSE"],
+    ["Agent", "1", "0"],
+    ["Assignee", "12.5%", "40%"],
+  ])("is not in %s with %s and %s", (name, ...values) => {
+    const { columns } = propose(["ID", name], ...values.map((value, index) => [String(index), value]));
+    expect(columns[1]?.target).toBeUndefined();
+  });
+});
+
+describe("nothing is certain", () => {
+  const many = (count: number, cell: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => [`T-${index}`, cell(index)]);
+  it("of statuses, none of which is known", () => {
+    expect(propose(["ID", "Status"], ...many(200, (index) => `word ${index}`)).columns[1]?.target).toBeUndefined();
+    const few = propose(["ID", "Status"], ...many(30, (index) => ["gold", "silver"][index % 2]!));
+    expect(few.columns[1]).toMatchObject({ target: "status", certainty: "likely" });
+    expect(few.unknownStatuses).toEqual(["gold", "silver"]);
+  });
+
+  it.each(["first_name", "Email", "Subject", "Created at", "Duration", "Total"])("of %s as an ID", (name) => {
+    const cells = ["Ann", "Bob", "Cy"];
+    expect(propose([name, "Group"], ...cells.map((cell) => [cell, "a"])).columns[0]?.target).not.toBe("external_id");
+  });
+});
+
+it("keeps numbers as numbers, but no numbers that are names or begin with zeros", () => {
+  const names = ["ID", "Replies", "Score", "Zip", "Requester id", "Code", "Mixed", "Marked"];
+  const rows = [
+    ["1", "0", "1.5", "10115", "5001", "7", "1", "3"],
+    ["2", "12", "-2", "20095", "5002", "8", "x", "-"],
+  ];
+  const { mapping } = propose(names, ...rows);
+  expect(mapping).toEqual({
+    fields: {
+      external_id: { column: "ID" },
+      "custom_attributes.Replies": { column: "Replies", as: "number" },
+      "custom_attributes.Score": { column: "Score", as: "number" },
+    },
+    others: "custom_attributes",
+  });
+  expect(propose(["ID", "House"], ["1", "07"], ["2", "8"]).mapping.fields).toEqual({ external_id: { column: "ID" } });
+});
