@@ -28,7 +28,7 @@ function problemWith(problem: string): CheckedRows {
 export function checkRows({ names, rows, headerRow, problem }: TableFile, mapping: Mapping): CheckedRows {
   if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
-    return problemWith("Choose the column with the unique ID of each item: nothing can be imported without it.");
+    return problemWith("Choose the column with the unique ID of each item, or make an ID of several columns.");
   }
   const problems = problemsOfMapping(mapping);
   if (problems.length > 0) return problemWith(asSentence(inPageWords(describeProblems(problems, "mapping"))));

@@ -5,6 +5,7 @@ import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
 import type { Answered, Checked, UncheckedColumn } from "./answers.ts";
 import type { CheckedRows } from "./check-rows.ts";
 import type { FileIds } from "./file-ids.ts";
+import { IdForm } from "./id-form.tsx";
 import { FileIdsNote } from "./id-notes.tsx";
 import { MatchSummary, summaryOf } from "./match-summary.tsx";
 import { Alert } from "./parts.tsx";
@@ -114,6 +115,7 @@ export function MatchStep({
         ))}
       </datalist>
       {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
+      <IdForm table={table} mapping={mapping} onChange={onChange} />
       <TotalsForm {...totals} />
       <UndatedNote table={table} mapping={mapping} />
       <ColumnsForm {...form} begun={begun} proposed={proposed} />

@@ -227,8 +227,8 @@ describe("the header of an export", () => {
       isZoneChosen: true,
     });
     const found = proposal.columns.at(-1);
-    if (target === "other") expect([found?.target, found?.certainty]).toEqual([undefined, "unknown"]);
-    else expect([found?.target, found?.certainty]).toEqual([target, needsLook ? "likely" : "certain"]);
+    const expected = target === "other" ? [undefined, "unknown"] : [target, needsLook ? "likely" : "certain"];
+    expect([found?.target, found?.certainty]).toEqual(expected);
   });
 });
 

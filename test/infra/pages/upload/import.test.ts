@@ -103,6 +103,37 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.context().close();
   });
 
+  test("imports a file without IDs by an ID of its columns, and the same file again as the same items", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = Array.from({ length: 9 }, (_, index) => `Ann ${index % 3},2024-03-0${1 + Math.floor(index / 3)},5`);
+    const file = Buffer.from(`Agent,Day,Calls\n${rows.join("\n")}\n`);
+    const trial = async (): Promise<void> => {
+      await page.getByRole("heading", { name: "No column identifies the items" }).waitFor();
+      expect(await page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
+      await page.getByRole("button", { name: "Use Agent + Day" }).click();
+      await page.getByText("For example: Ann 0-2024-03-01").waitFor();
+      await page.getByText("No ID repeats in the whole file.").waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      await page.getByRole("button", { name: "Run a trial" }).click();
+    };
+    await chooseFile(page, "calls.csv", file);
+    await trial();
+    await expect.poll(() => count(page, "would be created")).toBe("9");
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByText("Import finished.").waitFor();
+    await page.getByRole("link", { name: "Import a file" }).click();
+    await chooseFile(page, "calls.csv", file);
+    await trial();
+    await expect.poll(() => count(page, "would stay unchanged")).toBe("9");
+    await page.getByRole("link", { name: "Items", exact: true }).click();
+    await page.getByRole("link", { name: "Ann 1-2024-03-02" }).click();
+    await page.getByRole("heading", { name: "Ann 1-2024-03-02" }).waitFor();
+    // The parts of the ID are kept as well.
+    expect(await page.locator(".facts").textContent()).toMatch(/Agent.*Ann 1.*Calls5/s);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("posts a large file to the bucket, and continues with its job after it was closed", async () => {
     const { page, complaints } = await site.begin();
     const rows = Array.from({ length: 300 }, (_, index) => `large-${index},${"x".repeat(14_000)}`);
