@@ -150,14 +150,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/webhooks/endpoint-state.ts",
     text: "due: isNewest ? undefined : state.due",
     instead: "due: undefined",
-    hostilities: ["slowness"],
+    foundBy: ["slowness"],
   },
   due: {
     defect: "the sweep doesn't look for webhooks whose deliverer has died",
     file: "lib/webhooks/endpoint-state.ts",
     text: "Math.min(greetAt, since === undefined ? Infinity : Math.max(since + SWEPT_AFTER_MS, nextAttemptAt))",
     instead: "greetAt",
-    hostilities: ["deaths", "receivers"],
+    foundBy: ["deaths", "receivers"],
   },
 };
 

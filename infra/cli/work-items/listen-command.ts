@@ -36,7 +36,7 @@ async function endedUploads({ uploads }: Client): Promise<UploadJob[]> {
   const ended: UploadJob[] = [];
   let listed = 0;
   for await (const job of uploads.list({ limit: UPLOADS_MAX })) {
-    if (hasEnded(job)) ended.push(job as UploadJob);
+    if (hasEnded(job)) ended.push(job);
     if (++listed === UPLOADS_MAX) break;
   }
   return ended;

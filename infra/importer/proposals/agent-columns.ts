@@ -38,7 +38,7 @@ function isMost(count: number, values: readonly string[]): boolean {
 }
 
 /** Whether a text is an email address. */
-export function isEmail(value: string): boolean {
+function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(value.trim());
 }
 

@@ -31,7 +31,8 @@ export function createReceiver(
   const url = `https://${customer.organization.id}.example.com/hook`;
   const copy = createCopy({ limit: 100 });
   const told = new Set<string>();
-  let [isRung, isToList, isReading] = [false, false, false];
+  let [isRung, isToList] = [false, false];
+  const now = { isReading: false };
   let rungAt = -Infinity;
   let id = "";
 
@@ -41,7 +42,7 @@ export function createReceiver(
     return response === NO_RESPONSE || response.status !== 200 ? [] : (response.body.data as ListedJob[]);
   };
   const readAll = async (): Promise<void> => {
-    isReading = true;
+    now.isReading = true;
     for (let page = 0; (isRung || isToList || !copy.isAtEnd()) && page < PAGES_MAX; page++) {
       if (isToList) {
         isToList = false;
@@ -51,7 +52,7 @@ export function createReceiver(
       await read(copy, false);
       if (!copy.isAtEnd()) await world.sleep(world.below(READS_AFTER_MS));
     }
-    isReading = false;
+    now.isReading = false;
   };
   const take = ({ type, data }: WebhookMessage): void => {
     if (type === "upload.ended") told.add((data as ListedJob).id);
@@ -61,8 +62,8 @@ export function createReceiver(
       rungAt = world.clock();
       isRung = true;
     }
-    if (isReading || !(isRung || isToList)) return;
-    isReading = true;
+    if (now.isReading || !(isRung || isToList)) return;
+    now.isReading = true;
     world.at(world.clock() + world.below(READS_AFTER_MS), () => void readAll());
   };
   const webhook = async (): Promise<string> => {
@@ -86,7 +87,7 @@ export function createReceiver(
         const body = { webhook: { enabled: true } };
         await service.call(customer, "updateWebhook", { params: { id }, body }, { isCalm: true });
       }
-      for (let waits = 0; waits < 8 || isReading || (await webhook()) !== "active"; waits++) {
+      for (let waits = 0; waits < 8 || now.isReading || (await webhook()) !== "active"; waits++) {
         if (waits > WAITS_MAX) return oracle.report("missed", `the webhook of ${url} doesn't come to rest`);
         await webhooks.sweep();
         await world.sleep(waits < 4 ? MINUTE_MS : 15 * MINUTE_MS);

@@ -10,7 +10,7 @@ import type { TableFile } from "./table-file.ts";
 const OFFERED_COLUMNS = 60;
 
 /** The mapping whose IDs are made of columns. Those that were kept stay custom attributes. */
-export function withMadeId(header: readonly string[], mapping: Mapping, columns: readonly string[]): Mapping {
+function withMadeId(header: readonly string[], mapping: Mapping, columns: readonly string[]): Mapping {
   const { external_id: _, ...others } = mapping.fields ?? {};
   if (columns.length === 0) return { ...mapping, fields: others };
   const used = new Set(columns.map(comparable));

@@ -90,8 +90,12 @@ describe("work-items listen", () => {
       await expect.poll(() => types(), { timeout: 10_000 }).toContain("upload.ended");
       const ended = receiver.received.find(({ type }) => type === "upload.ended");
       expect(ended?.data).toEqual({
-        ...{ id, status: "completed", dry_run: false },
-        ...{ total_rows: 1, succeeded_rows: 1, failed_rows: 0 },
+        id,
+        status: "completed",
+        dry_run: false,
+        total_rows: 1,
+        succeeded_rows: 1,
+        failed_rows: 0,
       });
       const [, secret = ""] = /(whsec_\S+)/.exec(printed.stderr) ?? [];
       const { body, headers } = receiver.received[before]!;
