@@ -39,6 +39,7 @@ import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { variablesOf } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
+import { showWebhooks } from "./webhooks.ts";
 
 function wholeNumber(name: string, text: string | undefined, max: number, min = 1): number | undefined {
   if (text === undefined) return undefined;
@@ -237,6 +238,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--all", "of all organizations")
     .option("--resync", "make readers load everything again, such as after a table was restored")
     .action((id: string | undefined, values: Values & ChangesOptions) => changes(terminal, id, values));
+  command("webhooks <organization>", "show its webhooks, their last deliveries and what is due").action(
+    onExisting<Values>((_, opened, ...rest) => showWebhooks(terminal, operatorRuntime(opened), ...rest)),
+  );
   command("export <organization>", "write its data as NDJSON to the standard output or a file")
     .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")
     .option("--overwrite", "replace the file if it exists")

@@ -59,7 +59,7 @@ export const webhooksCommand: Command = {
   examples: [
     "webhooks",
     "webhooks add https://hooks.example.com/work-items",
-    "webhooks test 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e",
+    "webhooks pause 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e",
   ],
   run: async (call) => {
     const { options, positionals } = call;

@@ -52,6 +52,28 @@ describe("npm run organizations", () => {
     }
   });
 
+  it("shows webhooks without what can be a secret, and names a damaged one", async () => {
+    const filled = (await run("webhooks acme")).out;
+    const url = "https://hooks.example.com/token-of-the-receiver";
+    const { id } = (await acme.send("createWebhook", { body: { webhook: { url } } })).body.data;
+    expect((await run("webhooks acme")).out).toBe(`${filled}${id}: active, hooks.example.com; no delivery yet\n`);
+    const { out } = await run("webhooks acme --json");
+    expect((JSON.parse(out) as object[]).at(-1)).toMatchObject({
+      ...{ id, host: "hooks.example.com", changes_due: null, uploads_due: 0 },
+    });
+    expect(out).not.toMatch(/token-of-the-receiver|whsec_/);
+    await runtime.dynamodb.send(
+      new UpdateCommand({
+        TableName: runtime.environment.WEBHOOKS_TABLE,
+        Key: { pk: "WEBHOOK_STATE#acme", sk: id },
+        UpdateExpression: "SET attempts = :damaged",
+        ExpressionAttributeValues: { ":damaged": "damaged" },
+      }),
+    );
+    expect(await run("webhooks acme")).toMatchObject({ status: 1, error: expect.stringContaining(id) });
+    await acme.send("deleteWebhook", { params: { id } });
+  });
+
   it("shows the marks of one change feed or of all, and makes readers start over", async () => {
     const shown = await run("changes acme");
     expect(shown).toMatchObject({ status: 0, error: "" });
