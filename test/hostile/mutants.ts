@@ -150,7 +150,21 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/webhooks/endpoint-state.ts",
     text: "due: isNewest ? undefined : state.due",
     instead: "due: undefined",
-    foundBy: ["slowness"],
+    foundBy: "test/lib/webhooks/endpoint-state.test.ts",
+  },
+  unrung: {
+    defect: "webhooks aren't rung",
+    file: "lib/changes/append-changes.ts",
+    text: "await ring(organization, mark, [...jobs]);",
+    instead: "",
+    foundBy: ["receivers"],
+  },
+  "damaged webhook": {
+    defect: "if one organization's webhook can't be swept, no other is",
+    file: "lib/webhooks/sweep-webhooks.ts",
+    text: "      return error;\n",
+    instead: "      throw error;\n",
+    foundBy: "test/lib/webhooks/one-customers-trouble.test.ts",
   },
   due: {
     defect: "the sweep doesn't look for webhooks whose deliverer has died",

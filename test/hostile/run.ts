@@ -18,7 +18,7 @@ const FINDINGS_SHOWN_MAX = 20;
 
 const SEEDS_PER_MUTANT = 36;
 
-const VITEST = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"));
+const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")));
 
 /** Lets the world, or its own test, look for each mutant. @returns whether all were found */
 function runMutants(): boolean {

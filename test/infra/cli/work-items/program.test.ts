@@ -279,13 +279,14 @@ describe("work-items", () => {
     await run("import", "tickets.csv", "--mapping", "mapping.json", "--wait");
     const firstOf = async (list: string): Promise<string> =>
       /"id":"([^"]+)"/.exec((await run(list, "--json")).out)?.[1] ?? "";
+    const upload = await firstOf("uploads");
     for (const [name, { examples }] of Object.entries(commands)) {
       const { out } = await run(name, "--help");
       for (const example of examples) {
         expect(out).toContain(example);
         // It never ends by itself.
         if (name === "listen") continue;
-        const id = await firstOf(name === "webhooks" ? name : "uploads");
+        const id = name === "webhooks" ? await firstOf(name) : upload;
         const args = example
           .replace(/ > .*$/, "")
           .replace(/- (.*) < (\S+)$/, "$2 $1")
