@@ -90,7 +90,7 @@ function surenessOf(
   }: { readonly isChecked: boolean; readonly isAsked: boolean; readonly unanswered: number },
 ) {
   if (role === LEFT_OUT) return { text: "Left out: this column isn’t imported", class: "left-out" };
-  if (isAsked) return { text: "? Please answer", class: "likely" };
+  if (isAsked) return { text: `? Please answer${proposed ? `: ${proposed.reason}` : ""}`, class: "likely" };
   if (unanswered > 0) return { text: `? ${countOf(unanswered, "value")} to choose`, class: "likely" };
   if (isChecked) return { text: "✓ Checked by you", class: "certain" };
   if (proposed?.certainty === "certain") return { text: `✓ Certain, ${proposed.reason}`, class: "certain" };

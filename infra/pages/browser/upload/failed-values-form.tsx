@@ -1,5 +1,6 @@
 import { type FailedValue, type FailedValues, withValue } from "@work-items/importer/checks/failed-values.ts";
 import type { Repairs } from "@work-items/importer/files/repairs.ts";
+import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { fieldOf } from "../../../../lib/uploads/csv/target.ts";
 import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
@@ -31,6 +32,18 @@ function usedAs(mapping: Mapping, column: string) {
   return targetsOf(mapping)
     .flatMap((each) => singlesOf(each).map(({ source }) => ({ source, field: fieldOf(each.target) })))
     .find(({ source }) => source.column !== undefined && comparable(source.column) === comparable(column));
+}
+
+/**
+ * What a date may mean that another format reads, such as "2024-03-04 14:00", as ISO 8601: both where it can be read in
+ * two ways.
+ */
+function datesIn({ field, source }: NonNullable<ReturnType<typeof usedAs>>, value: string): string[] {
+  if (field?.kind.name !== "time" || source.format !== undefined) return [];
+  const shapes = [{ examples: [value], rows: 1 }];
+  const readings = timeReadingsOf(shapes)?.formats.map((format) => readTime(value, format, "UTC")) ?? [];
+  // It is in the time zone of the other values: what is read as if it was in UTC is the time as it is written.
+  return readings.flatMap((time) => time?.slice(0, 16).replace("T", " ").replace(" 00:00", "") ?? []);
 }
 
 /** Whether a value is corrected once for all rows that have it, and not in its only row. */
@@ -102,6 +115,11 @@ export function FailedValuesForm({
                     ) : (
                       <>
                         <TextField label={label} isLabelHidden value={instead ?? each.value} onChange={set} />
+                        {(used ? datesIn(used, each.value) : []).map((date) => (
+                          <button key={date} type="button" class="plain" onClick={() => set(date)}>
+                            Use {date}
+                          </button>
+                        ))}
                         <button type="button" class="plain" onClick={() => set("")}>
                           Leave empty
                         </button>

@@ -108,7 +108,9 @@ export function ImportView({
     setKeptTotals(NO_ROWS);
   };
   useEffect(() => {
-    if (table) void read(table);
+    if (table === undefined) return;
+    setStep("File");
+    void read(table);
   }, [earlier]);
   useEffect(() => {
     if (sent && sent.table === table) setMapping(sent.mapping);

@@ -47,7 +47,7 @@ function noteOn(table: TableFile, mapping: Mapping, checked: Checked, target: st
     ...(kinds.has("date") ? ["day or month first?"] : []),
     ...(zone === undefined ? [] : [kinds.has("zone") ? "which time zone?" : zone]),
   ];
-  return notes.length > 0 ? ` (${notes.join(", ")})` : "";
+  return notes.length > 0 ? ` (${notes.join(" ")})` : "";
 }
 
 /** What a mapping makes of a file, each part with the column that opens it. */
@@ -76,7 +76,7 @@ export function summaryOf(table: TableFile, mapping: Mapping, checked: Checked):
       return { text: `agent from ${people}`, index: placeOf(table.names, firstColumn(source) ?? "") };
     }),
     ...(event === undefined ? [] : [{ text: "each row is an event of its item", index: undefined }]),
-    ...(count(KEPT) === 0 ? [] : [{ text: `${countOf(count(KEPT), "column")} kept as they are`, index: first(KEPT) }]),
+    ...(count(KEPT) === 0 ? [] : [{ text: `${countOf(count(KEPT), "column")} kept unchanged`, index: first(KEPT) }]),
     ...(count(LEFT_OUT) === 0
       ? []
       : [{ text: `${countOf(count(LEFT_OUT), "column")} left out`, index: first(LEFT_OUT) }]),

@@ -70,9 +70,14 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const { page, complaints } = await site.begin();
     const rows = Array.from({ length: 12 }, (_, index) => {
       const status = index < 6 ? "Parked" : index === 6 ? "Lost" : "Closed";
-      return `value-${index},${status},${index % 4 === 3 ? "nobody" : "ann@example.com"}`;
+      const closed = index > 9 ? "02/03/2026" : index > 6 ? "2026-03-01" : "";
+      return `value-${index},${status},${index % 4 === 3 && index < 8 ? "nobody" : "ann@example.com"},${closed}`;
     });
-    await chooseFile(page, "values.csv", Buffer.from(`Ticket ID,Status,Assignee email\n${rows.join("\n")}\n`));
+    await chooseFile(
+      page,
+      "values.csv",
+      Buffer.from(`Ticket ID,Status,Assignee email,Closed at\n${rows.join("\n")}\n`),
+    );
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
     const values = page.getByRole("region", { name: "Values to replace" });
@@ -80,14 +85,20 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     // The row with two wrong values is named by the first of them.
     expect(await values.locator("tbody tr").allTextContents()).toEqual([
       expect.stringMatching(/^5StatusParked/),
-      expect.stringMatching(/^3Assignee emailnobody/),
+      expect.stringMatching(/^2Assignee emailnobody/),
+      expect.stringMatching(/^2Closed at02\/03\/2026/),
       expect.stringMatching(/^1StatusLost/),
     ]);
     expect(await accessibilityFindings(page)).toEqual([]);
     await values.getByLabel("Instead of “Parked” in Status").selectOption("in_progress");
     await values.getByLabel("Instead of “Lost” in Status").selectOption("");
-    await values.getByRole("button", { name: "Leave empty" }).click();
-    expect(await values.getByText("✓ Fits now").count()).toBe(3);
+    await values.getByRole("button", { name: "Leave empty" }).first().click();
+    expect(await values.getByRole("button", { name: /^Use / }).allTextContents()).toEqual([
+      "Use 2026-03-02",
+      "Use 2026-02-03",
+    ]);
+    await values.getByRole("button", { name: "Use 2026-02-03" }).click();
+    expect(await values.getByText("✓ Fits now").count()).toBe(4);
     await takeScreenshot(page, "upload-values");
     await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();
     await expect.poll(() => count(page, "would be created")).toBe("12");
