@@ -3,6 +3,7 @@ import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
+import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import {
   type Answered,
@@ -152,14 +153,15 @@ interface ColumnsFormProps {
   readonly onAnswer: (answered: Answered) => void;
 }
 
-/** What is asked about a column, and what becomes of an answer. */
+/** What is asked about a column, and what becomes of an answer. @param questions those that are open */
 export function askingOf(
   { table, mapping, checked, onAnswer }: Omit<ColumnsFormProps, "proposed">,
   column: string,
+  questions: readonly TimeQuestion[] = openQuestions(table, mapping, checked),
 ): TimeAsking {
-  const open = openQuestions(table, mapping, checked).filter((each) => comparable(each.column) === comparable(column));
+  const own = questions.filter((each) => comparable(each.column) === comparable(column));
   return {
-    asked: new Set(open.map(({ kind }) => kind)),
+    asked: new Set(own.map(({ kind }) => kind)),
     onFormat: (name, format) => onAnswer(withFormat(table, mapping, checked, { column: name, format })),
     onZone: (zone) => onAnswer(withZone(table, mapping, checked, zone)),
   };
@@ -180,6 +182,7 @@ function ColumnCard({
   misfit,
   isOpen,
   completing,
+  questions,
   ...props
 }: ColumnsFormProps & {
   readonly column: ColumnRole;
@@ -187,6 +190,7 @@ function ColumnCard({
   readonly isOpen: boolean;
   /** Names of the columns that complete items. */
   readonly completing: readonly string[];
+  readonly questions: readonly TimeQuestion[];
 }) {
   const { table, mapping, proposed, checked, onAnswer } = props;
   const empty = mapping.empty ?? [];
@@ -194,7 +198,7 @@ function ColumnCard({
   const values = valuesAt(table, index, empty);
   const found = proposed.find((each) => each.index === index);
   const shown = name === "" ? `Column ${index + 1} (no header)` : name;
-  const asking = askingOf(props, name);
+  const asking = askingOf(props, name, questions);
   const unanswered = unansweredOf(table, mapping, column);
   const isAnswered = checked.has(name) || found?.certainty !== "likely";
   const sureness = surenessOf(column, found, {
@@ -291,37 +295,41 @@ export function ColumnsForm({ begun, ...props }: ColumnsFormProps & { readonly b
   const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
   const certainties = proposed.map(({ certainty, reason }) => certainty + reason).join("\n");
   const groups = useMemo(() => groupsOf({ table, proposed, ...begun }), [table, begun, certainties]);
-  const roles = rolesOf(table.names, mapping);
-  const completing = roles.flatMap(({ role, name }) => (role === "completed_at" ? [name] : []));
-  const cards = (group: Group) => {
-    const own = roles.filter(({ index }) => groups[index] === group);
-    return own.length === 0 ? undefined : (
-      <ol class="mapping" aria-label={GROUP_NAMES[group]}>
-        {own.map((column) => {
-          const rest = { misfit: misfits.get(column.index), isOpen: group === "look", completing };
-          return <ColumnCard key={column.index} {...props} column={column} {...rest} />;
-        })}
-      </ol>
+  // Reading the whole file renders this a hundred times, and a file can have thousands of columns.
+  return useMemo(() => {
+    const roles = rolesOf(table.names, mapping);
+    const questions = openQuestions(table, mapping, props.checked);
+    const completing = roles.flatMap(({ role, name }) => (role === "completed_at" ? [name] : []));
+    const cards = (group: Group) => {
+      const own = roles.filter(({ index }) => groups[index] === group);
+      return own.length === 0 ? undefined : (
+        <ol class="mapping" aria-label={GROUP_NAMES[group]}>
+          {own.map((column) => {
+            const rest = { misfit: misfits.get(column.index), isOpen: group === "look", completing, questions };
+            return <ColumnCard key={column.index} {...props} column={column} {...rest} />;
+          })}
+        </ol>
+      );
+    };
+    const [look, field, kept] = [cards("look"), cards("field"), cards("kept")];
+    return (
+      <>
+        {look && <h3>{GROUP_NAMES.look}</h3>}
+        {look}
+        {field && <h3>{GROUP_NAMES.field}</h3>}
+        {field}
+        {kept && (
+          <details class="kept">
+            <summary>
+              {countOf(groups.filter((group) => group === "kept").length, "other column")}: kept as custom attributes,
+              or left out
+            </summary>
+            {kept}
+          </details>
+        )}
+      </>
     );
-  };
-  const [look, field, kept] = [cards("look"), cards("field"), cards("kept")];
-  return (
-    <>
-      {look && <h3>{GROUP_NAMES.look}</h3>}
-      {look}
-      {field && <h3>{GROUP_NAMES.field}</h3>}
-      {field}
-      {kept && (
-        <details class="kept">
-          <summary>
-            {countOf(groups.filter((group) => group === "kept").length, "other column")}: kept as custom attributes, or
-            left out
-          </summary>
-          {kept}
-        </details>
-      )}
-    </>
-  );
+  }, [table, mapping, props.checked, certainties, groups]);
 }
 
 const GROUP_NAMES: Readonly<Record<Group, string>> = {
