@@ -11,7 +11,7 @@ import { beginPiecewiseObject } from "../../lib/uploads/files/piecewise-object.t
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { changeOrganization } from "../../lib/operator/administration.ts";
-import { type Fault, injectFaults } from "../support/faults.ts";
+import { injectFaults } from "../support/faults.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { eventKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { createQueueDelivery } from "../support/changes-queue.ts";
@@ -243,8 +243,8 @@ test("expired items are erased with no more than the function's policy", async (
   clock.advance(48 * HOUR_MS);
   const late = { ...eventKeyOf(organization, workItemId(organization, "expired"), "late"), version: 1, writes: "1:a" };
   let isErased = false;
-  const removeFaults = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
-    if (command === "TransactWriteItemsCommand") isErased = true;
+  const removeFaults = injectFaults(runtime.dynamodb, async (command, input): Promise<"none"> => {
+    if (command === "TransactWriteItemsCommand") isErased ||= JSON.stringify(input).includes(late.pk);
     else if (command === "QueryCommand" && isErased) {
       isErased = false;
       await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));

@@ -71,7 +71,7 @@ describe("alarms", () => {
     const alarmTopic = "arn:aws:sns:us-east-1:111122223333:on-call";
     const { us: template } = synthesize({ rollout: "canary", regions: { us: { alarmTopic }, eu: {} } });
     const all = resourcesOf(template, "AWS::CloudWatch::Alarm").map(([, properties]) => plain(properties) as Alarm);
-    expect(all.map(({ AlarmName: name }) => name)).toContain("WorkItems-us-RolloutFailing");
+    expect(all.map(({ AlarmName: name }) => name)).toContain("WorkItems-us-Rollout");
     for (const { AlarmActions: actions } of all) expect(actions).toEqual([expect.any(String), alarmTopic]);
   });
 
@@ -109,7 +109,8 @@ test("the dashboard shows requests, errors, latency, rows a second, ages, consum
 
 test("a sweep that fails is not repeated by Lambda: the next one follows soon enough", () => {
   const configs = resourcesOf(us, "AWS::Lambda::EventInvokeConfig").map(([, config]) => plain(config));
-  const wanted = { SweepUploads: 60, SweepChanges: 600 };
+  // Lambda keeps events for at most six hours.
+  const wanted = { SweepUploads: 60, SweepChanges: 600, EraseExpired: 6 * 3600 };
   expect(configs).toHaveLength(Object.keys(wanted).length);
   for (const [name, seconds] of Object.entries(wanted)) {
     expect(configs).toContainEqual(

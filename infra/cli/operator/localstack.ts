@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { lookup } from "node:dns/promises";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +13,12 @@ import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { regionCode, runOperatorCommand } from "./administration.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
-/** How functions, which run in containers of LocalStack's network, reach it. */
-const INSIDE = "http://localhost.localstack.cloud:4566";
+/** The name that functions, the CDK and uploads address LocalStack by. */
+const NAME = "localhost.localstack.cloud";
+/** How functions, which run in containers of LocalStack's network, reach it: there it always has this port. */
+const INSIDE = `http://${NAME}:4566`;
+/** What the stack needs of LocalStack. */
+const SERVICES = ["apigateway", "cloudformation", "dynamodb", "lambda", "s3", "sqs", "sts"];
 /** LocalStack's account. */
 const ACCOUNT = "000000000000";
 const HOW_TO_START = `Start one first. LocalStack 4.14 is the last version that needs no account:
@@ -53,6 +58,26 @@ async function assertRunning(endpoint: string): Promise<void> {
   );
   if (!health.ok)
     throw new UsageError(`${endpoint} responds with ${health.status} and isn't LocalStack. ${HOW_TO_START}`);
+  const { services = {} } = (await health.json()) as { readonly services?: Readonly<Record<string, string>> };
+  const missing = SERVICES.filter((name) => !["available", "running"].includes(services[name] ?? ""));
+  if (missing.length > 0) {
+    throw new UsageError(
+      `LocalStack at ${endpoint} doesn't offer ${missing.join(", ")}. Versions after 4.14 need LOCALSTACK_AUTH_TOKEN; ` +
+        `SERVICES may leave some out. ${HOW_TO_START}`,
+    );
+  }
+}
+
+/** Checks that LocalStack's names lead to this machine. @throws UsageError naming one that doesn't */
+async function assertNames(): Promise<void> {
+  for (const name of [NAME, `s3.${NAME}`]) {
+    const found = await lookup(name).catch(() => undefined);
+    if (found !== undefined && /^(127\.|::1$)/.test(found.address)) continue;
+    throw new UsageError(
+      `${name} must resolve to 127.0.0.1, but ${found === undefined ? "doesn't resolve" : `is ${found.address}`}: ` +
+        `add "127.0.0.1 ${NAME} s3.${NAME}" to /etc/hosts, or let your DNS server answer with loopback addresses`,
+    );
+  }
 }
 
 /** The stack's outputs by name. */
@@ -65,17 +90,21 @@ function readOutputs(file: string, stackName: string): Variables {
 async function deployToLocalStack(
   terminal: Terminal,
   name: string,
-  { endpoint }: { readonly endpoint: string },
+  { endpoint, inside }: { readonly endpoint: string; readonly inside: string },
 ): Promise<void> {
   const region = regionCode(name);
   await assertRunning(endpoint);
+  if (new URL(endpoint).hostname === "localhost") await assertNames();
+  if (spawnSync("docker", ["version"], { stdio: "ignore" }).status !== 0) {
+    terminal.note("Docker isn't running here: functions only start if LocalStack has another container runtime");
+  }
   const directory = mkdtempSync(join(tmpdir(), "work-items-localstack-"));
   const { awsRegion } = REGIONS[region];
   const environment = {
     ...terminal.env,
     AWS_ENDPOINT_URL: endpoint,
     // The CDK addresses its bucket by host name.
-    AWS_ENDPOINT_URL_S3: endpoint.replace("//localhost:", "//s3.localhost.localstack.cloud:"),
+    AWS_ENDPOINT_URL_S3: endpoint.replace("//localhost:", `//s3.${NAME}:`),
     AWS_ACCESS_KEY_ID: "test",
     AWS_SECRET_ACCESS_KEY: "test",
     AWS_REGION: awsRegion,
@@ -84,7 +113,7 @@ async function deployToLocalStack(
   const cdk = "node_modules/aws-cdk/bin/cdk";
   try {
     const functionsFile = join(directory, "functions.env");
-    writeEnvironmentFile(functionsFile, { AWS_ENDPOINT_URL: INSIDE, S3_FORCE_PATH_STYLE: "true" });
+    writeEnvironmentFile(functionsFile, { AWS_ENDPOINT_URL: inside, S3_FORCE_PATH_STYLE: "true" });
     await run(cdk, ["bootstrap", `aws://${ACCOUNT}/${awsRegion}`], environment);
     const outputsFile = join(directory, "outputs.json");
     const stackName = stackNameOf(region, DEFAULT_STAGE);
@@ -108,15 +137,18 @@ async function deployToLocalStack(
     const [, apiId = ""] = /^https?:\/\/([a-z0-9]+)\./.exec(outputs["ApiUrl"] ?? "") ?? [];
     const url = `${endpoint}/_aws/execute-api/${apiId}/${DEFAULT_STAGE}`;
     const tables = ["--table", outputs["AccessTable"] ?? "", "--region", region];
-    const created = await run(
-      "infra/cli/operator/keys.ts",
-      ["create", "--organization", "smoke-1", "--create", "--name", "localstack", ...tables],
-      environment,
-      { keepsOutput: true },
-    );
-    const key = created.split("\n", 1)[0] ?? "";
-    terminal.printLines(`\nBASE_URL=${url}\nAPI_KEY=${key}\n`);
-    await run("infra/cli/operator/smoke.ts", ["--url", url, "--key", key], environment);
+    const withTables = { ...environment, AUDIT_TABLE: outputs["AuditTable"] };
+    const keys = (...args: readonly string[]): Promise<string> => {
+      const all = [...args, "--organization", "smoke-1", ...tables];
+      return run("infra/cli/operator/keys.ts", all, withTables, { keepsOutput: true });
+    };
+    const key = (await keys("create", "--create", "--name", "localstack")).split("\n", 1)[0] ?? "";
+    try {
+      await run("infra/cli/operator/smoke.ts", ["--url", url, "--key", key], environment);
+    } finally {
+      await keys("revoke", "--key", key);
+    }
+    terminal.printLines(`\nBASE_URL=${url}\nThe key of this run is revoked.\n`);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -132,8 +164,11 @@ export function localstackCommand(terminal: Terminal): Promise<number> {
   program
     .argument("<region>", "us or eu")
     .option("--endpoint <url>", "address of LocalStack", ENDPOINT_DEFAULT)
+    .option("--inside <url>", "its address for functions, if they don't run in containers", INSIDE)
     .addHelpText("after", `\n${HOW_TO_START}`)
-    .action((region: string, options: { readonly endpoint: string }) => deployToLocalStack(terminal, region, options));
+    .action((region: string, options: { readonly endpoint: string; readonly inside: string }) =>
+      deployToLocalStack(terminal, region, options),
+    );
   return runOperatorCommand(terminal, program);
 }
 

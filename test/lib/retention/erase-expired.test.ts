@@ -75,9 +75,8 @@ describe("work items that are older than their organization keeps them", () => {
     for (const id of ids) expect(left).not.toContain(`ITEM#${acme.organization.id}#${id}`);
     await acme.deliver();
     const { records } = await readFeed(acme, { after: before.mark });
-    expect(new Map(records.map(({ id, ...rest }) => [id, "erased" in rest]))).toEqual(
-      new Map(ids.map((id) => [id, true])),
-    );
+    expect(records.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(records.every((record) => "erased" in record)).toBe(true);
     await keep(acme, 0);
     clock.advance(40 * DAY_MS);
     await run();
@@ -133,7 +132,7 @@ describe("work items that are older than their organization keeps them", () => {
     removeFaults();
     expect(await itemsOf(acme)).toEqual([`${item.pk} #ITEM`]);
     expect(await listed(unreadable)).toEqual(["a", "b"]);
-    expect(logged.mock.calls.map(([message]) => message as string).toSorted()).toEqual([
+    expect(logged.mock.calls.map(([message]) => String(message)).toSorted()).toEqual([
       "a work item can't be erased",
       "the retention of an organization waits for the next run",
       "the retention of an organization waits for the next run",
