@@ -8,6 +8,8 @@ const lockSchema = z.object({
     z.string(),
     z.object({
       inBundle: z.boolean().optional(),
+      integrity: z.string().optional(),
+      license: z.string().optional(),
       link: z.boolean().optional(),
       optionalDependencies: z.record(z.string(), z.string()).optional(),
       resolved: z.string().optional(),
@@ -48,6 +50,30 @@ test.each(locks)("$path names the packages of every platform, so that npm ci ins
 test.each(locks)("$path names no registry", ({ packages }) => {
   const resolved = Object.values(packages).flatMap((entry) => (entry.link ? [] : (entry.resolved ?? [])));
   expect(resolved).toEqual([]);
+});
+
+/** Licences that packages may have: none asks for more than to keep notices. MPL-2.0 is for tools, whose code isn't deployed. */
+const LICENCES = [
+  "0BSD",
+  "Apache-2.0",
+  "BSD-3-Clause",
+  "BlueOak-1.0.0",
+  "ISC",
+  "MIT",
+  "MIT-0",
+  "MPL-2.0",
+  "(MIT OR Apache-2.0)",
+  "(MIT OR GPL-3.0-or-later)",
+];
+
+test("every package has a checksum and a licence that we know", () => {
+  const installed = Object.entries(locks[0]!.packages).filter(
+    ([path, entry]) => path.includes("node_modules/") && !entry.link && !entry.inBundle,
+  );
+  expect(installed.length).toBeGreaterThan(200);
+  expect(installed.filter(([, { integrity }]) => !integrity?.startsWith("sha512-")).map(([path]) => path)).toEqual([]);
+  const others = installed.filter(([, { license }]) => !LICENCES.includes(license ?? ""));
+  expect(others.map(([path, { license }]) => [path, license])).toEqual([]);
 });
 
 test("all workspaces name the same version of a package, so that it is installed once", () => {
