@@ -32,7 +32,7 @@ function isInstalled() {
 }
 
 function install() {
-  console.error("Installing the packages that package-lock.json names …");
+  console.error("Installing the packages that package-lock.json names: this takes a minute or two …");
   const npm = process.env["npm_execpath"];
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
   const { status } = spawnSync(command[0], [...command.slice(1), "ci", "--loglevel=error"], {

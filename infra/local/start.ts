@@ -61,6 +61,7 @@ async function start({ watch = false }: { readonly watch?: boolean }): Promise<v
     onSignals(() => void watched.stop().then(() => process.exit(0)));
     return;
   }
+  process.stderr.write("Starting the service …\n");
   const service = await startLocalService({
     port: portOf(process.env["PORT"] ?? "3000"),
     dataDirectory: process.env["DATA_DIR"] ?? ".local",
