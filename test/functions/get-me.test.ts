@@ -12,7 +12,7 @@ it("shows whose key it is, what the key may do and the organization's limit", as
   expect(body.data).toEqual({
     organization: id,
     region: "us",
-    key: { id: apiKeyId(hashApiKey(key)), name: "default", scopes: ["read", "write", "upload"] },
+    key: { id: apiKeyId(hashApiKey(key)), name: "default", scopes: ["read", "write", "upload", "webhooks"] },
     limits,
   });
 

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { startEngines } from "../support/engines.ts";
@@ -18,7 +19,7 @@ const FINDINGS_SHOWN_MAX = 20;
 
 const SEEDS_PER_MUTANT = 36;
 
-const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")));
+const VITEST = join(import.meta.dirname, "../../node_modules/vitest/vitest.mjs");
 
 /** Lets the world, or its own test, look for each mutant. @returns whether all were found */
 function runMutants(): boolean {

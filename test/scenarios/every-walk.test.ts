@@ -33,6 +33,9 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   "KEY #KEY": [],
   // Of these only the keys are read, or nothing by a walk.
   "UPLOAD BUCKET": [],
+  WEBHOOK: [],
+  WEBHOOK_SECRET: [],
+  WEBHOOK_STATE: [],
   "DRY_RUN #PLAN": [],
   ORGANIZATIONS: [],
   "KEY #USE": [],
@@ -81,9 +84,10 @@ const recordsOf = async ({ organization: { id }, keyId }: Customer): Promise<Sto
 /** Writes a record back to the table that it is from. */
 const put = async (Item: StoredRecord): Promise<void> => {
   const kind = kindOf(Item);
-  const { WORK_ITEMS_TABLE, ACCESS_TABLE, CHANGES_TABLE, LIMITS_TABLE } = runtime.environment;
+  const { WORK_ITEMS_TABLE, ACCESS_TABLE, CHANGES_TABLE, LIMITS_TABLE, WEBHOOKS_TABLE } = runtime.environment;
   const isAccess = /^(KEY|ORGANIZATION)/.test(kind);
-  const elsewhere = kind === "LOG" ? CHANGES_TABLE : isAccess ? ACCESS_TABLE : WORK_ITEMS_TABLE;
+  const others = kind.startsWith("WEBHOOK") ? WEBHOOKS_TABLE : WORK_ITEMS_TABLE;
+  const elsewhere = kind === "LOG" ? CHANGES_TABLE : isAccess ? ACCESS_TABLE : others;
   const TableName = /#(LIMIT|USE)$/.test(kind) ? LIMITS_TABLE : elsewhere;
   await runtime.dynamodb.send(new PutCommand({ TableName, Item }));
 };

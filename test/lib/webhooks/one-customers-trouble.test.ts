@@ -79,7 +79,7 @@ test("a receiver that hangs holds up its own messages alone", async () => {
     await delivery.record();
     const sweep = delivery.sweep();
     await expect.poll(called).toContain("free");
-    expect(hanging.received).toHaveLength(1);
+    await expect.poll(() => hanging.received).toHaveLength(1);
     await hanging.stop();
     expect(await sweep).toBe(0);
   } finally {

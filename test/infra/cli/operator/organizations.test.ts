@@ -59,7 +59,10 @@ describe("npm run organizations", () => {
     expect((await run("webhooks acme")).out).toBe(`${filled}${id}: active, hooks.example.com; no delivery yet\n`);
     const { out } = await run("webhooks acme --json");
     expect((JSON.parse(out) as object[]).at(-1)).toMatchObject({
-      ...{ id, host: "hooks.example.com", changes_due: null, uploads_due: 0 },
+      id,
+      host: "hooks.example.com",
+      changes_due: null,
+      uploads_due: 0,
     });
     expect(out).not.toMatch(/token-of-the-receiver|whsec_/);
     await runtime.dynamodb.send(
