@@ -11,9 +11,11 @@ import { beginPiecewiseObject } from "../../lib/uploads/files/piecewise-object.t
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { changeOrganization } from "../../lib/operator/administration.ts";
-import { injectFaults } from "../support/faults.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { eventKeyOf } from "../../lib/work-items/work-item-record.ts";
+import { workers } from "../../functions/workers.ts";
+import { createEraseExpired } from "../../lib/retention/erase-expired.ts";
+import { restrictedRuntime } from "../support/restricted-runtime.ts";
 import { createQueueDelivery } from "../support/changes-queue.ts";
 import { createTestClock } from "../support/clock.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -242,19 +244,17 @@ test("expired items are erased with no more than the function's policy", async (
   await changeOrganization(runtime, organization, { retention_days: 1 });
   clock.advance(48 * HOUR_MS);
   const late = { ...eventKeyOf(organization, workItemId(organization, "expired"), "late"), version: 1, writes: "1:a" };
-  let isErased = false;
-  const removeFaults = injectFaults(runtime.dynamodb, async (command, input): Promise<"none"> => {
-    if (command === "TransactWriteItemsCommand") isErased ||= JSON.stringify(input).includes(late.pk);
-    else if (command === "QueryCommand" && isErased) {
-      isErased = false;
-      await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));
-      // The second look, after 30 s, is due at the next page.
-      clock.advance(31_000);
-    }
-    return "none";
+  const { permissions } = workers.eraseExpired;
+  const restricted = restrictedRuntime(runtime, permissions, ({ resource, action }, isAllowed) => {
+    deployed.used.get("erase-expired")?.add(`${resource} ${action}`);
+    if (!isAllowed) deployed.refused.push(action);
   });
-  await deployed.functions.get("erase-expired")?.({}, lambdaContext(HOUR_MS));
-  removeFaults();
+  // While it waits for its second look, an event comes late.
+  const sleep = async (milliseconds: number): Promise<void> => {
+    await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));
+    clock.advance(milliseconds);
+  };
+  await createEraseExpired(restricted, sleep)(clock() + HOUR_MS);
   const { status } = await request(routes.getWorkItem, { params: { id: workItemId(organization, "expired") } });
   expect(status).toBe(404);
   await changeOrganization(runtime, organization, { retention_days: 0 });
