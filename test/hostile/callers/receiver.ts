@@ -31,38 +31,38 @@ export function createReceiver(
   const url = `https://${customer.organization.id}.example.com/hook`;
   const copy = createCopy({ limit: 100 });
   const told = new Set<string>();
-  let [isRung, isToList] = [false, false];
-  const now = { isReading: false };
+  const now = { isRung: false, isToList: false, isReading: false };
   let rungAt = -Infinity;
   let id = "";
 
-  const jobs = async (isCalm: boolean): Promise<readonly ListedJob[]> => {
+  const jobs = async (): Promise<readonly ListedJob[]> => {
     const query = { limit: 100 };
-    const response = await service.call(customer, "listWorkItemUploads", { query }, { isCalm });
+    const response = await service.call(customer, "listWorkItemUploads", { query }, { isCalm: true });
     return response === NO_RESPONSE || response.status !== 200 ? [] : (response.body.data as ListedJob[]);
   };
   const readAll = async (): Promise<void> => {
     now.isReading = true;
-    for (let page = 0; (isRung || isToList || !copy.isAtEnd()) && page < PAGES_MAX; page++) {
-      if (isToList) {
-        isToList = false;
-        for (const job of (await jobs(true)).filter(isEnded)) told.add(job.id);
+    for (let page = 0; (now.isRung || now.isToList || !copy.isAtEnd()) && page < PAGES_MAX; page++) {
+      if (now.isToList) {
+        now.isToList = false;
+        for (const job of (await jobs()).filter(isEnded)) told.add(job.id);
       }
-      isRung = false;
-      await read(copy, false);
+      now.isRung = false;
+      // Its own calls are answered: what a killed call leaves is the matter of other readers.
+      await read(copy, true);
       if (!copy.isAtEnd()) await world.sleep(world.below(READS_AFTER_MS));
     }
     now.isReading = false;
   };
   const take = ({ type, data }: WebhookMessage): void => {
     if (type === "upload.ended") told.add((data as ListedJob).id);
-    if (type === "uploads.ended") isToList = true;
+    if (type === "uploads.ended") now.isToList = true;
     if (type === "work_items.changed") {
       if (world.clock() - rungAt < RING_EVERY_MS) oracle.report("wrong", "a webhook was rung twice within a second");
       rungAt = world.clock();
-      isRung = true;
+      now.isRung = true;
     }
-    if (now.isReading || !(isRung || isToList)) return;
+    if (now.isReading || !(now.isRung || now.isToList)) return;
     now.isReading = true;
     world.at(world.clock() + world.below(READS_AFTER_MS), () => void readAll());
   };
@@ -96,7 +96,7 @@ export function createReceiver(
     /** Compares what it has without reading any more. */
     finish: async (right: ReadonlyMap<string, string>): Promise<void> => {
       compare(copy, right);
-      const missed = (await jobs(true)).filter((job) => isEnded(job) && !told.has(job.id));
+      const missed = (await jobs()).filter((job) => isEnded(job) && !told.has(job.id));
       if (missed.length > 0) oracle.report("missed", { "ended uploads that were not told": missed });
     },
   };
