@@ -167,11 +167,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: "test/lib/webhooks/one-customers-trouble.test.ts",
   },
   due: {
-    defect: "the sweep doesn't look for webhooks whose deliverer has died",
+    defect: "the sweep doesn't look for webhooks whose next attempt is due",
     file: "lib/webhooks/endpoint-state.ts",
     text: "Math.min(greetAt, since === undefined ? Infinity : Math.max(since + SWEPT_AFTER_MS, nextAttemptAt))",
     instead: "greetAt",
-    foundBy: ["deaths", "receivers"],
+    foundBy: "test/lib/webhooks/deliver.test.ts",
   },
 };
 
