@@ -2,10 +2,13 @@ import { accepted, ApiError } from "work-items-client/api-error.ts";
 import { createClient, type Mapping as SentMapping, type UploadJob } from "work-items-client/client.ts";
 import { fetchWithRetries, retryAfterMs } from "work-items-client/retries.ts";
 import { parseJson } from "../../../../lib/json.ts";
+import { inPageWords } from "./field-names.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
 export type { Page as ListPage } from "work-items-client/pages.ts";
-export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
+import type { WorkItem as Item } from "work-items-client/client.ts";
+export type { Item };
+export type { WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
 
 /** An upload job. Its mapping is shown in full, also where it came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {
@@ -30,7 +33,7 @@ function sentenceOf(status: number, error: string): string {
   if (status === 403) return `This key isn’t allowed to do that: ${error}`;
   if (status === 429) return "Too many requests. Wait a moment and try again.";
   if (status >= 500) return "The service is busy. Try again in a moment. Imports already running will continue.";
-  return error;
+  return inPageWords(error);
 }
 
 const NO_CONNECTION =
@@ -77,7 +80,7 @@ function post(url: string, form: FormData, onProgress: (sent: number) => void): 
  * @param root address of the service, with a slash at its end
  */
 export function createApi(root: URL, key: string) {
-  const { http, uploads } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
+  const { http, uploads, workItems } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
   const send = fetchWithRetries({ retries: RETRIES });
 
   /** The text of a response. @throws ApiError */
@@ -109,6 +112,11 @@ export function createApi(root: URL, key: string) {
       const text = await told(read(`${path}?${parameters.toString()}`));
       // Browsers that cannot keep the digits of long numbers round them.
       return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
+    },
+    /** Items by their IDs, without those that were deleted since. */
+    getItems: async (ids: readonly string[]): Promise<Item[]> => {
+      const found = await told(Array.fromAsync(workItems.getMany({ ids })));
+      return found.flatMap(({ data }) => data ?? []);
     },
     getJob: async (id: string): Promise<{ readonly job: Job; readonly retryAfterSeconds: number }> => {
       const call = accepted(http.GET("/v1/work_items/upload/{id}", { params: { path: { id } } }));

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { keep, KEPT_KEY, readKept } from "../kept.ts";
 import { type Api, createApi } from "./api.ts";
 import { ImportView } from "./import-view.tsx";
@@ -49,6 +49,8 @@ export function App({ root }: { readonly root: URL }) {
   const [sents, setSents] = useState<readonly Sent[]>([]);
   const [earlier, setEarlier] = useState<EarlierMapping>();
   const { name, id, query } = usePlace();
+  const list = useRef("#items");
+  if (name === "items") list.current = query === "" ? "#items" : `#items?${query}`;
   useEffect(() => {
     if (api === undefined || name === "import") document.title = "Import a file · Work items";
   }, [api, name]);
@@ -88,7 +90,7 @@ export function App({ root }: { readonly root: URL }) {
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}
       {name === "items" && <ItemsView key={query} api={api} query={query} />}
-      {name === "item" && <ItemView key={id} api={api} id={id} />}
+      {name === "item" && <ItemView key={id} api={api} id={id} list={list.current} />}
       <div hidden={current !== "import"}>
         {current === "import" && <Heading>Import a file</Heading>}
         <ImportView

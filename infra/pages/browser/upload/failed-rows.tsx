@@ -41,7 +41,7 @@ export function FailedRows({
   const rows = report?.rows ?? [];
   return (
     <section aria-labelledby="failed">
-      <h3 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h3>
+      <h2 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h2>
       <Alert text={error} />
       {report && (
         <>

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { Api, Item, ItemEvent } from "./api.ts";
+import { shownChoice } from "./field-names.ts";
 import { Alert, Heading } from "./parts.tsx";
 import { useList } from "./use-list.ts";
 import { sentenceOf, shownTime } from "./shown.ts";
@@ -57,13 +58,22 @@ function fieldsOf(item: Item): (readonly [string, string])[] {
       const value = values[name] ?? null;
       const text = value === null ? "" : shownValue(value);
       if (kind.name === "time") return [label, shownTime(text || null)];
-      return [label, kind.name === "choice" ? text.replaceAll("_", " ") : text];
+      return [label, kind.name === "choice" ? shownChoice(text) : text];
     },
   );
 }
 
 /** One item with its attributes and events. */
-export function ItemView({ api, id }: { readonly api: Api; readonly id: string }) {
+export function ItemView({
+  api,
+  id,
+  list,
+}: {
+  readonly api: Api;
+  readonly id: string;
+  /** Address of the list from which it was opened, with its filters. */
+  readonly list: string;
+}) {
   const [item, setItem] = useState<Item>();
   const [error, setError] = useState<string>();
   useEffect(() => {
@@ -88,13 +98,13 @@ export function ItemView({ api, id }: { readonly api: Api; readonly id: string }
     ["QA score", item.qa_score === null ? "" : String(item.qa_score)],
     ["Created", shownTime(item.created_at)],
     ["Changed", shownTime(item.updated_at)],
-    ["Id", item.id],
+    ["ID", item.id],
   ];
   const attributes = Object.entries(item.custom_attributes).map(([name, value]) => [name, shownValue(value)] as const);
   return (
     <>
       <p>
-        <a href="#items">All items</a>
+        <a href={list}>Back to the list</a>
       </p>
       <Heading>{item.external_id}</Heading>
       <dl class="facts">

@@ -1,10 +1,12 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Api, CallError, type Job } from "./api.ts";
+import { inPageWords } from "./field-names.ts";
 import { FailedRows } from "./failed-rows.tsx";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { Alert, Heading } from "./parts.tsx";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
-import { type Moment, rateOf, shownProgress, withMoment } from "./progress.ts";
+import { Counts, doneIn, Running } from "./job-progress.tsx";
+import { type Moment, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
 import type { Repairs } from "@work-items/importer/files/repairs.ts";
 import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
@@ -26,16 +28,11 @@ function statusOf({ status, dry_run: isTrial }: Job, name: string): string {
   return sentences[status];
 }
 
-function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job): number {
-  return succeeded + failed;
-}
-
 /** Asks for a job until it has ended. A failed request is repeated: the job goes on meanwhile. */
 function useJob(api: Api, id: string) {
   const [job, setJob] = useState<Job>();
   const [error, setError] = useState<string>();
-  const [rate, setRate] = useState(0);
-  const moments = useRef<readonly Moment[]>([]);
+  const [moments, setMoments] = useState<readonly Moment[]>([]);
   useEffect(() => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,8 +43,7 @@ function useJob(api: Api, id: string) {
         if (isOver) return;
         setJob(answer.job);
         setError(undefined);
-        moments.current = withMoment(moments.current, { at: Date.now(), rows: doneIn(answer.job) });
-        setRate(rateOf(moments.current));
+        setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(answer.job) }));
         if (isEnded(answer.job)) return;
         seconds = answer.retryAfterSeconds;
       } catch (caught) {
@@ -63,60 +59,7 @@ function useJob(api: Api, id: string) {
       clearTimeout(timer);
     };
   }, [api, id]);
-  return { job, setJob, error, setError, rate };
-}
-
-function Counts({ job }: { readonly job: Job }) {
-  const would = job.dry_run ? "would be " : "";
-  const counts = [
-    ["created", `${would}created`, job.created_rows],
-    ["changed", `${would}changed`, job.updated_rows],
-    ["unchanged", job.dry_run ? "would stay unchanged" : "unchanged", job.unchanged_rows],
-    ["restored", `${would}restored`, job.restored_rows],
-    ["failed", job.dry_run ? "would fail" : "failed", job.failed_rows],
-  ] as const;
-  return (
-    <dl class="counts">
-      {counts.map(([outcome, name, count]) => (
-        <div key={name} class={count === 0 ? "zero" : outcome}>
-          <dt>{name}</dt>
-          <dd>{shownNumber(count)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** How far a job is that hasn't ended, and the button that cancels it. */
-function Running({
-  job,
-  rate,
-  isCancelling,
-  onCancel,
-}: {
-  readonly job: Job;
-  readonly rate: number;
-  readonly isCancelling: boolean;
-  readonly onCancel: () => void;
-}) {
-  const done = doneIn(job);
-  return (
-    <>
-      <progress
-        class="wide"
-        {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
-        aria-label="Rows processed"
-      />
-      <p>{shownProgress(done, job.total_rows, rate, job.undo_of === undefined ? "rows" : "items")}</p>
-      <p class="note">
-        You can close this page; the {job.dry_run ? "trial run" : job.undo_of === undefined ? "import" : "undo"}{" "}
-        continues. Come back any time with this link.
-      </p>
-      <button type="button" disabled={isCancelling} onClick={onCancel}>
-        {isCancelling ? "Cancelling…" : "Cancel"}
-      </button>
-    </>
-  );
+  return { job, error, setError, moments };
 }
 
 /** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
@@ -132,6 +75,8 @@ function AfterEnd({
   readonly onError: (sentence: string) => void;
 }) {
   const { id, mapping, file_name: fileName = "an earlier file" } = job;
+  const isImport = !job.dry_run && job.undo_of === undefined;
+  const items = mapping?.event ? "its items" : `the ${countOf(job.succeeded_rows, "item")}`;
   const download = async (): Promise<void> => {
     try {
       const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(
@@ -144,6 +89,11 @@ function AfterEnd({
   };
   return (
     <p class="buttons">
+      {isImport && job.succeeded_rows > 0 && (
+        <a class="button main" href={`#items?upload=${id}`}>
+          View {items}
+        </a>
+      )}
       {doneIn(job) > 0 && (
         <button type="button" onClick={() => void download()}>
           {job.undo_of === undefined ? "Download row-by-row results" : "Download item-by-item results"}
@@ -189,23 +139,20 @@ export function JobView({
   readonly onSent: (sent: Sent) => void;
   readonly onUseAgain: (mapping: EarlierMapping) => void;
 }) {
-  const { job, setJob, error, setError, rate } = useJob(api, id);
+  const { job, error, setError, moments } = useJob(api, id);
   const [sending, setSending] = useState<number>();
-  const [isCancelling, setCancelling] = useState(false);
+  const [isStopping, setStopping] = useState(false);
   const hasTried = job?.dry_run === true && job.status === "completed";
   useEffect(() => {
     if (hasTried && sent && sent.tried === undefined)
       onSent({ ...sent, tried: triedBy(sent), trialId: id, found: shownFindings(job) });
   }, [hasTried, sent]);
-  const cancel = async (): Promise<void> => {
-    setCancelling(true);
-    try {
-      await api.cancel(id);
-      setJob((await api.getJob(id)).job);
-    } catch (caught) {
+  const cancel = (): void => {
+    setStopping(true);
+    api.cancel(id).catch((caught: unknown) => {
       setError(sentenceOf(caught));
-    }
-    setCancelling(false);
+      setStopping(false);
+    });
   };
   const sendAgain = async (changes: Partial<Sent> & { readonly dryRun: boolean }): Promise<void> => {
     if (!sent) return;
@@ -226,9 +173,7 @@ export function JobView({
       </>
     );
   }
-  const running = !isEnded(job) && (
-    <Running job={job} rate={rate} isCancelling={isCancelling} onCancel={() => void cancel()} />
-  );
+  const running = !isEnded(job) && <Running job={job} moments={moments} isStopping={isStopping} onCancel={cancel} />;
   const afterEnd = isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />;
   const times = (
     <p class="note">
@@ -262,7 +207,7 @@ export function JobView({
       <p role="status" class={`status ${job.status}`}>
         {statusOf(job, name)}
       </p>
-      {job.error !== undefined && <p class="alert">{job.error}</p>}
+      {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
       <Alert text={error} />
       {running}
       <Counts job={job} />

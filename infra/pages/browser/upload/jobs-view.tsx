@@ -5,8 +5,8 @@ import { shownNumber, shownTime } from "./shown.ts";
 
 const STATUS = {
   pending: "Waiting",
-  processing: "Importing",
-  completed: "Completed",
+  processing: "Running",
+  completed: "Finished",
   failed: "Failed",
   cancelled: "Cancelled",
 } as const;
@@ -25,9 +25,8 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
   );
 }
 
-function statusOf({ status, dry_run: isTrial, undo_of: importId }: Job): string {
-  if (isTrial) return `Trial run ${status}`;
-  return importId !== undefined && status === "processing" ? "Undoing" : STATUS[status];
+function statusOf({ status, dry_run: isTrial }: Job): string {
+  return isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status];
 }
 
 /** The organization's imports, newest first. */
@@ -60,7 +59,12 @@ export function JobsView({ api }: { readonly api: Api }) {
         />
       )}
       <p role="status">
-        {isLoading ? "Loading…" : entries.length === 0 && error === undefined ? "No imports yet." : ""}
+        {isLoading && "Loading…"}
+        {!isLoading && entries.length === 0 && error === undefined && (
+          <>
+            No imports yet. <a href="#import">Import a file</a> to begin.
+          </>
+        )}
       </p>
       {more && (
         <button type="button" disabled={isLoading} onClick={more}>

@@ -81,7 +81,7 @@ export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }
   const canStart = undoneBy === undefined || undo?.status === "cancelled" || undo?.status === "failed";
   return (
     <section aria-labelledby="undo">
-      <h3 id="undo">Undo</h3>
+      <h2 id="undo">Undo</h2>
       {undoneBy !== undefined && (
         <p>
           {undo && `${stateOf(undo)} `}
@@ -170,7 +170,7 @@ function Kept({ api, job }: { readonly api: Api; readonly job: Job }) {
   }, [api, job.id]);
   return (
     <section aria-labelledby="kept">
-      <h3 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h3>
+      <h2 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h2>
       <Alert text={error} />
       {kept && (
         <>

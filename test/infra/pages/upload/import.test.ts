@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accessibilityFindings, hasBrowser, openPage, takeScreenshot } from "../../../support/browser.ts";
 import {
@@ -105,10 +106,28 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.getByRole("button", { name: "Import now" }).click();
     await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["12", "0"]);
+    await page.getByRole("link", { name: "View the 12 items" }).click();
+    await page.getByText("12 of 12 items.").waitFor();
+    expect(await page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(12);
+    const bars = page.getByRole("figure", { name: "By status" });
+    // One row has no status: the item is new, and pending.
+    expect(await bars.locator("dl div").allTextContents()).toEqual(["Pending1", "In progress6", "Completed5"]);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await takeScreenshot(page, "upload-imported-items");
     await page.getByRole("link", { name: "Items", exact: true }).click();
     const form = page.getByRole("form", { name: "Filters" });
     await form.getByLabel("Status").selectOption("in_progress");
+    await page.getByText("The list doesn’t show these filters yet").waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export as CSV" }).click(),
+    ]);
+    const exported = readFileSync(await download.path(), "utf8");
+    expect(exported.split("\n").filter((line) => line.startsWith("value-"))).toHaveLength(6);
     await page.getByRole("button", { name: "Show", exact: true }).click();
+    await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
+    await page.getByRole("link", { name: "value-1", exact: true }).click();
+    await page.getByRole("link", { name: "Back to the list" }).click();
     await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -180,6 +199,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     expect(await page.getByRole("progressbar", { name: "Rows processed" }).count()).toBe(1);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Stopping…" }).waitFor();
     await page.getByText("Import cancelled.").waitFor();
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(complaints).toEqual([]);

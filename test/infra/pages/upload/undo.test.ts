@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await look(page, "undo-offer");
     await page.keyboard.press("Enter");
     await page.getByText("Trial run finished. Nothing was changed.").waitFor();
-    expect(await page.locator("h2:focus").textContent()).toBe("Trial undo of wrong.csv");
+    expect(await page.locator("h1:focus").textContent()).toBe("Trial undo of wrong.csv");
     await page.getByRole("region", { name: "Kept values" }).waitFor();
     expect(await counts(page)).toEqual({
       "would go back": "3",
@@ -131,9 +131,9 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     const rows = page.getByRole("region", { name: "Imports, newest first" }).locator("tbody tr");
     await rows.first().waitFor();
     const cells = await rows.evaluateAll((all) => all.map((row) => row.textContent ?? ""));
-    expect(cells[0]).toMatch(/^Undo of wrong\.csv.*Completed/);
-    expect(cells[1]).toMatch(/^Trial undo of wrong\.csv.*Trial run completed/);
-    expect(cells[2]).toMatch(/^wrong\.csv.*Completed, undone/);
+    expect(cells[0]).toMatch(/^Undo of wrong\.csv.*Finished/);
+    expect(cells[1]).toMatch(/^Trial undo of wrong\.csv.*Trial run, finished/);
+    expect(cells[2]).toMatch(/^wrong\.csv.*Finished, undone/);
     await look(page, "undo-history");
     await rows.nth(0).getByRole("link", { name: "wrong.csv" }).click();
     await page.getByText("This import was undone on").waitFor();
