@@ -5,7 +5,7 @@ import { exampleOf } from "./check-rows.ts";
 import { FailedValuesForm, isByValue, type Repairing } from "./failed-values-form.tsx";
 import { Alert, Table } from "./parts.tsx";
 import { RepairForm } from "./repair-form.tsx";
-import { countOf, sentenceOf, shownNumber } from "./shown.ts";
+import { sentenceOf, shownNumber } from "./shown.ts";
 
 interface Report extends FailedValues {
   readonly url: string;
@@ -61,11 +61,11 @@ export function FailedRows({
             />
           )}
           <p>
-            <a href={report.url}>Download all {shownNumber(job.failed_rows)} as CSV</a>. Correct the values and import
-            that file with the same mapping: the added columns are ignored.
+            <a href={report.url}>Download all failed rows ({shownNumber(job.failed_rows)}) as CSV</a>. Correct the
+            values and import that file with the same mapping: the added columns are ignored.
           </p>
           <details>
-            <summary>Show the first {countOf(rows.length, "failed row")}</summary>
+            <summary>Show the {rows.length < report.count && `first ${rows.length} `}failed rows</summary>
             <Table
               caption={`The first ${rows.length} failed rows`}
               columns={["Row", "Column", "Value", "Problem", "The whole row"]}

@@ -5,11 +5,11 @@ import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { fieldOf } from "../../../../lib/uploads/csv/target.ts";
 import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { aliasOf } from "./aliases.ts";
 import { exampleOf, readRowProblem } from "./check-rows.ts";
 import { Choice, TextField } from "./parts.tsx";
 import { choiceOptions } from "./reading-fields.tsx";
 import { countOf, shownNumber } from "./shown.ts";
+import { aliasOf } from "./sources.ts";
 
 /** What is required to correct rows in the page. */
 export interface Repairing {

@@ -19,7 +19,7 @@ function shownDay(day: string): string {
 /** How many of the items that are loaded have each status, and were completed on each day of the last ones. */
 export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
   const statuses = Map.groupBy(items, ({ status }) => status);
-  const bars = (WORK_ITEM_FIELDS.status.kind.choices ?? []).flatMap((status) => {
+  const bars = WORK_ITEM_FIELDS.status.kind.choices.flatMap((status) => {
     const count = statuses.get(status as Item["status"])?.length ?? 0;
     return count > 0 ? [{ name: shownChoice(status), count, kind: status }] : [];
   });

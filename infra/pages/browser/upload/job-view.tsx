@@ -240,7 +240,9 @@ export function JobView({
               {sending === undefined ? importLabel(sent) : "Sending…"}
             </button>
           )}
-          <a href="#import">{sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}</a>
+          <a href="#import" class={sent.isChecked ? undefined : "button main"}>
+            {sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}
+          </a>
         </p>
       )}
       {(job.status === "failed" || job.status === "cancelled") && sent && (

@@ -4,10 +4,9 @@ import { statusOf } from "@work-items/importer/proposals/known-statuses.ts";
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { aliasOf, withAlias } from "./aliases.ts";
 import { shownChoice } from "./field-names.ts";
 import { countOf } from "./shown.ts";
-import { TIME_ZONE } from "./sources.ts";
+import { TIME_ZONE, aliasOf, withAlias } from "./sources.ts";
 
 /** More unknown values are not asked for one by one: the column is hardly a choice then. */
 const ASKED_VALUES = 30;

@@ -4,11 +4,11 @@ import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { aliasOf, withAlias } from "./aliases.ts";
 import { shownChoice } from "./field-names.ts";
 import { Choice, TextField } from "./parts.tsx";
 import { isUnknownChoice, OFFERED_ZONES, type TimeAsking, TimeQuestions } from "./questions.tsx";
 import { countOf } from "./shown.ts";
+import { aliasOf, withAlias } from "./sources.ts";
 
 /** More values of a column are not shown: it is hardly a choice then. */
 const SHOWN_VALUES = 30;
