@@ -20,7 +20,7 @@ function shownDay(day: string): string {
 export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
   const statuses = Map.groupBy(items, ({ status }) => status);
   const bars = WORK_ITEM_FIELDS.status.kind.choices.flatMap((status) => {
-    const count = statuses.get(status as Item["status"])?.length ?? 0;
+    const count = statuses.get(status)?.length ?? 0;
     return count > 0 ? [{ name: shownChoice(status), count, kind: status }] : [];
   });
   const days = Map.groupBy(

@@ -32,6 +32,7 @@ export function Steps({
                   {index + 1}. {name}
                 </b>
                 <span>{lines[name]}</span>
+                <u>{name === "Check" ? "Open" : "Change"}</u>
               </button>
             ))}
           <div hidden={name !== current}>{contents[name]}</div>
