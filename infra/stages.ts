@@ -15,5 +15,12 @@ import type { StageSettings } from "./settings/stage-settings.ts";
  */
 export const stages: Readonly<Record<string, StageSettings>> = {
   dev: {},
-  prod: { logDays: 90, rollout: "canary", terminationProtection: true },
+  prod: {
+    firewall: true,
+    logDays: 90,
+    // A flood of what needs no key must not take the stage's rate from customers.
+    methodThrottle: { pages: { rate: 500, burst: 250 } },
+    rollout: "canary",
+    terminationProtection: true,
+  },
 };

@@ -149,7 +149,8 @@ export class WorkItemsStack extends Stack {
     const workerFunctions = new Map(allWorkers.map((worker) => [worker.name, workerFunctionOf(worker)]));
     const metrics = serviceMetrics({ api, domain, resources, workerFunctions });
 
-    if (settings.firewall) new Firewall(this, "Firewall", { api: api.api, allowedOrigins, logRetention, key });
+    if (settings.firewall)
+      new Firewall(this, "Firewall", { api: api.api, rate: settings.firewallRate, allowedOrigins, logRetention, key });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     if (settings.backup) new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup });

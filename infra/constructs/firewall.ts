@@ -6,9 +6,9 @@ import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from "aws-cd
 import { Construct } from "constructs";
 import { fixedCorsHeaders } from "../gateway-responses.ts";
 
-/** Twice as many requests as an organization's default limit of 100 a second allows in the window. */
-const REQUESTS_PER_ADDRESS = 60_000;
 const WINDOW_SECONDS = 300;
+/** An organization may send bursts above its rate, and have more than one caller behind an address. */
+const TIMES_THE_RATE = 2;
 const TOO_MANY = "TooManyRequests";
 
 function visibility(metricName: string) {
@@ -21,6 +21,8 @@ function visibility(metricName: string) {
 
 export interface FirewallProps {
   readonly api: RestApi;
+  /** The highest rate of an organization, in requests a second. */
+  readonly rate: number;
   /** Origins of the pages that may read its responses. */
   readonly allowedOrigins: readonly string[];
   readonly logRetention: RetentionDays;
@@ -34,7 +36,7 @@ export interface FirewallProps {
  * Requests that it blocks are logged, without API keys.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { api, allowedOrigins, logRetention, key }: FirewallProps) {
+  constructor(scope: Construct, id: string, { api, rate, allowedOrigins, logRetention, key }: FirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
@@ -53,7 +55,7 @@ export class Firewall extends Construct {
           statement: {
             rateBasedStatement: {
               aggregateKeyType: "IP",
-              limit: REQUESTS_PER_ADDRESS,
+              limit: TIMES_THE_RATE * rate * WINDOW_SECONDS,
               evaluationWindowSec: WINDOW_SECONDS,
             },
           },

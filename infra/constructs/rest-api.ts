@@ -82,10 +82,22 @@ function countStatus(accessLogs: LogGroup, status: string): MetricFilter {
   });
 }
 
-/** The limits of each method that has its own, by the stage's names of methods. */
+/** The paths of a route and of all resources above it. */
+function pathsAbove({ path }: Pick<Route, "path">): string[] {
+  const parts = path.split("/").slice(1);
+  return parts.flatMap((part, index) => (part === "" ? [] : `/${parts.slice(0, index + 1).join("/")}`));
+}
+
+/** The limits of each method that has its own, by the stage's names of methods. What no route takes is with the pages. */
 function methodThrottles({ routes, methodThrottle }: Pick<ServiceApiProps, "routes" | "methodThrottle">) {
-  return Object.fromEntries(
-    routes.flatMap((route) => {
+  const { pages } = methodThrottle;
+  const unknown = pages === undefined ? [] : [...new Set(["/", "/{proxy+}", ...routes.flatMap(pathsAbove)])];
+  return Object.fromEntries([
+    ...unknown.map((path): [string, MethodDeploymentOptions] => [
+      `${path}/ANY`,
+      { throttlingRateLimit: pages?.rate ?? 0, throttlingBurstLimit: pages?.burst ?? 0 },
+    ]),
+    ...routes.flatMap((route) => {
       const limit = methodThrottle[callClassOf(route)];
       return limit === undefined
         ? []
@@ -94,7 +106,7 @@ function methodThrottles({ routes, methodThrottle }: Pick<ServiceApiProps, "rout
             { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
           ]);
     }),
-  );
+  ]);
 }
 
 /** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */

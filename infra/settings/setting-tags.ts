@@ -37,6 +37,7 @@ const KEPT = {
   methodThrottle: ({ methodThrottle }) => whether(Object.keys(methodThrottle).length > 0),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   firewall: ({ firewall }) => whether(firewall),
+  firewallRate: ({ firewallRate }) => [firewallRate],
   rollout: ({ rollout }) => whether(rollout !== "at once"),
   smallAccount: ({ smallAccount }) => whether(smallAccount),
   terminationProtection: ({ terminationProtection }) => whether(terminationProtection),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { nearestTo } from "../../lib/nearest.ts";
 import { CALL_CLASSES, type CallClass } from "./call-class.ts";
+import { RATE_DEFAULT, RATE_MAX } from "../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
 
 /** An object that rejects unknown names and suggests the most similar one for each. */
@@ -63,6 +64,8 @@ const sharedSettings = {
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API. @default false */
   firewall: z.boolean("must be true or false").optional(),
+  /** The highest rate of an organization: the firewall lets an address make twice as many requests. @default 100 */
+  firewallRate: positive.max(RATE_MAX, `must be at most ${RATE_MAX}`).optional(),
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
   /** Whether new versions of the API get a tenth of the requests for five minutes first. @default "at once" */
@@ -166,6 +169,7 @@ const DEFAULTS = {
   customerKey: false,
   dataTrail: false,
   firewall: false,
+  firewallRate: RATE_DEFAULT,
   keepAccessLogs: false,
   logDays: 7,
   methodThrottle: {},

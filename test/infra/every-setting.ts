@@ -8,6 +8,7 @@ export const EVERY_SETTING = {
   customerKey: true,
   dataTrail: true,
   firewall: true,
+  firewallRate: 500,
   keepAccessLogs: true,
   logDays: 90,
   methodThrottle: { writes: { rate: 100, burst: 50 }, pages: { rate: 70, burst: 35 } },

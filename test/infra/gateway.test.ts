@@ -7,6 +7,7 @@ import { pages } from "../../functions/pages.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { methodsOf } from "../../lib/http/route.ts";
 import { createTestRuntime } from "../support/runtime.ts";
+import { stages } from "../../infra/stages.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
@@ -255,7 +256,33 @@ describe("origins of pages", () => {
   });
 });
 
+test("a flood of what needs no key doesn't take the stage's rate from customers in prod", () => {
+  const { us: template } = synthesize({ ...stages["prod"], alarms: "none" }, { stage: "prod" });
+  const { MethodSettings: settings } = resourceOf(template, "AWS::ApiGateway::Stage") as {
+    MethodSettings: { HttpMethod: string; ResourcePath: string; ThrottlingRateLimit: number }[];
+  };
+  const limitOf = (method: string, path: string): number | undefined =>
+    settings.find(({ HttpMethod, ResourcePath }) => HttpMethod === method && ResourcePath === path)
+      ?.ThrottlingRateLimit;
+  const all = limitOf("*", "/*") ?? 0;
+  const methods = resourcesOf(template, "AWS::ApiGateway::Method").filter(([, { HttpMethod: name }]) => name === "ANY");
+  const unknown = settings.filter(({ HttpMethod: name }) => name === "ANY");
+  expect(unknown).toHaveLength(methods.length);
+  for (const { ThrottlingRateLimit: rate } of unknown) expect(rate).toBeLessThanOrEqual(all / 10);
+  for (const path of ["/~1v1~1health", "/~1docs"]) expect(limitOf("GET", path)).toBeLessThanOrEqual(all / 10);
+  expect(limitOf("GET", "/~1v1~1work_items")).toBeUndefined();
+});
+
 describe("the firewall", () => {
+  test("follows the highest rate of an organization", () => {
+    const limitOf = (firewallRate?: number): string =>
+      JSON.stringify(
+        resourceOf(synthesize({ firewall: true, ...(firewallRate && { firewallRate }) }).us, "AWS::WAFv2::WebACL"),
+      );
+    expect(limitOf()).toContain('"Limit":60000');
+    expect(limitOf(1000)).toContain('"Limit":600000');
+  });
+
   test("exists only where it is configured", () => {
     expect(resourcesOf(us, "AWS::WAFv2::WebACL")).toEqual([]);
   });

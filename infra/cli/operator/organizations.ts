@@ -73,7 +73,7 @@ async function open({ env, clock }: Terminal, values: Values): Promise<OpenedAdm
 
 async function changed(
   terminal: Terminal,
-  administration: Administration,
+  administration: OpenedAdministration,
   organization: string,
   values: Values,
 ): Promise<OrganizationRecord> {
@@ -91,6 +91,10 @@ async function changed(
     rate: wholeNumber("rate", values.rate, RATE_MAX),
     burst: wholeNumber("burst", values.burst, BURST_MAX),
   });
+  const { FIREWALL_RATE: firewallRate } = administration.variables;
+  if (record.rate > Number(firewallRate ?? Infinity)) {
+    terminal.note(`the firewall blocks an address above ${firewallRate} requests a second: raise firewallRate first`);
+  }
   if (shards === undefined || shards === record.listing_write_shards) return record;
   return growListingShards(administration, organization, shards, (milliseconds) => {
     terminal.note(

@@ -49,6 +49,7 @@ export async function variablesOf(
     REGION_CODE: region,
     BACKUP_VAULT: tags.get("backup"),
     BACKUP_DAYS: tags.get("backupDays"),
+    ...(tags.has("firewall") && { FIREWALL_RATE: tags.get("firewallRate") }),
     LOG_DAYS: tags.get("logDays"),
     ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
   };

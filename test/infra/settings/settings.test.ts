@@ -32,6 +32,7 @@ describe("settings", () => {
       concurrency: {},
       customerKey: false,
       firewall: false,
+      firewallRate: 100,
       dataTrail: false,
       keepAccessLogs: false,
       logDays: 7,
