@@ -62,6 +62,7 @@ const LICENCES = [
   "MIT",
   "MIT-0",
   "MPL-2.0",
+  "Unlicense",
   "(MIT OR Apache-2.0)",
   "(MIT OR GPL-3.0-or-later)",
 ];

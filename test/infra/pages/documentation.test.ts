@@ -95,11 +95,11 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
 
   test("has a page for an address without one, from which the search works", async () => {
     const { page } = await openPage(browser, [stack.baseUrl]);
-    expect((await page.goto(`${stack.baseUrl}/docs/webhooks`))?.status()).toBe(404);
+    expect((await page.goto(`${stack.baseUrl}/docs/callbacks`))?.status()).toBe(404);
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
     await page.getByLabel("Search").fill("webhooks");
-    await page.locator(".results").getByRole("link", { name: "Are there webhooks?" }).click();
-    await page.getByRole("heading", { name: "Questions and answers" }).waitFor();
+    await page.locator(".results").getByRole("link", { name: "Get notified" }).first().click();
+    await page.getByRole("heading", { name: "Get notified" }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.context().close();
   });

@@ -116,7 +116,7 @@ describe("items by their ids", () => {
 it("says whose key it is", async () => {
   expect(await createClient(options).me()).toMatchObject({
     region: "us",
-    key: { scopes: ["read", "write", "upload"] },
+    key: { scopes: ["read", "write", "upload", "webhooks"] },
   });
 });
 
