@@ -39,12 +39,15 @@ const RULES: readonly HeaderRule[] = [
   rule("external_id", `${ITEM} ?(?:key|number|nummer|nr|no|numero|schlussel)`),
   rule("external_id", `${ITEM}s? ?id|(?:id|numero|cle|clave|reference) ${OF} ?${ITEM}`),
   rule("external_id", "number|id|key|nr|no|numero|nummer|reference|ref", false),
-  rule("status", `${ITEM_OF}(?:status|statut)|${ITEM}status|statut ${OF} ?${ITEM}|incident state|conversation state`),
+  rule(
+    "status",
+    `${ITEM_OF}(?:status|statut)|${ITEM}status|statut ${OF} ?${ITEM}|incident state|(?:current )?conversation state`,
+  ),
   rule("status", `${ITEM_OF}(?:state|zustand|etat|estado|stage)|(?:etat|estado) ${OF} ?${ITEM}`, false),
   ...ENDS.flatMap(([end, noun]) => [
     rule(
       "completed_at",
-      `(?:date |date time |time |last )?${ITEM_OF}(?:${end})(?: ?at| on| ?date| time| datetime| timestamp)?`,
+      `(?:date |date time |time |last )?${ITEM_OF}(?:last )?(?:${end})(?: ?at| on| ?date| time| datetime| timestamp)?`,
     ),
     rule("completed_at", `${ITEM_OF}(?:${noun}) ?(?:date|time)`),
   ]),

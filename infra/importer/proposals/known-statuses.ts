@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<Status, readonly string[]>> = {
     "in progress, work in progress, wip, doing, in work, started, in process, in review, working, active, assigned" +
       ", processing, processing assigned, processing planned, waiting on us",
     "in bearbeitung, in arbeit, begonnen, laufend, wird ausgefuhrt, zugewiesen" +
-      ", in bearbeitung zugewiesen, in bearbeitung geplant",
+      ", in bearbeitung zugewiesen, in bearbeitung geplant, in bearbeitung mit zeitplan",
     "en cours, en cours de traitement, en traitement, commence, en cours attribue, en cours planifie, attribue",
     "en curso, en progreso, en proceso, en tramite, empezado, en curso asignado, en curso planificado, asignado",
   ],

@@ -8,7 +8,7 @@ import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known
 import { aliasesOf, statusOf } from "./known-statuses.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
-import { proposeTime, type TimeAnswers, type TimeQuestion } from "./propose-time.ts";
+import { proposeTime, type TimeAnswers, type TimeQuestion, withoutZone } from "./propose-time.ts";
 import { timeReadingsOf } from "./time-formats.ts";
 import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
 
@@ -343,7 +343,7 @@ export function proposeMapping(sample: Sample): Proposal {
       index,
       name,
       // Of two columns with the same header, the second has a number in its name.
-      words: plainWords(names[index]!),
+      words: plainWords(withoutZone(names[index]!.trim())),
       values: filled.map((cells) => cells[index] ?? "").filter((cell) => cell.trim() !== "" && !isMark(cell.trim())),
       survey: survey.columns[index]!,
     }));

@@ -1,4 +1,5 @@
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
@@ -57,12 +58,31 @@ function doubtOf({ rows, readRows, other }: TimeReadings): string | undefined {
   return unread === 0 ? undefined : `${unread} of ${rows} values ${isDate}`;
 }
 
+const ZONE_IN_NAME = /\s*\(([A-Za-z_]+(?:\/[A-Za-z_+-]+)+|UTC)\)$/;
+
+/** The time zone that a header names, as in "Last closed at (America/New_York)"; undefined if it names none. */
+function zoneIn(column: string): string | undefined {
+  const zone = ZONE_IN_NAME.exec(column)?.[1];
+  return zone !== undefined && isTimeZone(zone) ? zone : undefined;
+}
+
+/** A header without the time zone that it names. */
+export function withoutZone(column: string): string {
+  return zoneIn(column) === undefined ? column : column.replace(ZONE_IN_NAME, "");
+}
+
 /** Proposes how a column is read as date-times; undefined if less than half of its values are some. */
 export function proposeTime(
   column: string,
   { shapes }: SurveyedColumn,
-  { timeZone, isZoneChosen = false, dateOrder }: TimeAnswers,
+  answers: TimeAnswers,
 ): ProposedTime | undefined {
+  const own = zoneIn(column);
+  const {
+    timeZone,
+    isZoneChosen = false,
+    dateOrder,
+  } = own ? { ...answers, timeZone: own, isZoneChosen: true } : answers;
   const readings = timeReadingsOf(shapes);
   if (readings === undefined) return undefined;
   const { formats, example, needsZone } = readings;

@@ -190,10 +190,12 @@ const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Intercom: {
     external_id: "Conversation ID",
-    status: "Conversation state",
-    completed_at: "Last closed at",
+    status: "Conversation state, Current conversation state",
+    completed_at: "Last closed at, Conversation last closed at, Ticket last resolved (America/Sao_Paulo)",
     agent_name: "Teammate currently assigned, Teammate assigned",
-    other: "User name, User email, From, Conversation started at, Contact external ID",
+    agent_external_id: "Teammate currently assigned ID",
+    other:
+      "User name, User email, From, Conversation started at, Contact external ID, Conversation created at (America/New_York), Team currently assigned",
   },
   "GLPI (en, de, fr, es)": {
     external_id: "ID",
@@ -237,7 +239,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   pending:
     "New, Open, Pending, Waiting on Customer, Waiting on Third Party, To Do, Backlog, Selected for Development, Waiting for support, Waiting on contact, New (Support Pipeline), Neu, Offen, Wartend, Zu erledigen, Nouveau, Ouvert, En attente, À faire, Nuevo, Abierto, Pendiente, Tareas por hacer",
   in_progress:
-    "In Progress, Work in progress, Working, Waiting on us, Processing (assigned), Processing (planned), In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
+    "In Progress, Work in progress, Working, Waiting on us, Processing (assigned), Processing (planned), In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Bearbeitung (mit Zeitplan), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
   completed:
     "Solved, Resolved, Closed, Done, Closed (Support Pipeline), Gelöst, Geschlossen, Erledigt, Fertig, Résolu, Résolu(e), Clos, Fermé, Terminé(e), Resuelto, Cerrado, Finalizada, Listo",
   cancelled: "Cancelled, Canceled, CANCELLED, Won't do, Storniert, Abgebrochen, Annulé, Cancelado, Cancelada",
@@ -252,6 +254,14 @@ it.each(
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
   proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true });
+
+it("reads times in the zone that their header names, and asks nothing", () => {
+  const names = ["Conversation ID", "Last closed at (America/New_York)"];
+  const rows = [["1", EARLIER]];
+  const { mapping, columns, questions } = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin" });
+  expect(mapping.fields?.["completed_at"]).toEqual({ column: names[1], time_zone: "America/New_York" });
+  expect([columns[1]?.certainty, questions]).toEqual(["certain", []]);
+});
 
 describe("an agent", () => {
   it.each([
