@@ -299,7 +299,9 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
 function isIdentifier({ words, values, survey }: Column): boolean {
   if (NO_ID.test(words) || isCustomer(words) || areEmails(values)) return false;
   const isText = values.some((value) => /\s/.test(value.trim()) || value.length > 64 || /^-?\d+[.,]\d+$/.test(value));
-  return !isText && timeReadingsOf(survey.shapes) === undefined;
+  // Numbers that aren't called so count or measure something.
+  const isCount = survey.isNumeric && !NUMBERED.test(words);
+  return !isText && !isCount && timeReadingsOf(survey.shapes) === undefined;
 }
 
 /** Why the header may be a row of data: names of columns are also among their values. */

@@ -323,6 +323,18 @@ describe("nothing is certain", () => {
   });
 });
 
+it("takes no counts for IDs, although no two are the same, but numbers that are called so", () => {
+  const rows = [
+    ["Ann", "5"],
+    ["Ann", "6"],
+  ];
+  expect(propose(["Agent", "Calls"], ...rows).mapping.fields?.["external_id"]).toBeUndefined();
+  expect(propose(["Agent", "Order No"], ...rows).columns[1]).toMatchObject({
+    target: "external_id",
+    certainty: "likely",
+  });
+});
+
 it("keeps numbers as numbers, but no numbers that are names or begin with zeros", () => {
   const names = ["ID", "Replies", "Score", "Zip", "Requester id", "Code", "Mixed", "Marked"];
   const rows = [
