@@ -154,3 +154,27 @@ describe("the change feed", () => {
     );
   });
 });
+
+describe("webhooks", () => {
+  test("trigger WebhooksQueueAge when their news wait for an hour", async () => {
+    const service = await createWatchedService();
+    const { sqs, environment } = service.runtime;
+    const MessageBody = JSON.stringify({ kind: "news", organization: service.organization.id, mark: 1 });
+    await sqs.send(new SendMessageCommand({ QueueUrl: environment.WEBHOOKS_QUEUE_URL, MessageBody }));
+    const rung = await periodsOf(service, 14, nothing);
+    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+      ["WebhooksQueueAge", 65],
+    ]);
+  });
+
+  test("trigger WebhooksSweepStopped when their sweep stops, and when it fails", async () => {
+    const service = await createWatchedService();
+    await periodsOf(service, 1, () => service.invoke("sweepWebhooks", {}));
+    expect((await periodsOf(service, 4, nothing)).flat()).toEqual(["WebhooksSweepStopped"]);
+    const failing = await createWatchedService();
+    await failing.invoke("sweepWebhooks", {});
+    failing.breakDynamoDb(() => "AccessDeniedException");
+    const rung = await periodsOf(failing, 4, () => failing.invoke("sweepWebhooks", {}));
+    expect(rung.flat()).toContain("WebhooksSweepStopped");
+  });
+});
