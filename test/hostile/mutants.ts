@@ -54,6 +54,13 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: "return false;",
     foundBy: "test/lib/aws/response-check.test.ts",
   },
+  adopted: {
+    defect: "an undo deletes what its upload created, though others have changed it",
+    file: "lib/work-items/undo-layers.ts",
+    text: "  adopt(layers, changes.keys());\n",
+    instead: "",
+    foundBy: [],
+  },
   replay: {
     defect: "a row that is applied again undoes a PATCH or brings back a deleted item, if only its event remembers it",
     file: "lib/work-items/known-rows.ts",

@@ -3,6 +3,7 @@ import { createItemCaller, type Scene } from "./callers/item-caller.ts";
 import { createOperator } from "./callers/operator.ts";
 import { createReader } from "./callers/reader.ts";
 import { createReceiver } from "./callers/receiver.ts";
+import { createUndoer } from "./callers/undoer.ts";
 import { createUploader } from "./callers/uploader.ts";
 import { Oracle, type Finding } from "./oracle/oracle.ts";
 import { Changes } from "./world/changes.ts";
@@ -116,6 +117,23 @@ async function eraseAndFollow(scene: WholeScene, seed: number): Promise<void> {
   await runAll(world, [feed.items().then((items) => receiver.finish(items)), feed.finish()]);
 }
 
+/** Two organizations undo files, and others write to the same items and to more. */
+async function undoFiles(scene: WholeScene, seed: number): Promise<void> {
+  const { world, service } = scene;
+  const customers = [await service.createCustomer(), await service.createCustomer()];
+  const undoers = customers.map((customer, index) => createUndoer(scene, customer, seed * 1000 + 700 + index));
+  const others = customers.map((customer, index) =>
+    createItemCaller(scene, customer, [...NAMES], seed * 1000 + index).run(20),
+  );
+  await runAll(world, [...undoers.map((undoer) => undoer.run()), ...others]);
+  await rest(scene, REST_MS);
+  await readItems(scene, customers);
+  await runAll(
+    world,
+    undoers.map((undoer) => undoer.check()),
+  );
+}
+
 /** Ends what goes wrong, and waits until everything that was late or frozen has come to its end. */
 async function rest({ world, uploads, changes, webhooks, oracle }: WholeScene, milliseconds: number): Promise<void> {
   uploads.isOver = true;
@@ -157,7 +175,8 @@ export async function runWorld(seed: number, only: readonly Hostility[]): Promis
   const [uploads, webhooks] = [new UploadWorkers(world, queues), new Webhooks(world, queues)];
   const scene = { world, oracle, changes, uploads, webhooks, service: new Service(world) };
   try {
-    await (seed % 3 === 0 ? eraseAndFollow(scene, seed) : importFiles(scene, seed));
+    if (seed % 5 === 4) await undoFiles(scene, seed);
+    else await (seed % 3 === 0 ? eraseAndFollow(scene, seed) : importFiles(scene, seed));
   } catch (error) {
     oracle.report("wrong", error instanceof Error ? String(error.stack) : String(error));
   }

@@ -19,7 +19,7 @@ const FINDINGS_SHOWN_MAX = 20;
 
 const SEEDS_PER_MUTANT = 36;
 
-const VITEST = join(import.meta.dirname, "../../node_modules/vitest/vitest.mjs");
+const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")));
 
 /** Lets the world, or its own test, look for each mutant. @returns whether all were found */
 function runMutants(): boolean {
